@@ -1,0 +1,33 @@
+"""Errors of the agent: models and files, each naming its remedy.
+
+    MemlaneError (store.errors)
+    ├── ModelError
+    │   ├── ModelMissing         no such model is installed; the message names the install command
+    │   ├── ModelDamaged         the file is truncated, has another hash or is no GGUF
+    │   └── PromptTooLong        the prompt does not fit the context
+    └── UnreadableSource         a file that cannot be read as what its name says
+"""
+
+from __future__ import annotations
+
+from store.errors import MemlaneError
+
+
+class ModelError(MemlaneError):
+    """A language, embedding or reading model cannot be used."""
+
+
+class ModelMissing(ModelError):
+    """No such model is installed. The message names the command that installs it."""
+
+
+class ModelDamaged(ModelError):
+    """The model file is truncated, is no GGUF, or has another SHA-256 than it should."""
+
+
+class PromptTooLong(ModelError):
+    """The prompt does not fit the model's context; it is never cut silently."""
+
+
+class UnreadableSource(MemlaneError):
+    """A file that is empty, truncated, unreadable, or not what its name says."""
