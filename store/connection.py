@@ -1,0 +1,206 @@
+"""Opening the one SQLite file, and saying in one line what stands in the way.
+
+Owns: the home directory's permissions, connection settings, the write transaction, and the
+translation of ``sqlite3`` errors into ``store.errors``. Invariant: the home is 0700 and every
+file of the database 0600 before anything is written into it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from store.errors import CorruptStore, HomeUnavailable, NewerStore, StoreBusy, StoreFull
+from store.migrations import migrations
+
+DATABASE_NAME = "memlane.db"
+BUSY_SECONDS = 30.0
+"""How long a writer waits for another process before it gives up."""
+
+
+class Connection:
+    """The open database, with reads and writes that fail in our words."""
+
+    def __init__(self, db: Database, path: Path) -> None:
+        self.db = db
+        self.path = path
+
+    @classmethod
+    def open(cls, home: Path) -> Connection:
+        """Open or create the database of ``home``; errors as of ``connect``."""
+        return cls(connect(home), home / DATABASE_NAME)
+
+    def close(self) -> None:
+        self.db.close()
+
+    def writing(self) -> AbstractContextManager[None]:
+        """One write transaction; what is done inside stands or falls together."""
+        return write_transaction(self.db, self.path)
+
+    def query(self, sql: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """The rows of a read."""
+        with translated(self.path):
+            return list(self.db.query(sql, list(parameters)))
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
+        """Run one write; returns the id of the last row that an INSERT made."""
+        with translated(self.path):
+            return self.db.execute(sql, list(parameters)).lastrowid or 0
+
+    def next_id(self, table: str) -> int:
+        """The id that the next row of an AUTOINCREMENT table gets: one never given before."""
+        rows = self.query("SELECT seq FROM sqlite_sequence WHERE name = ?", [table])
+        return int(rows[0]["seq"]) + 1 if rows else 1
+
+
+def ensure_home(home: Path) -> Path:
+    """Get or create the home with owner-only permissions.
+
+    :raises HomeUnavailable: if it cannot be created or used.
+    :raises StoreFull: if no space is left for it.
+    """
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if home.stat().st_mode & 0o077:
+            home.chmod(0o700)
+    except OSError as error:
+        raise _home_error(home, error) from error
+    return home
+
+
+def _home_error(home: Path, error: OSError) -> HomeUnavailable | StoreFull:
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return HomeUnavailable(f"{home} is not a directory. Choose another with --home DIR.")
+    reason = error.strerror or str(error)
+    if error.errno == 28:  # ENOSPC
+        return StoreFull(f"The disk of {home} is full. Free some space and run the command again.")
+    return HomeUnavailable(
+        f"Cannot use the home {home}: {reason}. Make it writable or choose another with --home DIR."
+    )
+
+
+def connect(home: Path) -> Database:
+    """Open (or create) the database of a home and bring its schema up to date.
+
+    :raises HomeUnavailable: if directory or file cannot be used.
+    :raises CorruptStore: if the file is damaged or no database.
+    :raises NewerStore: if a newer memlane wrote it.
+    """
+    path = ensure_home(home) / DATABASE_NAME
+    try:
+        # SQLite gives the -wal and -shm files the permissions of the database file.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+    except OSError as error:
+        raise _home_error(home, error) from error
+    with translated(path):
+        conn = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
+        try:
+            conn.execute("PRAGMA foreign_keys = ON")
+            _ensure_wal(conn)
+            # FULL: what was acknowledged survives a power cut, not only a crash of the process.
+            conn.execute("PRAGMA synchronous = FULL")
+            db = Database(conn)
+            _ensure_schema(db, path)
+        except BaseException:
+            conn.close()
+            raise
+    return db
+
+
+def _ensure_wal(conn: sqlite3.Connection) -> None:
+    # Two first openers race for the switch, and SQLite does not call the busy handler for it.
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            if conn.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                conn.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+def _ensure_schema(db: Database, path: Path) -> None:
+    known = {migration.name for migration in migrations._migrations}
+    applied = {migration.name for migration in migrations.applied(db)}
+    if unknown := sorted(applied - known):
+        raise NewerStore(
+            f"{path} was written by a newer memlane (it has the step {unknown[-1]}). "
+            "Upgrade memlane, or choose another home with --home DIR."
+        )
+    if applied == known:
+        return
+    # Apply under one write lock, so that two first runs do not both create the tables.
+    with write_transaction(db, path):
+        migrations.apply(db)
+
+
+@contextmanager
+def write_transaction(db: Database, path: Path | None = None) -> Iterator[None]:
+    """One transaction that holds the write lock from its first statement.
+
+    ``Database.atomic`` begins deferred: after a first read it could no longer wait for another
+    writer. Inside an open transaction this nests as a savepoint.
+
+    :raises StoreBusy: if another process holds the lock for more than ``BUSY_SECONDS``.
+    :raises StoreFull: if the disk is full; nothing of the transaction is stored.
+    """
+    with translated(path):
+        if db.conn.in_transaction:
+            with db.atomic():
+                yield
+            return
+        db.conn.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            db.conn.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                db.rollback()
+            raise
+
+
+@contextmanager
+def translated(path: Path | None = None) -> Iterator[None]:
+    """Turn ``sqlite3`` errors into ours; everything else passes."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _store_error(error, path) from error
+
+
+def _store_error(error: sqlite3.Error, path: Path | None) -> Exception:
+    where = f"{path}" if path else "the database"
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return StoreFull(
+            "The disk is full: nothing of this change was stored and nothing older is lost. "
+            "Free some space and run the command again."
+        )
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreBusy(
+            f"Another process has been writing {where} for {BUSY_SECONDS:.0f} seconds. "
+            "Wait for it to end, then run the command again."
+        )
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return CorruptStore(
+            f"{where} is damaged or is no memlane database ({error}). Put a backup in its place, "
+            "or move it away and start anew; memlane has not changed it."
+        )
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return HomeUnavailable(
+            f"Cannot write {where}: {error}. Make it writable or choose another with --home DIR."
+        )
+    if code == sqlite3.SQLITE_IOERR:
+        return HomeUnavailable(f"Cannot read or write {where}: {error}. Check the disk.")
+    return error

@@ -1,0 +1,315 @@
+"""MemoryGraph: the three layers over SQLite (EMG-RAG section 4.2), and every change of them.
+
+Invariants: whatever changes a memory goes through ``apply`` or ``undo`` and leaves one journal
+entry in the same transaction; no model is called in here, so no transaction waits for one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from store.connection import Connection
+from store.errors import EditConflict, InvalidInput, UnknownId
+from store.journal import (
+    Amend,
+    Change,
+    Edit,
+    Entry,
+    Expire,
+    Forget,
+    Insert,
+    JournalTable,
+    Replace,
+    checked_text,
+    reversed_changes,
+)
+from store.memories import MemoryTable
+from store.records import dumps, public_id
+from store.sources import SourceTable, TurnTable
+from store.taxonomy import SUBCLASSES, TYPES
+from store.types import Draft, EditKind, Memory, Status, Subclass
+from store.vectors import Vector, VectorTable
+from store.verify import problems
+from store.view import GraphView
+
+
+class MemoryGraph:
+    """One person's memory: open it with ``MemoryGraph.open(home)``, close it when done.
+
+    The tables are ``memories``, ``journal``, ``sources``, ``turns`` and ``vectors``; read them
+    freely, change memories through ``apply`` and ``undo``.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._rows = connection
+        self.memories = MemoryTable(connection)
+        self.journal = JournalTable(connection)
+        self.sources = SourceTable(connection)
+        self.turns = TurnTable(connection)
+        self.vectors = VectorTable(connection)
+
+    @classmethod
+    def open(cls, home: Path, subclasses: Sequence[Subclass] = SUBCLASSES) -> Self:
+        """Open or create the graph of ``home`` and seed its taxonomy.
+
+        :raises StoreError: one of HomeUnavailable, StoreFull, CorruptStore, NewerStore.
+        """
+        graph = cls(Connection.open(home))
+        try:
+            graph._ensure_taxonomy(subclasses)
+        except BaseException:
+            graph.close()
+            raise
+        return graph
+
+    def close(self) -> None:
+        self._rows.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self._rows.path
+
+    def writing(self) -> AbstractContextManager[None]:
+        """One write transaction over several calls: they stand or fall together."""
+        return self._rows.writing()
+
+    # ---- layers 1 and 2 -------------------------------------------------------------------
+
+    def _ensure_taxonomy(self, subclasses: Sequence[Subclass]) -> None:
+        stored = {row["id"] for row in self._rows.query("SELECT id FROM subclasses")}
+        if all(subclass.id in stored for subclass in subclasses):
+            return
+        with self.writing():
+            for position, name in enumerate(TYPES):
+                self._rows.execute("INSERT OR IGNORE INTO types VALUES (?, ?)", (name, position))
+            for position, subclass in enumerate(subclasses):
+                self._rows.execute(
+                    "INSERT OR IGNORE INTO subclasses VALUES (?, ?, ?, ?, ?, ?)",
+                    (
+                        subclass.id,
+                        subclass.type,
+                        subclass.name,
+                        int(subclass.single),
+                        dumps(list(subclass.examples)),
+                        position,
+                    ),
+                )
+
+    def subclasses(self) -> tuple[Subclass, ...]:
+        """Layer 2, in the order of the types and of the taxonomy."""
+        rows = self._rows.query(
+            """SELECT subclasses.* FROM subclasses JOIN types ON types.name = subclasses.type
+               ORDER BY types.position, subclasses.position"""
+        )
+        return tuple(
+            Subclass(
+                row["id"],
+                row["type"],
+                row["name"],
+                bool(row["single"]),
+                tuple(json.loads(row["examples"])),
+            )
+            for row in rows
+        )
+
+    # ---- edits ----------------------------------------------------------------------------
+
+    def apply(
+        self,
+        edits: Iterable[Edit],
+        *,
+        at: datetime,
+        actor: str = "auto",
+        source: str | None = None,
+        model: str | None = None,
+        vectors: Mapping[str, Vector] | None = None,
+    ) -> tuple[Entry, ...]:
+        """Apply planned edits in one transaction and return their journal entries.
+
+        ``vectors`` of ``model``, by memory text, are stored with the memories; what is missing is
+        found by ``vectors.missing`` later. ``source`` names what the edits were made from.
+
+        :raises EditConflict: if an edit's memory is no longer current; nothing is applied.
+        :raises UnknownId: if an edit names a memory or subclass that does not exist.
+        """
+        entries: list[Entry] = []
+        with self.writing():
+            for edit in edits:
+                changes = self._changes(edit)
+                for change in changes:
+                    self.memories.set(change)
+                    if model and vectors and change.after and change.after.text in vectors:
+                        self.vectors.put(model, {change.memory: vectors[change.after.text]})
+                entries.append(
+                    self.journal.append(
+                        edit.kind,
+                        changes,
+                        at=at,
+                        actor=actor,
+                        source=source,
+                        batch=entries[0].batch if entries else None,
+                    )
+                )
+        return tuple(entries)
+
+    def _changes(self, edit: Edit) -> tuple[Change, ...]:
+        match edit:
+            case Insert(draft):
+                memory = self._new_memory(draft)
+                return (Change(memory.id, None, memory),)
+            case Replace(memory_id, draft):
+                old = self._current(memory_id)
+                new = self._new_memory(draft)
+                since = draft.valid_from or draft.created
+                history = replace(
+                    old,
+                    status=Status.REPLACED,
+                    replaced_by=new.id,
+                    valid_until=max(since, old.valid_from or since),
+                )
+                return (Change(old.id, old, history), Change(new.id, None, new))
+            case Expire(memory_id, until):
+                old = self._current(memory_id)
+                return (self._checked(old, replace(old, valid_until=until)),)
+            case Amend(memory_id):
+                old = self._current(memory_id)
+                given = edit.given()
+                if "text" in given:
+                    given["text"] = checked_text(given["text"])
+                if "subclass" in given:
+                    given["type"] = self._type_of(given["subclass"])
+                return (self._checked(old, replace(old, **given)),)
+            case Forget(memory_id):
+                old = self._current(memory_id)
+                return (Change(old.id, old, replace(old, status=Status.FORGOTTEN)),)
+
+    def _new_memory(self, draft: Draft) -> Memory:
+        memory = Memory(
+            id=public_id("m", self._rows.next_id("memories")),
+            text=checked_text(draft.text),
+            type=self._type_of(draft.subclass),
+            subclass=draft.subclass,
+            created=draft.created,
+            triples=draft.triples,
+            valid_from=draft.valid_from,
+            valid_until=draft.valid_until,
+            place=draft.place,
+            source=draft.source,
+        )
+        _check_interval(memory)
+        return memory
+
+    @staticmethod
+    def _checked(before: Memory, after: Memory) -> Change:
+        _check_interval(after)
+        return Change(before.id, before, after)
+
+    def _type_of(self, subclass: str) -> str:
+        rows = self._rows.query("SELECT type FROM subclasses WHERE id = ?", [subclass])
+        if not rows:
+            raise UnknownId(f"There is no subclass {subclass!r}. `memlane types list` shows them.")
+        return str(rows[0]["type"])
+
+    def _current(self, memory: str) -> Memory:
+        """The memory as the journal last left it, which must be current."""
+        found = self._standing(memory)
+        if found is None or found.status is not Status.CURRENT:
+            state = "gone" if found is None else found.status.value
+            by = f" by {found.replaced_by}" if found and found.replaced_by else ""
+            raise EditConflict(
+                f"{memory} is {state}{by}: only current memories can be edited. "
+                f"`memlane memories history {memory}` shows the edit to undo first."
+            )
+        return found
+
+    def _standing(self, memory: str) -> Memory | None:
+        last = self.journal.of_memory(memory)[-1]
+        return [change.after for change in last.changes if change.memory == memory][-1]
+
+    def undo(self, entry: str | None = None, *, at: datetime, actor: str = "user") -> Entry:
+        """Take back one entry: by default the last edit that still stands.
+
+        An undo can itself be undone, by its id.
+
+        :raises UnknownId: if there is no such entry, or nothing to undo.
+        :raises EditConflict: if it is undone already, or later edits touch the same memory.
+        """
+        with self.writing():
+            target = self.journal.get(entry) if entry else self.journal.last_standing()
+            if earlier := self.journal.undo_of(target.id):
+                raise EditConflict(
+                    f"{target.id} is undone already, by {earlier.id}. "
+                    f"To do it again: memlane memories undo {earlier.id}"
+                )
+            for change in target.changes:
+                if self._standing(change.memory) != change.after:
+                    later = self.journal.of_memory(change.memory)[-1]
+                    raise EditConflict(
+                        f"{target.id} cannot be undone alone: {later.id} changed {change.memory} "
+                        f"after it. Undo {later.id} first."
+                    )
+            changes = reversed_changes(target.changes)
+            for change in changes:
+                self.memories.set(change)
+            return self.journal.append(
+                EditKind.UNDO,
+                changes,
+                at=at,
+                actor=actor,
+                source=target.source,
+                undoes=target.id,
+            )
+
+    # ---- derived --------------------------------------------------------------------------
+
+    def view(self, now: datetime, model: str, *, history: bool = False) -> GraphView:
+        """A read-only snapshot of what holds at ``now`` (with ``history``: what ever held).
+
+        Memories without a vector of ``model`` are left out; see ``vectors.missing``.
+        """
+        stored = self.vectors.of(model)
+        chosen = [
+            memory
+            for memory in self.memories.list()
+            if memory.id in stored
+            and (memory.holds_at(now) or (history and memory.status is not Status.FORGOTTEN))
+        ]
+        matrix = np.stack([stored[m.id] for m in chosen]) if chosen else np.zeros((0, 0), "<f4")
+        current = frozenset(m.id for m in chosen if m.holds_at(now))
+        return GraphView(tuple(chosen), matrix, current)
+
+    def verify(self, model: str | None = None) -> tuple[str, ...]:
+        """What does not agree between journal, rows, full text and vectors; empty when all does.
+
+        With ``model``, a memory that has no vector of that model is a problem too.
+        """
+        return problems(self._rows, self.memories, self.journal, self.vectors, model)
+
+
+def _check_interval(memory: Memory) -> None:
+    start, end = memory.valid_from, memory.valid_until
+    if start is not None and end is not None and end < start:
+        raise InvalidInput(
+            f"A memory cannot end ({end:%Y-%m-%d %H:%M}) before it begins ({start:%Y-%m-%d %H:%M})."
+        )

@@ -1,0 +1,285 @@
+"""Edits: what may be asked of the graph, and how the journal remembers what was done.
+
+An *edit* is planned (frozen, nothing written). Applying it makes one *entry* of the journal, whose
+changes hold each touched memory whole, before and after. So an undo is the same entry backwards,
+provenance is a look-up, and the present rows are a fold over all entries.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from store.connection import Connection
+from store.errors import InvalidInput, UnknownId
+from store.records import dumps, iso, memory_from_payload, memory_payload, public_id, row_id
+from store.types import Draft, EditKind, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """A new memory. With an end (``draft.valid_until``) it is EMG-RAG's time-bound edit: expire."""
+
+    draft: Draft
+
+    @property
+    def kind(self) -> EditKind:
+        return EditKind.INSERT if self.draft.valid_until is None else EditKind.EXPIRE
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """``draft`` takes the place of ``memory``, which stays as history."""
+
+    memory: str
+    draft: Draft
+
+    @property
+    def kind(self) -> EditKind:
+        return EditKind.REPLACE
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """``memory`` holds no longer from ``until`` on."""
+
+    memory: str
+    until: datetime
+
+    @property
+    def kind(self) -> EditKind:
+        return EditKind.EXPIRE
+
+
+@dataclass(frozen=True, slots=True)
+class Amend:
+    """Fields of ``memory`` corrected in place; a field left None stays as it is."""
+
+    memory: str
+    text: str | None = None
+    subclass: str | None = None
+    place: str | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    triples: tuple[tuple[str, str, str], ...] | None = None
+
+    @property
+    def kind(self) -> EditKind:
+        return EditKind.AMEND
+
+    def given(self) -> dict[str, Any]:
+        """The fields to change."""
+        return {
+            field.name: value
+            for field in fields(self)
+            if field.name != "memory" and (value := getattr(self, field.name)) is not None
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """``memory`` is taken out of answers; it stays undoable."""
+
+    memory: str
+
+    @property
+    def kind(self) -> EditKind:
+        return EditKind.FORGET
+
+
+Edit = Insert | Replace | Expire | Amend | Forget
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One memory before and after an entry; None where it did not exist."""
+
+    memory: str
+    before: Memory | None
+    after: Memory | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the journal: an edit as it was applied."""
+
+    id: str
+    batch: int
+    at: datetime
+    kind: EditKind
+    actor: str
+    """``auto`` for what memlane decided, ``user`` for what the person did by hand."""
+    source: str | None
+    undoes: str | None
+    changes: tuple[Change, ...]
+
+    @property
+    def memory(self) -> str:
+        """The memory the edit is about: the last one it touched (for replace, the new one)."""
+        return self.changes[-1].memory
+
+    @property
+    def before(self) -> str | None:
+        """The text that stood before, for people."""
+        first = self.changes[0].before
+        return None if first is None else first.text
+
+    @property
+    def after(self) -> str | None:
+        """The text that stands now; None when nothing current is left."""
+        last = self.changes[-1].after
+        return None if last is None or last.status == "forgotten" else last.text
+
+
+def payload_from_changes(changes: Iterable[Change]) -> list[dict[str, Any]]:
+    return [
+        {
+            "memory": change.memory,
+            "before": None if change.before is None else memory_payload(change.before),
+            "after": None if change.after is None else memory_payload(change.after),
+        }
+        for change in changes
+    ]
+
+
+def changes_from_payload(payload: Iterable[Mapping[str, Any]]) -> tuple[Change, ...]:
+    return tuple(
+        Change(
+            memory=row["memory"],
+            before=None if row["before"] is None else memory_from_payload(row["before"]),
+            after=None if row["after"] is None else memory_from_payload(row["after"]),
+        )
+        for row in payload
+    )
+
+
+def reversed_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """The changes that take back ``changes``, in the order that keeps references whole."""
+    return tuple(Change(c.memory, c.after, c.before) for c in reversed(tuple(changes)))
+
+
+def fold(entries: Iterable[Entry]) -> dict[str, Memory]:
+    """The memories that stand after all entries, by id."""
+    standing: dict[str, Memory] = {}
+    for entry in entries:
+        for change in entry.changes:
+            if change.after is None:
+                standing.pop(change.memory, None)
+            else:
+                standing[change.memory] = change.after
+    return standing
+
+
+def checked_text(text: str) -> str:
+    """A memory's text, trimmed to one paragraph.
+
+    :raises InvalidInput: if nothing is left of it.
+    """
+    clean = " ".join(text.replace("\x00", " ").split())
+    if not clean:
+        raise InvalidInput("The text is empty: there is nothing to remember.")
+    return clean
+
+
+class JournalTable:
+    """The append-only journal of one home. Triggers refuse any change of a written line."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._rows = connection
+
+    def append(
+        self,
+        kind: EditKind,
+        changes: tuple[Change, ...],
+        *,
+        at: datetime,
+        actor: str,
+        source: str | None,
+        batch: int | None = None,
+        undoes: str | None = None,
+    ) -> Entry:
+        """Write one line; ``batch`` is the number of the first line written with it."""
+        number = self._rows.next_id("journal")
+        entry = Entry(
+            public_id("e", number), batch or number, at, kind, actor, source, undoes, changes
+        )
+        self._rows.execute(
+            "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                number,
+                entry.batch,
+                iso(at),
+                kind,
+                actor,
+                source and row_id("s", source, "source"),
+                undoes and row_id("e", undoes, "edit"),
+                dumps(payload_from_changes(changes)),
+            ),
+        )
+        for memory in {change.memory for change in changes}:
+            self._rows.execute(
+                "INSERT INTO journal_memories VALUES (?, ?)",
+                (number, row_id("m", memory, "memory")),
+            )
+        return entry
+
+    def get(self, entry: str) -> Entry:
+        """:raises UnknownId: if there is none with this id."""
+        for found in self._read("WHERE id = ?", [row_id("e", entry, "edit")]):
+            return found
+        raise UnknownId(f"There is no edit {entry}. `memlane memories history` lists them.")
+
+    def list(self, limit: int | None = None) -> tuple[Entry, ...]:
+        """The journal, oldest first; with ``limit`` only its last lines."""
+        if limit is None:
+            return tuple(self._read("ORDER BY id"))
+        return tuple(self._read("ORDER BY id DESC LIMIT ?", [limit]))[::-1]
+
+    def of_memory(self, memory: str) -> tuple[Entry, ...]:
+        """Every entry that touched a memory, oldest first.
+
+        :raises UnknownId: if no memory ever had this id.
+        """
+        found = tuple(
+            self._read(
+                "WHERE id IN (SELECT entry FROM journal_memories WHERE memory = ?) ORDER BY id",
+                [row_id("m", memory, "memory")],
+            )
+        )
+        if not found:
+            raise UnknownId(f"There is no memory {memory}. `memlane memories list` shows them.")
+        return found
+
+    def undo_of(self, entry: str) -> Entry | None:
+        """The entry that took ``entry`` back."""
+        return next(self._read("WHERE undoes = ?", [row_id("e", entry, "edit")]), None)
+
+    def last_standing(self) -> Entry:
+        """The last edit that is neither an undo nor undone.
+
+        :raises UnknownId: if there is none.
+        """
+        found = self._read(
+            """WHERE kind <> 'undo' AND NOT EXISTS
+               (SELECT 1 FROM journal AS later WHERE later.undoes = journal.id)
+               ORDER BY id DESC LIMIT 1"""
+        )
+        for entry in found:
+            return entry
+        raise UnknownId("There is nothing to undo.")
+
+    def _read(self, rest: str, parameters: Iterable[object] = ()) -> Iterator[Entry]:
+        for row in self._rows.query(f"SELECT * FROM journal {rest}", tuple(parameters)):
+            yield Entry(
+                id=public_id("e", row["id"]),
+                batch=row["batch"],
+                at=datetime.fromisoformat(row["at"]),
+                kind=EditKind(row["kind"]),
+                actor=row["actor"],
+                source=None if row["source"] is None else public_id("s", row["source"]),
+                undoes=None if row["undoes"] is None else public_id("e", row["undoes"]),
+                changes=changes_from_payload(json.loads(row["changes"])),
+            )

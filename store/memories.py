@@ -1,0 +1,151 @@
+"""Rows of layer 3: memories, entities, and the relations between entities that carry memories.
+
+``set`` is the one place that writes them, and it is only called with a journal entry beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from store.connection import Connection
+from store.errors import UnknownId
+from store.journal import Change
+from store.records import entity_key, iso, memory_from_row, public_id, row_id
+from store.types import Memory, Status, Triple
+
+_SELECT = """SELECT memories.*, subclasses.type AS type FROM memories
+    JOIN subclasses ON subclasses.id = memories.subclass"""
+
+_UPSERT = """INSERT INTO memories
+    (id, text, subclass, created, valid_from, valid_until, place, source, status, replaced_by)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT(id) DO UPDATE SET text = excluded.text, subclass = excluded.subclass,
+        created = excluded.created, valid_from = excluded.valid_from,
+        valid_until = excluded.valid_until, place = excluded.place, source = excluded.source,
+        status = excluded.status, replaced_by = excluded.replaced_by"""
+
+_RELATIONS = """SELECT relations.memory, head.name AS head, relations.name, tail.name AS tail
+    FROM relations JOIN entities AS head ON head.id = relations.head
+    JOIN entities AS tail ON tail.id = relations.tail"""
+
+
+class MemoryTable:
+    """The memories of one home."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._rows = connection
+
+    def get(self, memory: str) -> Memory:
+        """:raises UnknownId: if there is none with this id."""
+        for found in self._read("WHERE memories.id = ?", [row_id("m", memory, "memory")]):
+            return found
+        raise UnknownId(f"There is no memory {memory}. `memlane memories list` shows them.")
+
+    def list(self, *statuses: Status) -> tuple[Memory, ...]:
+        """Memories in the order of their ids: all, or those of the given statuses."""
+        marks = ",".join("?" * len(statuses))
+        where = f"WHERE memories.status IN ({marks})" if statuses else ""
+        return tuple(self._read(where, statuses))
+
+    def made_from(self, source: str) -> tuple[Memory, ...]:
+        """Memories that were made from this source."""
+        key = row_id("s", source, "source")
+        return tuple(self._read("WHERE memories.source = ?", [key]))
+
+    def search(self, text: str, limit: int = 20) -> tuple[Memory, ...]:
+        """Full-text search over memories of every status, best first."""
+        words = [f'"{word}"' for word in text.replace('"', " ").split()]
+        if not words:
+            return ()
+        rows = self._rows.query(
+            "SELECT rowid AS id FROM memories_fts WHERE memories_fts MATCH ? ORDER BY rank LIMIT ?",
+            (" OR ".join(words), limit),
+        )
+        return tuple(self.get(public_id("m", row["id"])) for row in rows)
+
+    def counts(self) -> dict[str, int]:
+        """How many memories have which status."""
+        rows = self._rows.query("SELECT status, count(*) AS n FROM memories GROUP BY status")
+        return {row["status"]: row["n"] for row in rows}
+
+    def neighbours(self, entity: str) -> tuple[tuple[Triple, str], ...]:
+        """The relations at an entity, each with the id of the memory it carries."""
+        key = entity_key(entity)
+        rows = self._rows.query(
+            f"{_RELATIONS} WHERE head.key = ? OR tail.key = ? ORDER BY relations.memory",
+            [key, key],
+        )
+        return tuple(
+            (Triple(r["head"], r["name"], r["tail"]), public_id("m", r["memory"])) for r in rows
+        )
+
+    def _read(self, where: str, parameters: Sequence[object] = ()) -> Iterator[Memory]:
+        rows = self._rows.query(f"{_SELECT} {where} ORDER BY memories.id", parameters)
+        if not rows:
+            return
+        only = f"WHERE relations.memory = {int(rows[0]['id'])}" if len(rows) == 1 else ""
+        triples: dict[int, list[Triple]] = {}
+        for row in self._rows.query(
+            f"{_RELATIONS} {only} ORDER BY relations.memory, relations.position"
+        ):
+            triple = Triple(row["head"], row["name"], row["tail"])
+            triples.setdefault(row["memory"], []).append(triple)
+        for row in rows:
+            yield memory_from_row(row, tuple(triples.get(row["id"], ())))
+
+    # ---- writing --------------------------------------------------------------------------
+
+    def set(self, change: Change) -> None:
+        """Make the rows of one memory what ``change.after`` says."""
+        key = row_id("m", change.memory, "memory")
+        after = change.after
+        before_triples = () if change.before is None else change.before.triples
+        after_triples = () if after is None else after.triples
+        if after is not None:
+            self._rows.execute(
+                _UPSERT,
+                (
+                    key,
+                    after.text,
+                    after.subclass,
+                    iso(after.created),
+                    iso(after.valid_from),
+                    iso(after.valid_until),
+                    after.place,
+                    after.source and row_id("s", after.source, "source"),
+                    after.status,
+                    after.replaced_by and row_id("m", after.replaced_by, "memory"),
+                ),
+            )
+        if before_triples != after_triples:
+            self._set_relations(key, after_triples)
+        if after is None:
+            self._rows.execute("DELETE FROM memories WHERE id = ?", [key])
+
+    def _set_relations(self, memory: int, triples: Sequence[Triple]) -> None:
+        old = self._rows.query("SELECT head, tail FROM relations WHERE memory = ?", [memory])
+        self._rows.execute("DELETE FROM relations WHERE memory = ?", [memory])
+        for position, triple in enumerate(triples):
+            self._rows.execute(
+                "INSERT INTO relations VALUES (?, ?, ?, ?, ?)",
+                (
+                    memory,
+                    position,
+                    self._ensure_entity(triple.head),
+                    triple.relation,
+                    self._ensure_entity(triple.tail),
+                ),
+            )
+        # An entity lives as long as a relation names it.
+        for entity in {row[end] for row in old for end in ("head", "tail")}:
+            self._rows.execute(
+                """DELETE FROM entities WHERE id = ?
+                   AND NOT EXISTS (SELECT 1 FROM relations WHERE head = entities.id)
+                   AND NOT EXISTS (SELECT 1 FROM relations WHERE tail = entities.id)""",
+                [entity],
+            )
+
+    def _ensure_entity(self, name: str) -> int:
+        key = entity_key(name)
+        self._rows.execute("INSERT OR IGNORE INTO entities (name, key) VALUES (?, ?)", (name, key))
+        return int(self._rows.query("SELECT id FROM entities WHERE key = ?", [key])[0]["id"])

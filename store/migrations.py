@@ -1,0 +1,165 @@
+"""The schema, as numbered steps. A step that has landed never changes; a new need is a new step.
+
+Rows of ``memories``, ``relations`` and ``entities`` are a fold over ``journal``: whoever reads the
+journal from its first line gets the same rows (``MemoryGraph.verify`` proves it). Full text and
+vectors are derived from the rows.
+"""
+
+from __future__ import annotations
+
+from sqlite_utils import Database, Migrations
+
+migrations = Migrations("memlane")
+
+
+def _run(db: Database, *statements: str) -> None:
+    # One statement at a time: executescript() would commit the migration's own transaction.
+    for statement in statements:
+        db.execute(statement)
+
+
+@migrations()
+def m001_taxonomy(db: Database) -> None:
+    """Layers 1 and 2 of the graph."""
+    _run(
+        db,
+        "CREATE TABLE types (name TEXT PRIMARY KEY, position INTEGER NOT NULL)",
+        """CREATE TABLE subclasses (
+            id TEXT PRIMARY KEY,
+            type TEXT NOT NULL REFERENCES types(name),
+            name TEXT NOT NULL,
+            single INTEGER NOT NULL,
+            examples TEXT NOT NULL,
+            position INTEGER NOT NULL
+        )""",
+    )
+
+
+@migrations()
+def m002_sources(db: Database) -> None:
+    """Raw text, stored before anything is extracted from it, and the turns of the chat."""
+    _run(
+        db,
+        """CREATE TABLE sources (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL,
+            locator TEXT,
+            content_hash TEXT NOT NULL,
+            text TEXT NOT NULL,
+            captured TEXT NOT NULL,
+            place TEXT,
+            status TEXT NOT NULL,
+            error TEXT
+        )""",
+        "CREATE INDEX sources_locator ON sources(locator, id)",
+        "CREATE INDEX sources_status ON sources(status)",
+        """CREATE TABLE turns (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at TEXT NOT NULL,
+            text TEXT NOT NULL,
+            route TEXT NOT NULL,
+            reply TEXT NOT NULL,
+            trace TEXT NOT NULL
+        )""",
+    )
+
+
+@migrations()
+def m003_graph(db: Database) -> None:
+    """Layer 3: memories, entities, and the relations between entities that carry memories."""
+    _run(
+        db,
+        """CREATE TABLE memories (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            text TEXT NOT NULL,
+            subclass TEXT NOT NULL REFERENCES subclasses(id),
+            created TEXT NOT NULL,
+            valid_from TEXT,
+            valid_until TEXT,
+            place TEXT,
+            source INTEGER REFERENCES sources(id),
+            status TEXT NOT NULL,
+            replaced_by INTEGER REFERENCES memories(id) DEFERRABLE INITIALLY DEFERRED
+        )""",
+        "CREATE INDEX memories_source ON memories(source)",
+        "CREATE INDEX memories_replaced_by ON memories(replaced_by)",
+        "CREATE INDEX memories_subclass ON memories(subclass)",
+        """CREATE TABLE entities (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL,
+            key TEXT NOT NULL UNIQUE
+        )""",
+        """CREATE TABLE relations (
+            memory INTEGER NOT NULL REFERENCES memories(id) ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            head INTEGER NOT NULL REFERENCES entities(id),
+            name TEXT NOT NULL,
+            tail INTEGER NOT NULL REFERENCES entities(id),
+            PRIMARY KEY (memory, position)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX relations_head ON relations(head, name)",
+        "CREATE INDEX relations_tail ON relations(tail)",
+    )
+
+
+@migrations()
+def m004_journal(db: Database) -> None:
+    """The append-only journal of edits."""
+    _run(
+        db,
+        """CREATE TABLE journal (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            batch INTEGER NOT NULL,
+            at TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            actor TEXT NOT NULL,
+            source INTEGER REFERENCES sources(id),
+            undoes INTEGER UNIQUE REFERENCES journal(id),
+            changes TEXT NOT NULL
+        )""",
+        "CREATE INDEX journal_batch ON journal(batch)",
+        """CREATE TABLE journal_memories (
+            entry INTEGER NOT NULL REFERENCES journal(id),
+            memory INTEGER NOT NULL,
+            PRIMARY KEY (memory, entry)
+        ) WITHOUT ROWID""",
+        """CREATE TRIGGER journal_no_delete BEFORE DELETE ON journal
+           BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END""",
+        """CREATE TRIGGER journal_no_update BEFORE UPDATE ON journal
+           BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END""",
+    )
+
+
+@migrations()
+def m005_derived(db: Database) -> None:
+    """Full text and vectors, both derived from the memories."""
+    _run(
+        db,
+        """CREATE VIRTUAL TABLE memories_fts USING fts5(
+            text, content='memories', content_rowid='id', tokenize='porter unicode61'
+        )""",
+        """CREATE TRIGGER memories_fts_insert AFTER INSERT ON memories BEGIN
+            INSERT INTO memories_fts(rowid, text) VALUES (new.id, new.text);
+        END""",
+        """CREATE TRIGGER memories_fts_delete AFTER DELETE ON memories BEGIN
+            INSERT INTO memories_fts(memories_fts, rowid, text)
+            VALUES ('delete', old.id, old.text);
+        END""",
+        """CREATE TRIGGER memories_fts_update AFTER UPDATE OF text ON memories BEGIN
+            INSERT INTO memories_fts(memories_fts, rowid, text)
+            VALUES ('delete', old.id, old.text);
+            INSERT INTO memories_fts(rowid, text) VALUES (new.id, new.text);
+        END""",
+        """CREATE TABLE vectors (
+            memory INTEGER NOT NULL REFERENCES memories(id) ON DELETE CASCADE,
+            model TEXT NOT NULL,
+            vector BLOB NOT NULL,
+            PRIMARY KEY (model, memory)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX vectors_memory ON vectors(memory)",
+        # A vector belongs to a text: a changed text leaves no stale vector behind.
+        """CREATE TRIGGER vectors_stale AFTER UPDATE OF text ON memories
+           WHEN old.text <> new.text BEGIN
+            DELETE FROM vectors WHERE memory = new.id;
+        END""",
+    )

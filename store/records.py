@@ -1,0 +1,121 @@
+"""Between rows, journal payloads and frozen values. Pure: knows no connection."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from store.errors import UnknownId
+from store.types import Memory, Source, SourceKind, SourceStatus, Status, Triple
+
+_ID = re.compile(r"([a-z])([1-9][0-9]{0,17})")
+
+
+def public_id(prefix: str, row_id: int) -> str:
+    """``public_id("m", 12) == "m12"``."""
+    return f"{prefix}{row_id}"
+
+
+def row_id(prefix: str, public: str, noun: str) -> int:
+    """The integer behind a public id.
+
+    :raises UnknownId: if the id has not the form of this kind of id.
+    """
+    match = _ID.fullmatch(public.strip().lower())
+    if match is None or match[1] != prefix:
+        raise UnknownId(f"{public!r} is no {noun} id: they look like {prefix}12.")
+    return int(match[2])
+
+
+def iso(moment: datetime | None) -> str | None:
+    """ISO 8601 with offset, seconds kept; None stays None."""
+    if moment is None:
+        return None
+    if moment.tzinfo is None:
+        raise ValueError(f"naive time {moment!r}: every stored time has an offset")
+    return moment.isoformat()
+
+
+def moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def entity_key(name: str) -> str:
+    """What makes two entity names the same entity: case, spacing and a leading article do not."""
+    folded = " ".join(name.casefold().split())
+    return re.sub(r"^(the|a|an|my) (?=\S)", "", folded)
+
+
+def memory_payload(memory: Memory) -> dict[str, Any]:
+    """A memory as the journal keeps it; ``memory_from_payload`` gives it back unchanged."""
+    return {
+        "id": memory.id,
+        "text": memory.text,
+        "type": memory.type,
+        "subclass": memory.subclass,
+        "created": iso(memory.created),
+        "triples": [[t.head, t.relation, t.tail] for t in memory.triples],
+        "valid_from": iso(memory.valid_from),
+        "valid_until": iso(memory.valid_until),
+        "place": memory.place,
+        "source": memory.source,
+        "status": memory.status.value,
+        "replaced_by": memory.replaced_by,
+    }
+
+
+def memory_from_payload(payload: Mapping[str, Any]) -> Memory:
+    return Memory(
+        id=payload["id"],
+        text=payload["text"],
+        type=payload["type"],
+        subclass=payload["subclass"],
+        created=datetime.fromisoformat(payload["created"]),
+        triples=tuple(Triple(*triple) for triple in payload["triples"]),
+        valid_from=moment(payload["valid_from"]),
+        valid_until=moment(payload["valid_until"]),
+        place=payload["place"],
+        source=payload["source"],
+        status=Status(payload["status"]),
+        replaced_by=payload["replaced_by"],
+    )
+
+
+def memory_from_row(row: Mapping[str, Any], triples: tuple[Triple, ...]) -> Memory:
+    """``row`` is of ``memories`` joined with its subclass's ``type``."""
+    return Memory(
+        id=public_id("m", row["id"]),
+        text=row["text"],
+        type=row["type"],
+        subclass=row["subclass"],
+        created=datetime.fromisoformat(row["created"]),
+        triples=triples,
+        valid_from=moment(row["valid_from"]),
+        valid_until=moment(row["valid_until"]),
+        place=row["place"],
+        source=None if row["source"] is None else public_id("s", row["source"]),
+        status=Status(row["status"]),
+        replaced_by=None if row["replaced_by"] is None else public_id("m", row["replaced_by"]),
+    )
+
+
+def source_from_row(row: Mapping[str, Any]) -> Source:
+    return Source(
+        id=public_id("s", row["id"]),
+        kind=SourceKind(row["kind"]),
+        text=row["text"],
+        content_hash=row["content_hash"],
+        captured=datetime.fromisoformat(row["captured"]),
+        locator=row["locator"],
+        place=row["place"],
+        status=SourceStatus(row["status"]),
+        error=row["error"],
+    )
+
+
+def dumps(value: object) -> str:
+    """Compact JSON, the same bytes for the same value."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
