@@ -1,11 +1,11 @@
 """Errors of the agent: models and files, each naming its remedy.
 
-    MemlaneError (store.errors)
-    ├── ModelError
-    │   ├── ModelMissing         no such model is installed; the message names the install command
-    │   ├── ModelDamaged         the file is truncated, has another hash or is no GGUF
-    │   └── PromptTooLong        the prompt does not fit the context
-    └── UnreadableSource         a file that cannot be read as what its name says
+MemlaneError (store.errors)
+├── ModelError
+│   ├── ModelMissing         no such model is installed; the message names the install command
+│   ├── ModelDamaged         the file is truncated, has another hash or is no GGUF
+│   └── PromptTooLong        the prompt does not fit the context
+└── UnreadableSource         a file that cannot be read as what its name says
 """
 
 from __future__ import annotations

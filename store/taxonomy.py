@@ -31,7 +31,7 @@ SUBCLASSES: tuple[Subclass, ...] = (
             "My wife's name is Helena.",
             "My husband works as a pharmacist.",
             "I am married to Jonas.",
-            "My girlfriend is allergic to peanuts.",
+            "My girlfriend has a sweet tooth.",
             "My boyfriend Leo was born in Lisbon.",
             "My partner's birthday is 3 June.",
             "My fiancée speaks Portuguese.",

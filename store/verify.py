@@ -26,12 +26,12 @@ def problems(
         for row in rows.query("PRAGMA integrity_check")
         if row["integrity_check"] != "ok"
     ]
-    found += [
-        f"foreign key: row {row['rowid']} of {row['table']} points at nothing in {row['parent']}"
-        for row in rows.query("PRAGMA foreign_key_check")
-    ]
     if found:
         return tuple(found)  # a damaged file makes everything below it meaningless
+    found += [
+        f"foreign key: a row of {row['table']} points at nothing in {row['parent']}"
+        for row in rows.query("PRAGMA foreign_key_check")
+    ]
 
     told = {key: _canonical(memory) for key, memory in fold(journal.list()).items()}
     stored = {memory.id: _canonical(memory) for memory in memories.list()}

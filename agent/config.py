@@ -1,0 +1,170 @@
+"""Settings: the only reader of the environment and of ``config.toml``.
+
+A value comes from the command line, else the environment, else the file, else the default, and
+remembers which. Everything else in memlane receives a frozen ``Config``.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from platformdirs import user_cache_path, user_config_path, user_data_path
+
+from store.errors import HomeUnavailable, InvalidInput
+
+Origin = Literal["command line", "environment", "file", "default"]
+APP = "memlane"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One configurable value: its key in ``config.toml`` and what it means."""
+
+    key: str
+    default: Callable[[], str]
+    help: str
+    kind: Literal["text", "path", "count"] = "text"
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return f"MEMLANE_{self.key.upper()}"
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("home", lambda: str(user_data_path(APP)), "where your memory lives", "path"),
+    Setting(
+        "models_dir", lambda: str(user_cache_path(APP) / "models"), "where weights are put", "path"
+    ),
+    Setting("llm", lambda: "qwen2.5-coder-1.5b", "language model: a name or the path of a GGUF"),
+    Setting("embedder", lambda: "all-minilm-l6-v2", "sentence encoder: a name or a folder"),
+    Setting("policy", lambda: "top-k", "how memories are chosen for a question"),
+    Setting("k", lambda: "6", "how many memories a policy with a fixed number takes", "count"),
+    Setting("threads", lambda: str(_cores()), "processor threads for the models", "count"),
+    Setting("context", lambda: "8192", "tokens the language model may see at once", "count"),
+)
+
+
+def _cores() -> int:
+    """Cores this process may use; more threads than that slow a model down."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Every setting of one run, and where each came from."""
+
+    home: Path
+    models_dir: Path
+    llm: str
+    embedder: str
+    policy: str
+    k: int
+    threads: int
+    context: int
+    file: Path
+    """The ``config.toml`` that was (or would be) read."""
+    origins: Mapping[str, Origin]
+    fixed_now: datetime | None = None
+    """A clock that stands still (``--now``); None for the real one."""
+
+    def now(self) -> datetime:
+        """The present, aware, to the second."""
+        return self.fixed_now or datetime.now().astimezone().replace(microsecond=0)
+
+
+def config_file() -> Path:
+    """``$MEMLANE_CONFIG``, else ``config.toml`` in the platform's user config directory."""
+    given = os.environ.get("MEMLANE_CONFIG")
+    return Path(given) if given else user_config_path(APP) / "config.toml"
+
+
+def load_config(
+    given: Mapping[str, str | None] | None = None, *, now: datetime | None = None
+) -> Config:
+    """Settle every setting; ``given`` is what the command line says.
+
+    :raises InvalidInput: if the file is no TOML, names an unknown setting, or a value is unusable.
+    """
+    file = config_file()
+    stored = _read_file(file)
+    values: dict[str, Any] = {}
+    origins: dict[str, Origin] = {}
+    for setting in SETTINGS:
+        offers: tuple[tuple[Origin, str | None], ...] = (
+            ("command line", (given or {}).get(setting.key)),
+            ("environment", os.environ.get(setting.variable)),
+            ("file", stored.get(setting.key)),
+            ("default", setting.default()),
+        )
+        origin, value = next((origin, value) for origin, value in offers if value)
+        values[setting.key] = _parsed(setting, value, origin, file)
+        origins[setting.key] = origin
+    return Config(**values, file=file, origins=origins, fixed_now=now)
+
+
+def _read_file(file: Path) -> dict[str, str]:
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"Cannot read the configuration {file}: {error}.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{file} is no valid TOML: {error}. Mend or remove it.") from error
+    known = {setting.key for setting in SETTINGS}
+    for key in table:
+        if key not in known:
+            raise InvalidInput(
+                f"{file} has an unknown setting {key!r}. Settings: {', '.join(sorted(known))}."
+            )
+    return {key: str(value) for key, value in table.items()}
+
+
+def _parsed(setting: Setting, value: str, origin: str, file: Path) -> str | int | Path:
+    if setting.kind == "path":
+        return Path(value).expanduser().absolute()
+    if setting.kind == "count":
+        if not value.isdecimal() or int(value) < 1:
+            where = {"file": str(file), "environment": setting.variable}.get(origin, origin)
+            raise InvalidInput(
+                f"{setting.key} must be a whole number of at least 1, not {value!r} ({where})."
+            )
+        return int(value)
+    return value
+
+
+def set_in_file(key: str, value: str) -> Path:
+    """Write one setting into ``config.toml``, keeping everything else in it as it stands.
+
+    :raises InvalidInput: if there is no such setting.
+    :raises HomeUnavailable: if the file cannot be written.
+    """
+    import tomlkit
+
+    setting = next((s for s in SETTINGS if s.key == key), None)
+    if setting is None:
+        raise InvalidInput(
+            f"There is no setting {key!r}. Settings: {', '.join(s.key for s in SETTINGS)}."
+        )
+    file = config_file()
+    parsed = _parsed(setting, value, "command line", file)
+    _read_file(file)  # a broken file is reported rather than overwritten
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        document = tomlkit.parse(file.read_text(encoding="utf-8") if file.exists() else "")
+        document[key] = parsed if isinstance(parsed, int) else str(parsed)
+        scratch = file.with_suffix(".tmp")
+        scratch.write_text(tomlkit.dumps(document), encoding="utf-8")
+        scratch.replace(file)
+    except OSError as error:
+        raise HomeUnavailable(f"Cannot write the configuration {file}: {error}.") from error
+    return file

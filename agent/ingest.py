@@ -1,0 +1,213 @@
+"""Files -> sources -> memories. ``plan_changes`` looks, ``ingest`` does.
+
+Each file ends in one transaction of its own, so an interrupted run loses at most the file it was
+at, and the next run takes up exactly what is missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from agent.errors import UnreadableSource
+from agent.remembering import Models, remember_source
+from agent.sources import notes, screenshots
+from store.errors import MemlaneError, StoreError
+from store.graph import MemoryGraph
+from store.journal import Entry
+from store.types import Source, SourceKind, SourceStatus
+
+MAX_NOTE_BYTES = 1_000_000
+"""A larger text is no note: extracting it would take this model the better part of an hour."""
+MAX_PICTURE_BYTES = 50_000_000
+
+FileStatus = Literal["new", "changed", "unchanged", "skipped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What became of one file."""
+
+    path: str
+    status: FileStatus
+    memories: int = 0
+    reason: str | None = None
+    source: str | None = None
+    entries: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file as it stands against the store; ``data`` is there when it has to be read."""
+
+    path: Path
+    status: FileStatus
+    kind: SourceKind | None = None
+    digest: str | None = None
+    data: bytes | None = None
+    reason: str | None = None
+    known: Source | None = None
+
+
+def find_files(paths: Sequence[Path]) -> Iterator[Path]:
+    """The files to look at: those named, and of folders all those inside, hidden ones aside."""
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            for folder, folders, names in os.walk(path, onerror=None):
+                folders[:] = sorted(name for name in folders if not name.startswith("."))
+                for name in sorted(names):
+                    if not name.startswith("."):
+                        yield Path(folder) / name
+            if not os.access(path, os.R_OK | os.X_OK):
+                yield path
+        else:
+            yield path
+
+
+def plan_change(path: Path, graph: MemoryGraph) -> FileChange:
+    """Compare one file with what the store has of it. Reads the file; writes nothing."""
+    kind = kind_of(path)
+    try:
+        if path.is_dir():
+            return FileChange(path, "failed", reason="no permission to look into this folder")
+        if kind is None:
+            if not path.exists():
+                raise FileNotFoundError
+            wanted = "notes (.md .txt) and screenshots (.png .jpg .jpeg .webp)"
+            return FileChange(path, "skipped", reason=f"memlane reads {wanted}")
+        limit = MAX_NOTE_BYTES if kind is SourceKind.NOTE else MAX_PICTURE_BYTES
+        if (size := path.stat().st_size) > limit:
+            reason = f"{size:,} bytes; at most {limit:,} are read: split it into smaller files"
+            return FileChange(path, "skipped", kind, reason=reason)
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return FileChange(path, "failed", kind, reason="there is no such file")
+    except OSError as error:
+        return FileChange(path, "failed", kind, reason=error.strerror or str(error))
+    digest = hashlib.sha256(data).hexdigest()
+    known = graph.sources.latest_from(locator_of(path))
+    if known is None:
+        return FileChange(path, "new", kind, digest, data)
+    if known.content_hash != digest:
+        return FileChange(path, "changed", kind, digest, data)
+    done = known.status is SourceStatus.EXTRACTED
+    return FileChange(path, "unchanged" if done else "new", kind, digest, data, known=known)
+
+
+def kind_of(path: Path) -> SourceKind | None:
+    """What a file is by its ending; None for what memlane does not read."""
+    suffix = path.suffix.lower()
+    if suffix in notes.SUFFIXES:
+        return SourceKind.NOTE
+    if suffix in screenshots.SUFFIXES:
+        return SourceKind.SCREENSHOT
+    return None
+
+
+def locator_of(path: Path) -> str:
+    """The absolute path as stored; bytes that are no text are kept readable."""
+    return os.fsencode(path.absolute()).decode("utf-8", "backslashreplace")
+
+
+def ingest(
+    paths: Sequence[Path],
+    graph: MemoryGraph,
+    models: Models,
+    clock: Callable[[], datetime],
+    *,
+    fixed_time: bool = False,
+    on_file: Callable[[int, Path], None] | None = None,
+) -> Iterator[FileReport]:
+    """Take files into memory one by one, reporting each as it is done.
+
+    Dates in a file resolve against the time it was last changed (with ``fixed_time`` against the
+    clock). A file that cannot be read is reported and does not stop the others; an unusable store
+    does.
+    """
+    for number, path in enumerate(find_files(paths)):
+        if on_file:
+            on_file(number, path)
+        change = plan_change(path, graph)
+        if change.status in ("skipped", "failed", "unchanged"):
+            source = change.known.id if change.known else None
+            yield FileReport(str(path), change.status, 0, change.reason, source)
+            continue
+        yield _ingest_file(change, graph, models, clock(), fixed_time)
+
+
+def _ingest_file(
+    change: FileChange, graph: MemoryGraph, models: Models, now: datetime, fixed_time: bool
+) -> FileReport:
+    path, stored = change.path, change.known
+    try:
+        if stored is None:
+            captured = now if fixed_time else _changed_at(path, now)
+            assert change.data is not None and change.kind is not None
+            stored = graph.sources.add(
+                change.kind,
+                _text_of(path, change.data, change.kind, models),
+                captured,
+                locator=locator_of(path),
+                digest=change.digest,
+            )
+        done = remember_source(stored, graph, models, now)
+    except StoreError:
+        raise
+    except MemlaneError as error:
+        return FileReport(
+            str(path), "failed", 0, str(error), stored.id if stored is not None else None
+        )
+    return FileReport(
+        str(path),
+        change.status,
+        sum(1 for entry in done.entries if entry.after is not None),
+        None if done.entries or done.unchanged else "nothing in it to remember",
+        stored.id,
+        done.entries,
+    )
+
+
+def _text_of(path: Path, data: bytes, kind: SourceKind, models: Models) -> str:
+    if kind is SourceKind.NOTE:
+        return notes.read_note(path, data)
+    try:
+        return screenshots.read_screenshot(path, models.reader)
+    except FileNotFoundError as error:
+        raise UnreadableSource(f"{path} vanished while it was read.") from error
+
+
+def _changed_at(path: Path, now: datetime) -> datetime:
+    try:
+        return datetime.fromtimestamp(int(path.stat().st_mtime), tz=now.tzinfo)
+    except (OSError, OverflowError, ValueError):
+        return now
+
+
+def retry(
+    graph: MemoryGraph, models: Models, now: datetime, tells: Callable[[str], bool]
+) -> Iterator[FileReport]:
+    """Take up every source whose extraction failed or was interrupted.
+
+    ``tells`` says whether a chat message tells something; a question that was kept when a model
+    was missing gives no memories.
+    """
+    for source in graph.sources.list(SourceStatus.PENDING, SourceStatus.FAILED):
+        name = source.locator or f"{source.kind} {source.id}"
+        try:
+            if source.kind is SourceKind.CHAT and not tells(source.text):
+                graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+                yield FileReport(name, "new", 0, "nothing in it to remember", source.id)
+                continue
+            done = remember_source(source, graph, models, now)
+        except StoreError:
+            raise
+        except MemlaneError as error:
+            yield FileReport(name, "failed", 0, str(error), source.id)
+            continue
+        made = sum(1 for entry in done.entries if entry.after is not None)
+        yield FileReport(name, "new", made, None, source.id, done.entries)

@@ -1,0 +1,336 @@
+"""The composition root: one person's graph, models and clock, and what to do with a message.
+
+``open_session(config)`` gives a ``Session``; ``Session.respond(text)`` takes one message the whole
+way: stored raw, detected, then remembered or answered, then logged.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from agent import ingest as files
+from agent.answering import UNKNOWN, answer, converse
+from agent.autofill import FilledField, fill
+from agent.config import Config
+from agent.form_fields import FormField
+from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader, Progress
+from agent.placing import Placer
+from agent.ports import Embedder, LanguageModel, TextReader
+from agent.remembering import Remembered, make_drafts, remember_source, store_drafts
+from agent.retrieval import ensure_vectors, select
+from agent.routing import Route, Router
+from policies.base import Choice, Selection
+from policies.registry import make_policy
+from store.errors import InvalidInput, MemlaneError
+from store.graph import MemoryGraph
+from store.journal import Edit, Entry, checked_text
+from store.types import Draft, Source, SourceKind, SourceStatus, Status
+
+MAX_MESSAGE = 20_000
+"""Characters of one message; a longer text is a file to ingest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What comes of one message."""
+
+    route: Route
+    text: str
+    memories: tuple[Choice, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    abstained: bool = False
+    timing_ms: dict[str, float] | None = None
+    turn: str | None = None
+    selection: Selection | None = None
+
+
+class Session:
+    """Everything that one run of memlane works with. Models load when first needed."""
+
+    def __init__(
+        self,
+        config: Config,
+        graph: MemoryGraph,
+        *,
+        llm: LanguageModel | None = None,
+        embedder: Embedder | None = None,
+        reader: TextReader | None = None,
+        on_progress: Progress | None = None,
+    ) -> None:
+        self.config = config
+        self.graph = graph
+        self.llm: LanguageModel = llm or LocalLanguageModel(config, on_progress)
+        self.embedder: Embedder = embedder or LocalEmbedder(config)
+        self.reader: TextReader = reader or LocalReader()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.graph.close()
+
+    @cached_property
+    def router(self) -> Router:
+        return Router(self.embedder)
+
+    @cached_property
+    def placer(self) -> Placer:
+        return Placer(self.graph.subclasses(), self.embedder)
+
+    # ---- messages -------------------------------------------------------------------------
+
+    def respond(self, text: str, on_text: Callable[[str], None] | None = None) -> Reply:
+        """One chat message through the router.
+
+        :raises InvalidInput: if the message is empty or longer than ``MAX_MESSAGE``.
+        :raises ModelMissing: after the message is stored raw, to be taken up by a retry.
+        """
+        message = checked_message(text)
+        now = self.config.now()
+        clock = _Stopwatch()
+        # Stored before anything is made of it: no failure after this line loses the message.
+        source = self.graph.sources.add(SourceKind.CHAT, message, now)
+        with clock.measure("detect"), self._kept(source):
+            route = self.router.detect(message).route
+        if route is Route.UPDATE:
+            with clock.measure("remember"):
+                done = remember_source(source, self.graph, self, now)
+            reply = Reply(route, describe(done), entries=done.entries)
+        else:
+            reply = self._answer(message, route, clock, on_text=on_text)
+            self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+        return self._logged(message, reply, clock, now)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        policy: str | None = None,
+        k: int | None = None,
+        use_llm: bool = True,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """Answer from memory, whatever the router would say of it."""
+        message = checked_message(question)
+        clock = _Stopwatch()
+        reply = self._answer(
+            message, Route.RETRIEVE, clock, policy=policy, k=k, use_llm=use_llm, on_text=on_text
+        )
+        return self._logged(message, reply, clock, self.config.now())
+
+    def _answer(
+        self,
+        message: str,
+        route: Route,
+        clock: _Stopwatch,
+        *,
+        policy: str | None = None,
+        k: int | None = None,
+        use_llm: bool = True,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        if route is Route.NEITHER:
+            with clock.measure("answer"):
+                return Reply(route, converse(message, llm=self.llm, on_text=on_text))
+        now = self.config.now()
+        with clock.measure("select"):
+            chosen = self.select(message, policy=policy, k=k)
+        if not use_llm:
+            text = "" if chosen.chosen else UNKNOWN
+            return Reply(route, text, chosen.chosen, (), not chosen.chosen, selection=chosen)
+        with clock.measure("answer"):
+            said = answer(message, chosen.chosen, now=now, llm=self.llm, on_text=on_text)
+        return Reply(route, said.text, said.evidence, (), said.abstained, selection=chosen)
+
+    def select(
+        self, question: str, *, policy: str | None = None, k: int | None = None
+    ) -> Selection:
+        """The memories chosen for a question, without an answer."""
+        chosen = make_policy(policy or self.config.policy, k or self.config.k)
+        return select(question, self.graph, chosen, self.embedder, self.config.now())
+
+    def _logged(self, message: str, reply: Reply, clock: _Stopwatch, now: datetime) -> Reply:
+        trace: dict[str, Any] = {
+            "memories": [choice.memory.id for choice in reply.memories],
+            "edits": [entry.id for entry in reply.entries],
+        }
+        if reply.selection is not None:
+            trace["policy"] = reply.selection.policy
+            trace["steps"] = [
+                {
+                    "memory": s.memory,
+                    "score": round(s.score, 4),
+                    "chosen": s.chosen,
+                    "why": s.reason,
+                }
+                for s in reply.selection.trace
+            ]
+        turn = self.graph.turns.log(now, message, reply.route, reply.text, trace)
+        return replace(reply, timing_ms=clock.total(), turn=turn)
+
+    # ---- remembering ----------------------------------------------------------------------
+
+    def remember(
+        self,
+        text: str,
+        *,
+        at: datetime | None = None,
+        place: str | None = None,
+        expires: datetime | None = None,
+    ) -> Remembered:
+        """Store a text as it stands (the paper's passive remember): no model rewrites it.
+
+        :raises InvalidInput: if it is empty, too long, or expires before it was said.
+        """
+        message = checked_message(text)
+        said = at or self.config.now()
+        if expires is not None and expires <= said:
+            raise InvalidInput(
+                f"It would expire ({expires:%Y-%m-%d %H:%M}) before it was said "
+                f"({said:%Y-%m-%d %H:%M}). Give a later --expires or an earlier --at."
+            )
+        source = self.graph.sources.add(SourceKind.MANUAL, message, said, place=place)
+        with self._kept(source):
+            fact = checked_text(message)
+            (draft,) = make_drafts([fact], self.placer.place([fact]), source, llm=None)
+            if expires is not None:
+                draft = replace(draft, valid_until=expires)
+            return store_drafts([draft], source, self.graph, self, self.config.now(), actor="user")
+
+    def edit_by_hand(
+        self,
+        text: str,
+        make: Callable[[Draft], Edit],
+        *,
+        subclass: str | None = None,
+        expires: datetime | None = None,
+        place: str | None = None,
+    ) -> tuple[Entry, ...]:
+        """Apply the one edit that ``make`` builds of a typed text; nothing is planned or guessed.
+
+        With ``subclass`` no model is needed; its vector is made when it is next searched.
+        """
+        message = checked_text(checked_message(text))
+        now = self.config.now()
+        subclass = subclass or self.placer.place([message])[0]
+        with self.graph.writing():
+            source = self.graph.sources.add(SourceKind.MANUAL, message, now, place=place)
+            (draft,) = make_drafts([message], [subclass], source, llm=None)
+            if expires is not None:
+                draft = replace(draft, valid_until=expires)
+            entries = self.graph.apply([make(draft)], at=now, actor="user", source=source.id)
+            self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+        return entries
+
+    @contextmanager
+    def _kept(self, source: Source) -> Iterator[None]:
+        """Mark the source FAILED when the block fails, so that a retry finds it."""
+        try:
+            yield
+        except MemlaneError as error:
+            self.graph.sources.mark(source.id, SourceStatus.FAILED, str(error))
+            raise
+
+    def ingest(
+        self, paths: Sequence[Path], on_file: Callable[[int, Path], None] | None = None
+    ) -> Iterator[files.FileReport]:
+        """Take notes and screenshots into memory, file by file; folders recursively."""
+        fixed = self.config.fixed_now is not None
+        return files.ingest(
+            paths, self.graph, self, self.config.now, fixed_time=fixed, on_file=on_file
+        )
+
+    def retry(self) -> Iterator[files.FileReport]:
+        """Take up what could not be extracted before."""
+
+        def tells(text: str) -> bool:
+            return self.router.detect(text).route is Route.UPDATE
+
+        return files.retry(self.graph, self, self.config.now(), tells)
+
+    # ---- forms ----------------------------------------------------------------------------
+
+    def fill(self, fields: Sequence[FormField], *, use_llm: bool = True) -> tuple[FilledField, ...]:
+        """Values for form fields, each with its evidence; None where there is none."""
+        now = self.config.now()
+        ensure_vectors(self.graph, self.embedder)
+        holding = [m for m in self.graph.memories.list(Status.CURRENT) if m.holds_at(now)]
+        return fill(
+            fields,
+            holding,
+            embedder=self.embedder,
+            llm=self.llm if use_llm else None,
+            now=now,
+        )
+
+
+def open_session(config: Config, *, on_progress: Progress | None = None, **models: Any) -> Session:
+    """Open the home of ``config``. Close the session, or use it as a context manager.
+
+    :raises StoreError: if the home or its database cannot be used.
+    """
+    return Session(config, MemoryGraph.open(config.home), on_progress=on_progress, **models)
+
+
+def checked_message(text: str) -> str:
+    """:raises InvalidInput: if there is no text in it, or too much for a message."""
+    clean = text.encode("utf-8", "replace").decode("utf-8").replace("\x00", " ").strip()
+    if not clean:
+        raise InvalidInput("The text is empty: say something, or see memlane --help.")
+    if len(clean) > MAX_MESSAGE:
+        raise InvalidInput(
+            f"The text has {len(clean):,} characters; a message may have {MAX_MESSAGE:,}. "
+            "Save it as a .txt file and run: memlane ingest FILE"
+        )
+    return clean
+
+
+def describe(done: Remembered) -> str:
+    """What was remembered or changed, in one line a thing."""
+    lines = []
+    for entry in done.entries:
+        last = entry.changes[-1].after
+        if entry.kind == "replace":
+            lines.append(f"Changed: {entry.before} -> {entry.after} ({entry.id})")
+        elif last is not None and last.valid_until is not None and entry.kind == "expire":
+            lines.append(
+                f"Noted until {last.valid_until:%Y-%m-%d %H:%M}: {entry.after} ({entry.id})"
+            )
+        elif entry.kind == "forget":
+            lines.append(f"No longer stated: {entry.before} ({entry.id})")
+        else:
+            lines.append(f"Noted: {entry.after} ({entry.id})")
+    lines += [f"I knew that already ({memory})." for memory in done.unchanged]
+    return "\n".join(lines) or f"I found nothing to remember in that; kept raw as {done.source.id}."
+
+
+class _Stopwatch:
+    """Milliseconds by stage."""
+
+    def __init__(self) -> None:
+        self._stages: dict[str, float] = {}
+        self._start = time.perf_counter()
+
+    @contextmanager
+    def measure(self, stage: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._stages[stage] = round((time.perf_counter() - start) * 1000, 1)
+
+    def total(self) -> dict[str, float]:
+        return {**self._stages, "total": round((time.perf_counter() - self._start) * 1000, 1)}

@@ -1,0 +1,147 @@
+"""Commands on files: ingest, fill, export."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli import render, shapes
+from cli.run import Run
+
+if TYPE_CHECKING:
+    from agent.form_fields import FormField
+    from agent.ingest import FileReport
+
+
+def ingest(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Notes, screenshots, or folders of them.")
+    ] = None,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Take up again what could not be extracted before.")
+    ] = False,
+) -> None:
+    """Take notes (.md .txt) and screenshots (.png .jpg .jpeg .webp) into memory."""
+    run: Run = context.obj
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from agent.ingest import find_files
+    from store.errors import InvalidInput
+
+    if not paths and not retry:
+        raise InvalidInput("Name a file or folder to ingest, or use --retry.")
+    reports: list[FileReport] = []
+    with (
+        run.session() as session,
+        Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            console=run.err,
+            transient=True,
+            disable=not run.err.is_terminal,
+        ) as progress,
+    ):
+        files = list(find_files(paths or []))
+        task = progress.add_task("reading", total=len(files))
+
+        def on_file(number: int, path: Path) -> None:
+            progress.update(task, completed=number, description=path.name)
+
+        if retry:
+            reports += session.retry()
+        reports += session.ingest(files, on_file)
+    run.emit(
+        {
+            "sources": [shapes.file_report(report) for report in reports],
+            "edits": shapes.edits(entry for report in reports for entry in report.entries),
+        },
+        lambda out: render.file_reports(out, reports),
+    )
+    failed = [report for report in reports if report.status == "failed"]
+    if failed:
+        first = failed[0]
+        more = f" ({len(failed)} files failed)" if len(failed) > 1 else ""
+        typer.echo(f"memlane: {first.path}: {first.reason}{more}", err=True)
+        raise typer.Exit(1)
+
+
+def fill(
+    context: typer.Context,
+    form: Annotated[
+        Path | None,
+        typer.Argument(help="An HTML page, a JSON Schema or a CSV header; - reads stdin."),
+    ] = None,
+    field: Annotated[
+        list[str] | None, typer.Option("--field", help="The label of a field; repeatable.")
+    ] = None,
+    no_llm: Annotated[
+        bool, typer.Option("--no-llm", help="Only exact rules, no language model.")
+    ] = False,
+) -> None:
+    """Fill a form from memory; a field without evidence stays empty."""
+    run: Run = context.obj
+    fields = _form_fields(form, field or [])
+    with run.session() as session:
+        values = session.fill(fields, use_llm=not no_llm)
+    run.emit(
+        {"fields": [shapes.filled(value) for value in values]},
+        lambda out: render.filled(out, values),
+    )
+
+
+def _form_fields(form: Path | None, labels: list[str]) -> tuple[FormField, ...]:
+    from agent.forms import fields_from_labels, read_form
+    from store.errors import InvalidInput
+
+    if form is not None and labels:
+        raise InvalidInput("Give a form or --field, not both.")
+    if labels:
+        return fields_from_labels(labels)
+    if form is None:
+        raise InvalidInput("Name a form file (HTML, JSON Schema, CSV), or use --field LABEL.")
+    if str(form) == "-":
+        return read_form(sys.stdin.buffer.read().decode("utf-8", "replace"))
+    return read_form(form)
+
+
+def export(
+    context: typer.Context,
+    form: Annotated[
+        str, typer.Option("--format", help="jsonl (everything) or md (current memories).")
+    ] = "jsonl",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write; else stdout.")
+    ] = None,
+) -> None:
+    """Write out all that is stored, or the current memories for reading."""
+    run: Run = context.obj
+    from agent.exporting import as_jsonl, as_markdown
+    from store.errors import HomeUnavailable, InvalidInput
+
+    writers = {"jsonl": as_jsonl, "md": as_markdown}
+    if form not in writers:
+        raise InvalidInput(f"--format is jsonl or md, not {form!r}.")
+    with run.graph() as graph:
+        lines = writers[form](graph, run.config.now())
+        if output is None:
+            for line in lines:
+                sys.stdout.write(line + "\n")
+            return
+        try:
+            scratch = output.with_name(output.name + ".part")
+            with scratch.open("w", encoding="utf-8") as file:
+                count = sum(file.write(line + "\n") > 0 for line in lines)
+            scratch.replace(output)
+        except OSError as error:
+            raise HomeUnavailable(
+                f"Cannot write {output}: {error.strerror or error}. Choose another --output."
+            ) from error
+    run.emit(
+        {"path": str(output), "format": form, "lines": count},
+        lambda out: out.print(f"{count} lines in {output}", markup=False),
+    )

@@ -1,0 +1,115 @@
+"""One run of the command line: its options, its session, and where its output goes.
+
+Stdout carries the answer (with ``--json`` exactly one JSON document), stderr everything else;
+progress vanishes when stderr is no terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.config import Config
+    from agent.session import Session
+    from store.graph import MemoryGraph
+
+
+@dataclass
+class Run:
+    """What the global options say, and what they lead to."""
+
+    options: dict[str, str | None] = field(default_factory=dict)
+    """Settings given on the command line, by key."""
+    now: str | None = None
+    json: bool = False
+    debug: bool = False
+
+    @cached_property
+    def config(self) -> Config:
+        """:raises InvalidInput: if an option or the configuration file is unusable."""
+        from datetime import datetime
+
+        from agent.config import load_config
+
+        if self.now is None:
+            return load_config(self.options)
+        from agent.dates import parse_when
+
+        present = datetime.now().astimezone().replace(microsecond=0)
+        return load_config(self.options, now=parse_when(self.now, present))
+
+    @cached_property
+    def out(self) -> Console:
+        from rich.console import Console
+
+        return Console(highlight=False, soft_wrap=True)
+
+    @cached_property
+    def err(self) -> Console:
+        from rich.console import Console
+
+        return Console(stderr=True, highlight=False, soft_wrap=True)
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """The home of this run with its models, closed at the end."""
+        from agent.session import open_session
+
+        with (
+            self.assembling() as on_progress,
+            open_session(self.config, on_progress=on_progress) as session,
+        ):
+            yield session
+
+    @contextmanager
+    def graph(self) -> Iterator[MemoryGraph]:
+        """The home of this run without any model."""
+        from store.graph import MemoryGraph
+
+        with MemoryGraph.open(self.config.home) as graph:
+            yield graph
+
+    @contextmanager
+    def assembling(self) -> Iterator[Callable[[str, int, int], None]]:
+        """A progress bar for weights that are put together at their first use."""
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+        with Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            DownloadColumn(),
+            console=self.err,
+            transient=True,
+            disable=not self.err.is_terminal,
+        ) as progress:
+            tasks: dict[str, Any] = {}
+
+            def report(what: str, done: int, total: int) -> None:
+                if what not in tasks:
+                    tasks[what] = progress.add_task(what, total=total)
+                progress.update(tasks[what], completed=done)
+                if done >= total:
+                    progress.remove_task(tasks.pop(what))
+
+            yield report
+
+    def emit(self, document: object, show: Callable[[Console], None]) -> None:
+        """Print the JSON document, or let ``show`` render it for people."""
+        if self.json:
+            self.print_json(document)
+        else:
+            show(self.out)
+
+    @staticmethod
+    def print_json(document: object) -> None:
+        """One JSON document on one or more lines of stdout."""
+        sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+        sys.stdout.flush()

