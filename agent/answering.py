@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.grounding import evidence, invented
+from agent.grounding import evidence, invented, supported
 from agent.ports import ChatTurn, LanguageModel
 from policies.base import Choice
 from store.types import Memory
@@ -100,7 +100,10 @@ def answer(
         return Answer(UNKNOWN, (), True)
     if invented(said, question, [c.memory for c in chosen], now):
         return Answer(UNKNOWN, (), True)
-    return Answer(said, evidence(question, said, chosen), False)
+    rests_on = evidence(question, said, chosen)
+    if not supported(question, rests_on):
+        return Answer(UNKNOWN, (), True)
+    return Answer(said, rests_on, False)
 
 
 def converse(message: str, *, llm: LanguageModel, on_text: Callable[[str], None] | None) -> str:

@@ -154,17 +154,16 @@ def same_slot(draft: Draft, match: Match, subclasses: Mapping[str, Subclass]) ->
 def same_but_value(new: str, old: str) -> bool:
     """Whether two sentences differ in nothing but their last values.
 
-    'The EK349 flight departs at 01:40.' and '... at 01:30.' do; with EK350 they do not, because a
-    code before the verb says what the sentence is about.
+    'The EK349 flight departs at 01:40.' and '... at 01:30.' do; with EK350 they do not, because
+    what stands before the verb says what the sentence is about.
     """
     new_values, old_values = _VALUE.findall(new), _VALUE.findall(old)
     if len(new_values) != len(old_values) or not new_values or new_values == old_values:
         return False
     if words(_VALUE.sub(" ", new)) != words(_VALUE.sub(" ", old)):
         return False
-    return _CODE.findall(_subject(new)) == _CODE.findall(_subject(old)) and bool(
-        _subject(new).strip()
-    )
+    subject = _subject(new)
+    return bool(subject.strip()) and _VALUE.findall(subject) == _VALUE.findall(_subject(old))
 
 
 def _subject(sentence: str) -> str:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import combinations, islice
 
 from policies.base import Choice
-from store.records import entity_key
-from store.types import Memory, Status
+from store.types import Memory
+
+NEAR = 0.5
+"""Cosine similarity from which a memory may answer a question with which it shares no word."""
 
 _HARD = re.compile(r"\d[\d:.,/-]*\d|\d|\b[A-Z][\w'’]*")
 _WORD = re.compile(r"[a-z0-9][a-z0-9:.@-]*[a-z0-9]|[a-z0-9]", re.IGNORECASE)
@@ -20,7 +23,7 @@ _STOP = frozenset(
     """a an and are as at be been but by can could did do does for from had has have he her his
     how i in is it its me my of on or our she so some than that the their them they this to was
     we were what when where which who whom whose why will with would you your s t re ve about
-    please tell know time day""".split()
+    please tell know time day until""".split()
 )
 
 
@@ -87,50 +90,54 @@ def evidence(question: str, said: str, chosen: Sequence[Choice]) -> tuple[Choice
     """The chosen memories that the answer rests on, in their order.
 
     Memories are taken while they cover further words of question and answer, those that cover the
-    answer first; then the ones that link what was taken: a memory that shares an entity or a code
-    with two taken memories that share none with each other (M2 of the paper's Table 1).
+    answer first. Then come the links: of two taken memories that share no name, one may still be
+    about the other through a third that names something of both (the boss's flight to Amsterdam,
+    EK349 to Amsterdam, EK349's departure: the chain of the paper's Table 1).
     """
-    if not chosen:
-        return ()
     cover = {c.memory.id: terms(c.memory.text) for c in chosen}
-    # What the user asked for weighs less than what was answered.
     open_answer = terms(said)
     open_question = terms(question) - open_answer
-    taken: list[str] = []
-    while True:
-        best = max(
-            (c for c in chosen if c.memory.id not in taken),
-            key=lambda c: (
-                2 * len(cover[c.memory.id] & open_answer) + len(cover[c.memory.id] & open_question),
-                c.score,
-            ),
-            default=None,
-        )
-        if best is None:
-            break
-        gained = cover[best.memory.id] & (open_answer | open_question)
-        if not gained:
-            break
-        taken.append(best.memory.id)
-        open_answer -= gained
-        open_question -= gained
-    taken_set = set(taken) | _links([c.memory for c in chosen], set(taken))
-    return tuple(c for c in chosen if c.memory.id in taken_set)
+    taken: list[Choice] = []
+    left = list(chosen)
+
+    def gain(choice: Choice) -> tuple[int, float]:
+        words = cover[choice.memory.id]
+        return 2 * len(words & open_answer) + len(words & open_question), choice.score
+
+    while left and gain(best := max(left, key=gain))[0]:
+        taken.append(best)
+        left.remove(best)
+        open_answer -= cover[best.memory.id]
+        open_question -= cover[best.memory.id]
+    taken += _links(taken, left)
+    return tuple(choice for choice in chosen if choice in taken)
 
 
-def _links(memories: Sequence[Memory], taken: set[str]) -> set[str]:
-    keys = {m.id: _keys(m) for m in memories}
-    found = set()
-    for memory in memories:
-        if memory.id in taken or memory.status is not Status.CURRENT:
+def _links(taken: Sequence[Choice], left: Sequence[Choice]) -> list[Choice]:
+    found: list[Choice] = []
+    for one, other in combinations(taken, 2):
+        ours, theirs = names(one.memory.text), names(other.memory.text)
+        if ours & theirs:
             continue
-        touched = [other for other in taken if keys[other] & keys[memory.id]]
-        if any(not keys[a] & keys[b] for i, a in enumerate(touched) for b in touched[i + 1 :]):
-            found.add(memory.id)
+        between = (c for c in left if (n := names(c.memory.text)) & ours and n & theirs)
+        found += [link for link in islice(between, 1) if link not in found]
     return found
 
 
-def _keys(memory: Memory) -> set[str]:
-    """What ties memories to each other: entities other than the user, codes, and nouns shared."""
-    ends = {entity_key(end) for t in memory.triples for end in (t.head, t.tail)} - {"me", "i"}
-    return ends | terms(memory.text)
+def supported(question: str, rests_on: Sequence[Choice]) -> bool:
+    """Whether the evidence is about the question at all.
+
+    It is when they share a content word, or when their meanings are near without one.
+    """
+    asked = terms(question)
+    if any(asked & terms(choice.memory.text) for choice in rests_on):
+        return True
+    return max((choice.score for choice in rests_on), default=0.0) >= NEAR
+
+
+def names(text: str) -> set[str]:
+    """Proper names, codes and numbers of a text, folded."""
+    found = {_bare(token) for token in _HARD.findall(text)} | {
+        word.casefold() for word in _WORD.findall(text) if any(c.isdigit() for c in word)
+    }
+    return found - _STOP

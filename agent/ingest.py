@@ -54,12 +54,19 @@ class FileChange:
     known: Source | None = None
 
 
-def find_files(paths: Sequence[Path]) -> Iterator[Path]:
-    """The files to look at: those named, and of folders all those inside, hidden ones aside."""
+def find_files(paths: Sequence[Path], home: Path) -> Iterator[Path]:
+    """The files to look at: those named, and of folders all those inside.
+
+    Hidden ones are left aside, and so is memlane's own ``home``: it must not read itself.
+    """
     for path in paths:
         if path.is_dir() and not path.is_symlink():
             for folder, folders, names in os.walk(path, onerror=None):
-                folders[:] = sorted(name for name in folders if not name.startswith("."))
+                folders[:] = sorted(
+                    name
+                    for name in folders
+                    if not name.startswith(".") and (Path(folder) / name).absolute() != home
+                )
                 for name in sorted(names):
                     if not name.startswith("."):
                         yield Path(folder) / name
@@ -129,7 +136,7 @@ def ingest(
     clock). A file that cannot be read is reported and does not stop the others; an unusable store
     does.
     """
-    for number, path in enumerate(find_files(paths)):
+    for number, path in enumerate(find_files(paths, graph.path.parent)):
         if on_file:
             on_file(number, path)
         change = plan_change(path, graph)

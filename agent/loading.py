@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from agent.config import Config
-from agent.models import ModelRegistry
+from agent.models import BUILT_IN, ModelRegistry
 from agent.ports import ChatTurn, Embedder, LanguageModel, TextLine, TextReader, Vectors
 
 Progress = Callable[[str, int, int], None]
@@ -30,7 +30,9 @@ def _load_llm(path: Path, sha256: str, context: int, threads: int) -> LanguageMo
 def _load_encoder(folder: Path, sha256: str) -> Embedder:
     from agent.adapters.embeddings import SentenceEncoder
 
-    return SentenceEncoder(folder, sha256=sha256)
+    # Known weights have one name wherever they lie, so vectors made with them are found again.
+    name = next((spec.name for spec in BUILT_IN if spec.sha256 == sha256), folder.name)
+    return SentenceEncoder(folder, sha256=sha256, name=name)
 
 
 class LocalLanguageModel:

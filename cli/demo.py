@@ -38,7 +38,10 @@ class Outcome:
 
 
 def demo(context: typer.Context) -> None:
-    """Play the paper's example end to end with real models; takes a minute or two."""
+    """Play the paper's running example.
+
+    End to end with the real models on a throw-away home; takes a minute or two.
+    """
     run: Run = context.obj
     outcomes: list[Outcome] = []
     started = time.perf_counter()

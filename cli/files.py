@@ -25,7 +25,11 @@ def ingest(
         bool, typer.Option("--retry", help="Take up again what could not be extracted before.")
     ] = False,
 ) -> None:
-    """Take notes (.md .txt) and screenshots (.png .jpg .jpeg .webp) into memory."""
+    """Take notes and screenshots into memory.
+
+    Notes are .md and .txt files, screenshots .png .jpg .jpeg .webp; folders are read with all
+    that is inside. An unchanged file is left alone, a changed one updates what came from it.
+    """
     run: Run = context.obj
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -46,7 +50,7 @@ def ingest(
             disable=not run.err.is_terminal,
         ) as progress,
     ):
-        files = list(find_files(paths or []))
+        files = list(find_files(paths or [], run.config.home))
         task = progress.add_task("reading", total=len(files))
 
         def on_file(number: int, path: Path) -> None:
@@ -83,7 +87,10 @@ def fill(
         bool, typer.Option("--no-llm", help="Only exact rules, no language model.")
     ] = False,
 ) -> None:
-    """Fill a form from memory; a field without evidence stays empty."""
+    """Fill a form from memory.
+
+    Every value names its evidence; a field without any stays empty.
+    """
     run: Run = context.obj
     fields = _form_fields(form, field or [])
     with run.session() as session:
@@ -118,7 +125,7 @@ def export(
         Path | None, typer.Option("--output", "-o", help="The file to write; else stdout.")
     ] = None,
 ) -> None:
-    """Write out all that is stored, or the current memories for reading."""
+    """Write out everything that is stored."""
     run: Run = context.obj
     from agent.exporting import as_jsonl, as_markdown
     from store.errors import HomeUnavailable, InvalidInput

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +12,10 @@ from cli import render, shapes
 from cli.run import Run
 
 if TYPE_CHECKING:
-    from store.journal import Entry
-    from store.types import Memory, Subclass
+    from rich.console import Console
+
+    from store.journal import Edit, Entry
+    from store.types import Draft, Memory, Subclass
 
 app = typer.Typer(help="Look at and change what is remembered.", no_args_is_help=True)
 
@@ -51,7 +53,7 @@ def list_(
 
 @app.command()
 def show(context: typer.Context, memory: MemoryId) -> None:
-    """Show one memory: its times, relations, source and edits."""
+    """Show one memory with source and edits."""
     run: Run = context.obj
     now = run.config.now()
     with run.graph() as graph:
@@ -59,7 +61,7 @@ def show(context: typer.Context, memory: MemoryId) -> None:
         entries = graph.journal.of_memory(memory)
         text = graph.sources.get(found.source).text if found.source else None
 
-    def render_it(out: Any) -> None:
+    def render_it(out: Console) -> None:
         render.memory_card(out, found, now, text)
         render.edits(out, entries)
 
@@ -81,7 +83,7 @@ def add(
     expires: Annotated[str | None, typer.Option(metavar="WHEN", help="When it ends.")] = None,
     place: Annotated[str | None, typer.Option(help="Where it was said.")] = None,
 ) -> None:
-    """Add a memory as it stands, whatever is stored already."""
+    """Add a memory as it stands."""
     from store.journal import Insert
 
     run: Run = context.obj
@@ -96,7 +98,10 @@ def replace(
     subclass: SubclassId = None,
     expires: Annotated[str | None, typer.Option(metavar="WHEN", help="When it ends.")] = None,
 ) -> None:
-    """Put a new memory in the place of one that is true no longer; the old one is history."""
+    """Put a new memory in the place of an old one.
+
+    For what has changed; the old one is kept as history.
+    """
     from store.journal import Replace
 
     run: Run = context.obj
@@ -104,7 +109,12 @@ def replace(
 
 
 def _apply_draft(
-    run: Run, text: str, make: Any, subclass: str | None, expires: str | None, place: str | None
+    run: Run,
+    text: str,
+    make: Callable[[Draft], Edit],
+    subclass: str | None,
+    expires: str | None,
+    place: str | None,
 ) -> None:
     from agent.dates import parse_when
 
@@ -127,7 +137,10 @@ def edit(
     ] = None,
     expires: Annotated[str | None, typer.Option(metavar="WHEN", help="When it ends.")] = None,
 ) -> None:
-    """Correct a memory in place (what was wrong, not what has changed: that is replace)."""
+    """Correct a memory in place.
+
+    For what was wrong from the start; for what has changed there is replace.
+    """
     from agent.dates import parse_when
     from agent.triples import triples_for
     from store.errors import InvalidInput
@@ -156,7 +169,10 @@ def forget(
     context: typer.Context,
     memories: Annotated[list[str], typer.Argument(help="Memories such as m12.")],
 ) -> None:
-    """Take memories out of every answer; undo brings them back."""
+    """Take memories out of every answer.
+
+    They stay in the history, and undo brings them back.
+    """
     from store.journal import Forget
 
     run: Run = context.obj
@@ -176,7 +192,7 @@ def undo(
         str | None, typer.Argument(help="The edit, such as e12; the last one if left out.")
     ] = None,
 ) -> None:
-    """Take back an edit, whether memlane made it or you did."""
+    """Take back an edit, memlane's or yours."""
     run: Run = context.obj
     with run.graph() as graph:
         entry = graph.undo(edit, at=run.config.now())
@@ -189,12 +205,12 @@ def history(
     memory: Annotated[str | None, typer.Argument(help="One memory; all edits if left out.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many edits at most.")] = 50,
 ) -> None:
-    """Show the edits of one memory or of all, oldest first."""
+    """Show the edits of one memory or of all."""
     run: Run = context.obj
     with run.graph() as graph:
         entries = graph.journal.of_memory(memory) if memory else graph.journal.list(limit)
 
-    def show(out: Any) -> None:
+    def show(out: Console) -> None:
         for entry in entries:
             out.print(f"{entry.at:%Y-%m-%d %H:%M} {render.edit_line(entry)}", markup=False)
 
@@ -203,7 +219,7 @@ def history(
 
 @app.command()
 def tree(context: typer.Context) -> None:
-    """Show the three layers: types, subclasses, and the memories under them."""
+    """Show types, subclasses and their memories."""
     run: Run = context.obj
     now = run.config.now()
     with run.graph() as graph:

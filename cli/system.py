@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +20,10 @@ config = typer.Typer(help="Show or change settings.", invoke_without_command=Tru
 
 @models.command("list")
 def models_list(context: typer.Context) -> None:
-    """Show which models are installed and where; hashes are checked once and remembered."""
+    """Show which models are installed.
+
+    Their hashes are checked once and remembered.
+    """
     run: Run = context.obj
     from agent.models import ModelRegistry
 
@@ -72,7 +76,10 @@ def models_use(
     context: typer.Context,
     model: Annotated[str, typer.Argument(help="A name of 'models list', or a path.")],
 ) -> None:
-    """Use this model from now on: a GGUF file as language model, a folder as encoder."""
+    """Use this model from now on.
+
+    A GGUF file becomes the language model, a folder the sentence encoder.
+    """
     run: Run = context.obj
     from agent.config import set_in_file
     from agent.models import ModelRegistry
@@ -93,7 +100,10 @@ def models_pull(
     repository: Annotated[str, typer.Argument(help="OWNER/NAME on the model hub.")],
     file: Annotated[str, typer.Argument(help="The GGUF file in it.")],
 ) -> None:
-    """Fetch a GGUF from the model hub: the one command that reaches out of this machine."""
+    """Fetch a GGUF from the model hub.
+
+    The one command that reaches out of this machine.
+    """
     run: Run = context.obj
     from agent.models import ModelRegistry
 
@@ -198,7 +208,7 @@ def config_set(
 
 
 def status(context: typer.Context) -> None:
-    """Show what is stored, what waits, and what could not be extracted."""
+    """Show what is stored and what waits."""
     run: Run = context.obj
     from agent.checks import overview
 
@@ -229,7 +239,10 @@ def doctor(
         bool, typer.Option("--quick", help="Leave out loading and trying the models.")
     ] = False,
 ) -> None:
-    """Check the database, what is derived from it, the models, permissions and the network."""
+    """Check that everything is in order.
+
+    The database, what is derived from it, permissions, models, and that nothing reaches out.
+    """
     run: Run = context.obj
     from agent.checks import examine
 
@@ -247,7 +260,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _nothing() -> Any:
+def _nothing() -> AbstractContextManager[None]:
     from contextlib import nullcontext
 
     return nullcontext()

@@ -18,7 +18,11 @@ def say(
     context: typer.Context,
     text: Annotated[str, typer.Argument(help="The message.")],
 ) -> None:
-    """Send one chat message: it is remembered, answered, or just talked about."""
+    """Send one chat message.
+
+    It is remembered if it tells something new, answered from memory if it asks for that, and
+    just answered otherwise.
+    """
     run: Run = context.obj
     with run.session() as session:
         reply = session.respond(text)
@@ -38,7 +42,10 @@ def ask(
         bool, typer.Option("--no-llm", help="Show the chosen memories alone, without an answer.")
     ] = False,
 ) -> None:
-    """Answer a question from your memories, naming the ones it rests on."""
+    """Answer a question from your memories.
+
+    The answer names the memories it rests on, and says so when nothing is known.
+    """
     run: Run = context.obj
     with run.session() as session:
         reply = session.ask(question, policy=policy, k=k, use_llm=not no_llm)
@@ -56,7 +63,10 @@ def remember(
         str | None, typer.Option(metavar="WHEN", help="When it stops being true (ISO 8601).")
     ] = None,
 ) -> None:
-    """Store a text as it stands; dates in it become absolute, nothing else is rewritten."""
+    """Store a text as it stands.
+
+    Relative dates become absolute, nothing else is rewritten.
+    """
     run: Run = context.obj
     from agent.dates import parse_when
 
@@ -79,7 +89,7 @@ CHAT_HELP = """/why   the memories behind the last answer
 
 
 def chat(context: typer.Context) -> None:
-    """Talk with memlane line by line; reads a pipe when stdin is no terminal."""
+    """Talk line by line, or through a pipe."""
     run: Run = context.obj
     interactive = sys.stdin.isatty()
     with run.session() as session:

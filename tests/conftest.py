@@ -97,9 +97,7 @@ def scripted() -> ScriptedModel:
 
 
 @pytest.fixture
-def session(
-    own_home: Path, embedder: Embedder, scripted: ScriptedModel
-) -> Iterator[Session]:
+def session(own_home: Path, embedder: Embedder, scripted: ScriptedModel) -> Iterator[Session]:
     """A session with the real encoder and a scripted language model, at ``NOW``."""
     with open_session(load_config(now=NOW), llm=scripted, embedder=embedder) as opened:
         yield opened

@@ -1,0 +1,78 @@
+"""The work that ``test_crash`` kills: an ingest of many notes, each acknowledged when it is done.
+
+Models are scripted, because what is tested is the store and the order of its writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from agent.config import load_config
+from agent.ports import ChatTurn, Vectors
+from agent.session import Session
+from store.graph import MemoryGraph
+
+NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
+
+
+class HashEncoder:
+    """Unit vectors that depend on the text alone."""
+
+    identity = "hash:1"
+    dimension = 16
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        rows = []
+        for text in texts:
+            seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+            row = np.random.default_rng(seed).standard_normal(self.dimension)
+            rows.append(row / np.linalg.norm(row))
+        return np.asarray(rows, dtype=np.float32).reshape(len(texts), self.dimension)
+
+
+class SilentModel:
+    """Finds nothing to add to what exact rules find."""
+
+    identity = "silent"
+
+    def chat(
+        self,
+        turns: Sequence[ChatTurn],
+        *,
+        max_tokens: int,
+        grammar: str | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+        stop: Sequence[str] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> str:
+        return "NONE"
+
+
+def open_here(home: Path) -> Session:
+    config = replace(load_config(), home=home, fixed_now=NOW)
+    return Session(config, MemoryGraph.open(home), llm=SilentModel(), embedder=HashEncoder())
+
+
+def ingest_and_acknowledge(home: Path, notes: Path, acknowledged: Path) -> None:
+    """Ingest a folder; each finished file is one line of ``acknowledged``."""
+    file = os.open(acknowledged, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    with open_here(home) as session:
+        os.write(file, b"#begun\n")
+        for report in session.ingest([notes]):
+            os.write(file, f"{report.path}\n".encode())
+    os.close(file)
+
+
+def say_many(home: Path, name: str, count: int) -> None:
+    """Remember ``count`` facts one by one, as one of two processes that write at once."""
+    with open_here(home) as session:
+        for number in range(count):
+            session.remember(f"My {name} number {number} is {number}{name}.")
