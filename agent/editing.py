@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from agent.relations import SINGLE_RELATIONS
 from store.journal import Edit, Insert, Replace
 from store.partitions import Match
 from store.records import entity_key
@@ -26,27 +27,15 @@ from store.types import Draft, Memory, Subclass, Triple
 
 SAME_TEXT = 0.97
 """Cosine similarity from which two sentences with the same values say the same."""
-SAME_SLOT = 0.60
-"""Cosine similarity below which an equal head and relation are a coincidence of naming."""
+SAME_TOPIC = 0.60
+"""Cosine similarity from which a relation that is single only in its subclass is the same slot."""
 
 MANY_VALUED = frozenset(
-    """
-    likes dislikes loves hates enjoys prefers has owns knows visited visits bought booked
-    watched read plays eats drinks friend_of colleague_of met includes wants needs plans
-    uses speaks allergic_to interested_in member_of attends
-    """.split()
+    """likes dislikes loves prefers has owns knows visits bought booked watched read plays eats
+    drinks meets includes wants needs plans decided promised thinks uses speaks allergic_to
+    noted is""".split()
 )
 """Relations of which several may hold side by side, whatever their subclass."""
-
-ONE_VALUED = frozenset(
-    """
-    departs_at arrives_at starts_at ends_at takes_place_at scheduled_for lives_in works_at
-    works_as birthday born_on age name nickname phone email address seat gate terminal
-    check_in check_out room price is_at located_at expires_on number code employer
-    married_to boss manager
-    """.split()
-)
-"""Relations of which one value holds at a time, whatever their subclass."""
 
 _CODE = re.compile(r"\b(?=[A-Za-z0-9-]*\d)(?=[A-Za-z0-9-]*[A-Za-z])[A-Za-z0-9-]{3,}\b")
 _VALUE = re.compile(
@@ -104,7 +93,7 @@ def plan_edits(
                 for m in matches
                 if m.memory.id not in taken
                 and m.memory.source != (draft.source or "")
-                and (same_slot(draft, m, subclasses) or same_but_value(draft.text, m.memory.text))
+                and (sameslot(draft, m, subclasses) or same_but_value(draft.text, m.memory.text))
             ),
             None,
         )
@@ -125,29 +114,31 @@ def same_statement(draft: Draft, match: Match) -> bool:
         return False
     if match.score >= SAME_TEXT and names(draft.text) == names(memory.text):
         return True
-    told = {(*_slot(t), _name(t.tail)) for t in draft.triples}
-    known = {(*_slot(t), _name(t.tail)) for t in memory.triples}
+    told = {(*slot(t), _name(t.tail)) for t in draft.triples}
+    known = {(*slot(t), _name(t.tail)) for t in memory.triples}
     return bool(told) and told <= known and match.score >= 0.85
 
 
-def same_slot(draft: Draft, match: Match, subclasses: Mapping[str, Subclass]) -> bool:
+def sameslot(draft: Draft, match: Match, subclasses: Mapping[str, Subclass]) -> bool:
     """Whether draft and memory give different values to one relation that can hold only one."""
     memory = match.memory
-    if match.score < SAME_SLOT:
-        return False
-    told = {_slot(t): _name(t.tail) for t in draft.triples}
+    told = {slot(t): _name(t.tail) for t in draft.triples}
     for triple in memory.triples:
-        slot = _slot(triple)
-        if slot in told and told[slot] != _name(triple.tail):
-            relation = slot[1]
-            if relation in MANY_VALUED:
-                continue
-            subclass = subclasses.get(draft.subclass)
-            one = relation in ONE_VALUED or bool(
-                subclass and subclass.single and memory.subclass == draft.subclass
-            )
-            if one:
-                return True
+        place = slot(triple)
+        if place not in told or told[place] == _name(triple.tail):
+            continue
+        relation = place[1]
+        if relation in SINGLE_RELATIONS or relation.startswith("favourite"):
+            return True
+        subclass = subclasses.get(draft.subclass)
+        if (
+            subclass is not None
+            and subclass.single
+            and relation not in MANY_VALUED
+            and memory.subclass == draft.subclass
+            and match.score >= SAME_TOPIC
+        ):
+            return True
     return False
 
 
@@ -177,7 +168,8 @@ def _subject(sentence: str) -> str:
     return sentence[: match.start()] if match else ""
 
 
-def _slot(triple: Triple) -> tuple[str, str]:
+def slot(triple: Triple) -> tuple[str, str]:
+    """What a triple gives a value to: its head and relation, folded."""
     return (_name(triple.head), triple.relation.casefold())
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Protocol
 
 from agent.dates import resolve_text, validity
-from agent.editing import EditPlan, leftovers, plan_edits
+from agent.editing import EditPlan, leftovers, plan_edits, slot
 from agent.extraction import extract
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
@@ -143,12 +143,22 @@ def plan_against(
 ) -> EditPlan:
     """Plan drafts against what holds now, looking into the partitions nearest to each."""
     ensure_vectors(graph, models.embedder)
-    index = PartitionIndex(graph.view(now, models.embedder.identity))
+    view = graph.view(now, models.embedder.identity)
+    index = PartitionIndex(view)
+    by_slot: dict[tuple[str, str], list[int]] = {}
+    for row, memory in enumerate(view.memories):
+        for triple in memory.triples:
+            by_slot.setdefault(slot(triple), []).append(row)
 
     def near(draft: Draft) -> Sequence[Match]:
-        return index.nearest(
-            vectors[draft.text], probes=PROBES, count=CANDIDATES, also=(draft.subclass,)
-        )
+        vector = vectors[draft.text]
+        found = index.nearest(vector, probes=PROBES, count=CANDIDATES, also=(draft.subclass,))
+        # 'I live in Bedok' need not be near 'My home is in Jurong West' to speak of the same.
+        rows = dict.fromkeys(r for t in draft.triples for r in by_slot.get(slot(t), ()))
+        slots = [Match(view.memories[r], float(view.vectors[r] @ vector)) for r in rows]
+        known = {match.memory.id for match in found}
+        found += [match for match in slots if match.memory.id not in known]
+        return sorted(found, key=lambda match: -match.score)
 
     return plan_edits(drafts, near, {s.id: s for s in graph.subclasses()})
 

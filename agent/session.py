@@ -37,6 +37,9 @@ from store.types import Draft, Source, SourceKind, SourceStatus, Status
 MAX_MESSAGE = 20_000
 """Characters of one message; a longer text is a file to ingest."""
 
+ABOUT_THIS = 0.6
+"""Cosine similarity from which a memory is about a message, whatever the router says of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -142,12 +145,20 @@ class Session:
         use_llm: bool = True,
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
-        if route is Route.NEITHER:
-            with clock.measure("answer"):
-                return Reply(route, converse(message, llm=self.llm, on_text=on_text))
         now = self.config.now()
         with clock.measure("select"):
             chosen = self.select(message, policy=policy, k=k)
+        if route is Route.NEITHER:
+            # Trigger: the wording needs no memory, but a stored one is about just that.
+            # Why: 'until when is the voucher valid' is general until one has a voucher.
+            # Outcome: answered from memory if that gives an answer, else as small talk.
+            if max((choice.score for choice in chosen.chosen), default=0.0) >= ABOUT_THIS:
+                with clock.measure("answer"):
+                    said = answer(message, chosen.chosen, now=now, llm=self.llm)
+                if not said.abstained:
+                    return Reply(Route.RETRIEVE, said.text, said.evidence, selection=chosen)
+            with clock.measure("answer"):
+                return Reply(route, converse(message, llm=self.llm, on_text=on_text))
         if not use_llm:
             text = "" if chosen.chosen else UNKNOWN
             return Reply(route, text, chosen.chosen, (), not chosen.chosen, selection=chosen)

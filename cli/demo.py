@@ -97,11 +97,11 @@ def play(session: Session) -> Iterator[Outcome]:
 
     yield _asked(
         session, "ask for the voucher before its date",
-        "Until when is the dinner voucher valid?", ("14",), (),
+        "Until when is my dinner voucher valid?", ("14",), (),
     )  # fmt: skip
     later = _at(session, START + timedelta(days=7))
     yield _abstained(
-        later, "ask for it a week later: it has expired", "Until when is the dinner voucher valid?"
+        later, "ask for it a week later: it has expired", "Until when is my dinner voucher valid?"
     )
 
     yield _filled(session)

@@ -1,0 +1,101 @@
+"""Sentence vectors from a sentence-transformers folder on this disk.
+
+Never reaches a network: the hub libraries are told to be offline before they are imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from agent.errors import ModelDamaged, ModelMissing
+from agent.ports import Vectors
+
+_BATCH = 32
+"""Sentences encoded at a time."""
+
+
+class SentenceEncoder:
+    """A sentence encoder; fulfils ``agent.ports.Embedder``. Threads take turns on a lock.
+
+    Importing sentence-transformers is most of the start-up time, so it happens here and not when
+    this module is imported. ``name`` and ``sha256`` of the weights make up ``identity``.
+
+    :raises ModelMissing: if there is no such folder.
+    :raises ModelDamaged: if the folder cannot be loaded.
+    """
+
+    # Nearly all of the import is transformers (its pipelines and model registry), not the model:
+    # tokenizers + safetensors + torch import in a quarter of the time, and the encoder itself is
+    # some forty lines of BERT with mean pooling. We keep sentence-transformers because any of its
+    # folders works here; the resident process pays for the import once.
+
+    def __init__(self, folder: Path, *, sha256: str, name: str | None = None) -> None:
+        if not folder.is_dir():
+            raise ModelMissing(
+                f"There is no embedding model at {folder}. "
+                "See what there is with: memlane models list"
+            )
+        _stay_offline_and_quiet()
+        from sentence_transformers import SentenceTransformer
+
+        try:
+            self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+        except Exception as error:
+            # A damaged folder fails anywhere from JSON to tensor shapes.
+            raise ModelDamaged(
+                f"The embedding model at {folder} cannot be loaded ({type(error).__name__}). "
+                "Install or copy it again, or choose another: memlane models list"
+            ) from error
+        self._lock = threading.Lock()
+        self._identity = f"{name or folder.name}:{sha256[:12]}"
+        self._dimension = int(self._model.encode("", show_progress_bar=False).shape[0])
+
+    @property
+    def identity(self) -> str:
+        """Name and first 12 digits of the weights' SHA-256."""
+        return self._identity
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return self._dimension
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), dimension), float32; longer texts are cut.
+
+        How much of a text counts is up to the model: 256 tokens for all-MiniLM-L6-v2.
+        """
+        if not texts:
+            return np.zeros((0, self._dimension), dtype=np.float32)
+        # Lone surrogates (from file names, from cut emoji) are no text to a tokenizer.
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        with self._lock:
+            vectors = self._model.encode(
+                clean,
+                batch_size=_BATCH,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+                normalize_embeddings=True,
+            )
+        return np.ascontiguousarray(vectors, dtype=np.float32)
+
+
+def _stay_offline_and_quiet() -> None:
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    os.environ["TRANSFORMERS_OFFLINE"] = "1"
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    # Threads that spin while they wait starve the language model beside them.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    # Loading weights draws a bar of its own.
+    with contextlib.suppress(ImportError):
+        from transformers.utils.logging import disable_progress_bar
+
+        disable_progress_bar()  # type: ignore[no-untyped-call]

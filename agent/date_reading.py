@@ -1,0 +1,135 @@
+"""From text to meanings: the grammar applied, and one reading chosen for each expression.
+
+What is ambiguous is decided here: the half of the day by likelihood, past or future by the nearest
+sign of tense in the sentence, the future where there is none.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+
+from agent.date_grammar import Grammar
+from agent.date_rules_clock import CLOCK_TABLE
+from agent.date_rules_days import DAY_TABLE
+from agent.date_rules_holidays import HOLIDAY_TABLE
+from agent.date_rules_joined import JOINED_TABLE, REPEATED_TABLE
+from agent.date_rules_numbers import NUMBER_TABLE
+from agent.date_rules_periods import PERIOD_TABLE
+from agent.date_rules_pieces import PIECE_TABLE
+from agent.date_rules_ranges import RANGE_TABLE
+from agent.date_values import Reading, When
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A time expression at ``start:end`` of the text, on the wall clock of the message."""
+
+    start: int
+    end: int
+    when: When
+    reading: Reading
+
+
+@cache
+def _grammar() -> Grammar:
+    # Tables in the order of the cascade; what repeats goes before the days it is made of.
+    return Grammar(
+        (
+            *(NUMBER_TABLE, CLOCK_TABLE, REPEATED_TABLE),
+            *(DAY_TABLE, HOLIDAY_TABLE, PERIOD_TABLE, PIECE_TABLE, JOINED_TABLE, RANGE_TABLE),
+        )
+    )
+
+
+def expressions(text: str, now: datetime) -> list[Expression]:
+    """The time expressions of ``text`` in order. Raises ValueError where ``now`` has no zone."""
+    if now.tzinfo is None:
+        raise ValueError("now needs a time zone")
+    wall = now.replace(tzinfo=None)
+    parts = _grammar().read(text, wall, lambda moment: moment.replace(tzinfo=now.tzinfo))
+    tenses = Tenses(text)
+    return [
+        Expression(
+            part.start, part.end, part.when, _choose(tenses, part.start, part.end, part.when, wall)
+        )
+        for part in parts
+        if part.when is not None
+    ]
+
+
+_NO_READING = Reading(None, None)
+# How far around an expression its tense is looked for, in characters.
+_REACH = 160
+_WORD_OR_END = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?|[.!?](?=\s)|\n")
+_FUTURE_WORDS = frozenset(
+    "will won't shall going gonna would want wants need needs plan plans planning must should can "
+    "could may might let's let please remind book booked schedule scheduled planned reserved "
+    "reserve arranged invited agreed promised hope hoping until till by due deadline tomorrow "
+    "upcoming next soon expire expires valid red bed speed seed feed".split()
+)
+_PAST_WORDS = frozenset(
+    "was were wasn't weren't had did didn't ago last yesterday went bought saw met took came flew "
+    "got made left began ate drove found gave heard held kept knew lost paid ran read said sat "
+    "sent slept spent spoke swam taught thought told won wrote fell felt broke became grew rode "
+    "sang since been born".split()
+)
+
+
+class Tenses:
+    """The words of a text that tell past from future, found once for all its expressions."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at: list[int] | None = None
+        self._signs: list[str] = []
+
+    def past(self, start: int, end: int) -> bool:
+        """Whether the sentence around ``start:end`` tells of the past: its nearest verb decides."""
+        if self._at is None:
+            self._at = self._scan()
+        before = bisect_left(self._at, start) - 1
+        if before >= 0 and self._at[before] >= start - _REACH and self._signs[before] != "end":
+            return self._signs[before] == "past"
+        after = bisect_left(self._at, end)
+        if after < len(self._at) and self._at[after] < end + _REACH:
+            return self._signs[after] == "past"
+        return False
+
+    def _scan(self) -> list[int]:
+        at = []
+        for match in _WORD_OR_END.finditer(self._text):
+            word = match[0].lower().replace("’", "'")
+            if not word[0].isalpha():
+                sign = "end"
+            elif word in _FUTURE_WORDS or word.endswith("'ll"):
+                sign = "future"
+            elif word in _PAST_WORDS or (word.endswith("ed") and not word.endswith("eed")):
+                sign = "past"
+            else:
+                continue
+            at.append(match.start())
+            self._signs.append(sign)
+        return at
+
+
+def _choose(tenses: Tenses, start: int, end: int, when: When, wall: datetime) -> Reading:
+    if not when.readings:
+        return _NO_READING
+    if len(when.readings) == 1:
+        return when.readings[0]
+    if when.bound is not None:
+        past = when.bound == "since"
+    else:
+        past = when.dated and tenses.past(start, end)
+
+    def distance(reading: Reading) -> tuple[bool, int, timedelta]:
+        moment = reading.start or reading.end or wall
+        ahead = moment >= wall or (reading.end is not None and reading.end > wall)
+        wrong_side = when.dated and (moment >= wall if past else not ahead)
+        return wrong_side, reading.rank, abs(moment - wall)
+
+    return min(when.readings, key=distance)

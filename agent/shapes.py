@@ -1,0 +1,326 @@
+"""Shapes of memories that can be read exactly: a sentence pattern -> its triples.
+
+Data first: ``_SHAPES`` is tried in order and the first match wins, so the special stands above
+the general. In a shape ``<h:name>`` is a group ``h`` of the kind ``name`` in ``_KINDS``; beside it
+stand the head, relation and tail it gives, or a function where that takes more than a template.
+All triples still pass the checks of ``agent.triples``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from agent.relations import IRREGULAR_PASTS, attribute_name, relation_name
+from store.types import Triple
+
+ME = "me"
+PERSON = (
+    r"(?:(?:ex-|step-?|half-|god|grand|great-grand)?(?:wife|husband|partner|spouse|girlfriend"
+    r"|boyfriend|fianc[ée]+|mother|father|mum|mom|dad|son|daughter|sister|brother|uncle|aunt|cousin"
+    r"|nephew|niece|child|kid|baby|parents|grandma|grandpa)(?:-in-law)?"
+    r"|(?:best )?friend|boss|manager|supervisor|colleague|co-?worker|secretary|assistant|neighbou?r"
+    r"|flatmate|roommate|landlord|landlady|doctor|dentist|therapist|lawyer|accountant|client"
+    r"|(?:\w+ )?(?:teacher|tutor|coach|instructor|adviser|advisor|professor|student)|team ?mate)"
+)
+_NAME = (
+    r"(?!(?:The|A|An|My|Our|This|That|These|Everyone|I|We|It|On|In|At|He|She|They|There)\b)"
+    r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[A-Z][\w’'-]*"
+    r"(?: (?:van|de|der|von|da|bin|al|[A-Z][\w’'-]*))*"
+)
+_CODE = r"[A-Z0-9]{1,3} ?\d{1,5}[A-Z]?"
+_TIME = (
+    r"(?:(?:on|at|by|until|next|this|tomorrow|tonight|from (?=\d)"
+    r"|in (?=\d|[A-Z][a-z]+(?:$| \d)))\b.*)"
+)
+_CUT = re.compile(
+    r"(?:,? (?:because|since|so that|so|although|but|unless|if|when|while|which|who|where"
+    r"|instead of|as long as|even though|in order to|after|before|due to)\b"
+    r"|[,;:] (?=[a-z])|,$| - | – | \().*$"
+)
+_WHEN = re.compile(
+    r" (?:in (?:January|February|March|April|May|June|July|August|September|October|November"
+    r"|December|\d{4}|(?:spring|summer|autumn|winter))|last|this|next|since|on \d|\w+ (?:years?"
+    r"|months?|weeks?|days?) ago|a (?:year|month|week) ago|yesterday|today|tomorrow|recently|now"
+    r"|with my|for \w+ years)\b.*$"
+)
+_NOUN_TAIL = re.compile(r" (?:flight|train|reservation|booking|stay|departure|arrival)$", re.I)
+
+_LEAD = re.compile(r"^(?:Tomorrow|Today|Next \w+|On [^,]{3,25}|In [^,]{3,20}),? (?=I |we |my )")
+
+Builder = Callable[[re.Match[str]], tuple[Triple, ...]]
+
+
+def thing(text: str) -> str:
+    """An entity in the house way: no determiner, 'my' only before people, one space, no stop."""
+    text = re.sub(r"\s+", " ", text).strip(" .,;:!。\"'“”")
+    if re.fullmatch(r"(?:i|me|myself|we|us)", text, re.I):
+        return ME
+    bare = re.sub(r"^(?:the|a|an|some|this|that)\s+", "", text, flags=re.I)
+    own = re.match(r"(?:my|our)\s+(.+)$", bare, re.I)
+    if own:
+        rest = own.group(1)
+        bare = f"my {rest}" if re.match(rf"(?:\w+ )?{PERSON}(?: {_NAME})?$", rest) else rest
+    bare = re.sub(rf"^(?:flight|train) (?={_CODE}$)", "", bare, flags=re.I)
+    return bare
+
+
+def me_or(text: str) -> str:
+    return thing(text)
+
+
+def short(text: str) -> str:
+    """A tail cut at the first border of a clause; numbers and addresses keep their commas."""
+    text = text.strip()
+    cut = _CUT.sub("", text) if not re.search(r"\d,? ?\d|^\d", text) else text
+    return (cut if len(cut) >= 2 else text).strip()
+
+
+def _subject(text: str) -> str:
+    """'The EK349 flight' -> 'EK349', 'The Crowne Plaza reservation' -> 'Crowne Plaza'."""
+    bare = thing(text)
+    if bare == ME or bare.startswith("my "):
+        return re.sub(rf"^(my {PERSON})(?: {_NAME})$", r"\1", bare)
+    shorter = _NOUN_TAIL.sub("", bare)
+    return shorter if re.search(rf"^{_CODE}$|^[A-Z]", shorter) else bare
+
+
+def _as(head: str, relation: str, tail: str) -> Builder:
+    """A builder from templates over the match's named groups; a fixed relation name is kept."""
+
+    def build(match: re.Match[str]) -> tuple[Triple, ...]:
+        groups = {key: value or "" for key, value in match.groupdict().items()}
+        name = attribute_name(groups["r"]) if relation == "{r}" else relation
+        end = short(tail.format(**groups))
+        end = _WHEN.sub("", end) if relation == "lives_in" else end
+        return (
+            Triple(_subject(head.format(**groups)), name, thing(end)),
+            *_kin_name(groups.get("h", "")),
+        )
+
+    return build
+
+
+def _kin_name(subject: str) -> tuple[Triple, ...]:
+    """'My brother Hugo ...' also says that Hugo is my brother."""
+    named = re.match(rf"(?:[Mm]y|[Oo]ur) ({PERSON}),? ({_NAME})$", subject)
+    return (Triple(ME, relation_name(named.group(1)), named.group(2)),) if named else ()
+
+
+def _booked(match: re.Match[str]) -> tuple[Triple, ...]:
+    """What was booked; where it goes or stands, and for whom, tie the booking to other nodes."""
+    what, place, whom, at = (match.group(name) for name in ("what", "to", "whom", "at"))
+    booked = _subject(at or short(f"{what} to {place}" if place else what))
+    found = [Triple(ME, "booked", booked)]
+    if whom and place:
+        name = relation_name(f"{what.split()[-1]} to")
+        found.append(Triple(thing(whom), name, thing(short(place))))
+    elif whom:
+        found.append(Triple(booked, "booked_for", thing(short(whom))))
+    return tuple(found)
+
+
+def _route(match: re.Match[str]) -> tuple[Triple, ...]:
+    head = _subject(match.group("h"))
+    return (
+        Triple(head, "destination", thing(match.group("t"))),
+        Triple(head, "origin", thing(match.group("a"))),
+    )
+
+
+def _have(match: re.Match[str]) -> tuple[Triple, ...]:
+    what = thing(short(match.group("what")))
+    when = match.group("when")
+    found = [Triple(ME, "has", what)]
+    if when:
+        found.insert(0, Triple(what, "is_at", thing(re.sub(r"^(?:on|at|in) ", "", short(when)))))
+    return tuple(found)
+
+
+def _verb(match: re.Match[str]) -> tuple[Triple, ...]:
+    """'I moved to Ghent', 'Marek prefers phone calls': verb, a preposition, the rest."""
+    helper = (match.group("aux") or "").lower().replace("’", "'")
+    negated = bool(re.search(r"n't|not|never|no longer", helper))
+    relation = f"{match.group('v')} {match.group('p') or ''}".strip()
+    name = relation_name(f"do not {relation}" if negated else relation)
+    return (
+        Triple(_subject(match.group("h")), name, thing(short(match.group("t")))),
+        *_kin_name(match.group("h")),
+    )
+
+
+_KINDS = {
+    "kin": PERSON,
+    "name": _NAME,
+    "kinname": rf"(?:My|Our) {PERSON}(?:,? {_NAME})?",
+    "who": rf"(?:My|Our) {PERSON}(?:,? {_NAME})?|{_NAME}",
+    "i": r"I|We",
+    "whoever": rf"I|We|(?:My|Our) {PERSON}(?:,? {_NAME})?|{_NAME}",
+    "any": r"I|We|.{2,40}?",
+    "thing": r"(?:The|My|Our) [\w&’'./ -]{2,60}?|[A-Z][\w&’'./ -]{1,50}?",
+    "ours": r"(?:The|My|Our) [\w&’' -]{2,50}?",
+    "noun": r"[\w&’'-]+(?: [\w&’'-]+){0,3}",
+    "words": r"[\w -]{2,30}?",
+    "text": r".+",
+    "some": r".+?",
+    "value": r"(?:an? |the )?(?:[A-Z0-9+@].*|[\w-]+(?: [\w-]+)?|\S+@\S+|.*\d.*)",
+    "moment": r".*\d.*|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day.*",
+    "when": _TIME,
+    "adv": r"(?:(?:also|just|now|still|really|usually|always|often|currently|already|recently"
+    r"|mostly) )?",
+    "aux": r"(?!(?:am|['’]m|is|are|['’]re) (?!\w+(?:ing|ed)\b))(?:(?:have|has|had|['’]ve|do not"
+    r"|don['’]t|does not|doesn['’]t|did not|didn['’]t|will not|won['’]t|never|no longer|used to"
+    r"|can|can['’]t|cannot|will|['’]ll|am|['’]m|is|are|['’]re) )?",
+    "cannot": r"(?:do not|don['’]t|does not|doesn['’]t|can['’]t|cannot|will not|won['’]t|will"
+    r"|can) ",
+    "prep": r"to|in|at|on|from|for|with|about|of|as|into|against|by|off|up|out|over",
+    "verb": r"[a-z]{2,}",
+    "past": "|".join(sorted(IRREGULAR_PASTS)),
+    "does": r"works|lives|likes|loves|hates|prefers|wants|needs|plays|speaks|drives|owns|has|makes"
+    r"|runs|teaches|studies|knows|thinks|says|eats|drinks|collects|comes|goes|travels|moves|starts"
+    r"|leaves|arrives|visits|sings|writes|reads|paints|cooks|takes|gives|gets|keeps|calls|helps"
+    r"|sells|buys|uses|wears|supports|belongs|manages|leads|handles|enjoys|rents|grows|believes"
+    r"|stays|[a-z]{2,}(?:ed|ing)",
+    "doing": r"(?!(?:is|was|were|and|or|of|for|in|at|on)\b)[a-z]{2,}(?:s|ed|ing)",
+    "job": r"(?:\w+[ -]){0,3}(?:engineer|nurse|teacher|doctor|lawyer|designer|developer|programmer"
+    r"|scientist|manager|accountant|driver|cook|chef|baker|electrician|paramedic|student|pilot"
+    r"|freelancer|translator|architect|artist|writer|researcher|pharmacist|consultant|analyst"
+    r"|professor|salesman|farmer)",
+    "wish": r"would like to|wants? to|plans? to|hopes? to|needs? to|have to|has to|must|should"
+    r"|would (?:much )?rather|would|will|['’]ll|(?:am |is |are |['’]m |['’]re )going to(?= [a-z])"
+    r"|promised (?:\S+ )?to|decided to|agreed to|intends? to",
+    "zh": r"[\u3400-\u9fff]{1,6}?",
+}
+
+
+def _compile(shape: str) -> re.Pattern[str]:
+    """A shape as a regular expression: ``<group:kind>`` from ``_KINDS``, parentheses group only."""
+    pattern = shape.replace("'", "['’]").replace("(", "(?:").replace("(?:?", "(?")
+    pattern = re.sub(r"<(\w+):(\w+)>", lambda m: f"(?P<{m[1]}>{_KINDS[m[2]]})", pattern)
+    pattern = re.sub(r"(?<!P)<(\w+)>", lambda m: _KINDS[m[1]], pattern)
+    return re.compile(f"^{pattern}$")
+
+
+def _wish(match: re.Match[str]) -> tuple[Triple, ...]:
+    head, name = _subject(match["h"]), relation_name(match["x"])
+    return (Triple(head, name, thing(short(match["t"]))), *_kin_name(match["h"]))
+
+
+def _passive(match: re.Match[str]) -> tuple[Triple, ...]:
+    name = relation_name(f"{match['v']} {match['p']}")
+    return (Triple(_subject(match["h"]), name, thing(short(match["t"]))),)
+
+
+def _is_near(match: re.Match[str]) -> tuple[Triple, ...]:
+    return (Triple(_subject(match["h"]), f"is_{match['p']}", thing(short(match["t"]))),)
+
+
+_SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
+    (_compile(shape), _as(*build) if isinstance(build, tuple) else build)
+    for shape, build in (
+        # who is who
+        ("(My|Our) <r:kin>('s (first |full )?name)? is (called |named )?<t:name>",
+         ("me", "{r}", "{t}")),
+        ("<t:name> is (my|our) <r:kin>", ("me", "{r}", "{t}")),
+        ("<t:name> is <h:name>'s <r:kin>", ("{h}", "{r}", "{t}")),
+        ("<h:name>'s <r:kin> is (called )?<t:name>", ("{h}", "{r}", "{t}")),
+        ("I am married to <t:text>", ("me", "married_to", "{t}")),
+        ("(Everyone|Everybody|People|My friends|My family) calls? me <t:text>",
+         ("me", "nickname", "{t}")),
+        (r"(My|Our) (\w+ )?<r:kin>( (in|at|from) [\w ]+?)? is (called|named) <t:name>",
+         ("me", "{r}", "{t}")),
+        ("(Call me|My nickname is) <t:text>", ("me", "nickname", "{t}")),
+        ("(My|Our) (?P<r>dog|cat|pet|rabbit|parrot|horse|hamster)('s name)? is (called |named )?"
+         "<t:name>", ("me", "{r}", "{t}")),
+        # the user's own attributes and other people's
+        ("<h:any> (am|is|are|'m) allergic to <t:text>", ("{h}", "allergic_to", "{t}")),
+        (r"I( am|'m) (?P<t>\d{1,3})( years old)?", ("me", "age", "{t}")),
+        ("<h:any> (was|were) born on <t:text>", ("{h}", "birthday", "{t}")),
+        (r"<h:any> (was|were) born in (?P<t>\d{4})", ("{h}", "birth_year", "{t}")),
+        ("<h:any> (was|were) born in <t:text>", ("{h}", "born_in", "{t}")),
+        ("<h:i> (have )?moved (from .+? )?to <t:text>", ("me", "lives_in", "{t}")),
+        ("<h:kinname> (has )?moved (from .+? )?to <t:text>", ("{h}", "lives_in", "{t}")),
+        ("<h:any> (am |is |are |'m )?(now )?(lives?|resides?|living) (in|at|on) <t:text>",
+         ("{h}", "lives_in", "{t}")),
+        ("<h:any> works? as an? <t:some>( (in|at|for) .+)?", ("{h}", "works_as", "{t}")),
+        ("<h:any> works? (at|for) <t:text>", ("{h}", "works_at", "{t}")),
+        ("I( am|'m) an? <t:job>( .*)?", ("me", "works_as", "{t}")),
+        ("I( am|'m) an? (?P<t>man|woman|boy|girl)", ("me", "gender", "{t}")),
+        ("I( am|'m) (?P<t>vegan|vegetarian|pescatarian|lactose intolerant|coeliac)",
+         ("me", "diet", "{t}")),
+        # bookings and travel
+        ("(The |Flight )?(?P<h>.{2,40}?)('s)? departure (time )?(is|was|has been|is now)( now)?"
+         "( changed| moved| set)? (to|at|for) <t:text>", ("{h}", "departs_at", "{t}")),
+        ("(The )?(?P<h>.{2,40}?) (will |now |is )*(departs?|leaves?|leaving|departing|takes? off)"
+         " (now )?(at|on) <t:text>", ("{h}", "departs_at", "{t}")),
+        (r"(The )?(?P<h>.{2,40}?) (will |now )*(arrives?|lands?) (at|on) (?P<t>\d.*)",
+         ("{h}", "arrives_at", "{t}")),
+        ("(I|We) (have )?(booked|reserved) (?P<what>(an?|the|some) .+?|<name>)"
+         "( to (?P<to>[A-Z].*?))?"
+         r"( for (?P<whom>(my|our) .+?|<name>))?( at (the )?(?P<at>[A-Z].*?))?"
+         r"( (on|at|near|from|in|for) .+)?", _booked),
+        ("(The )?(?P<h>.{2,50}? (flight|train)) is from <a:some> to <t:text>", _route),
+        ("(The )?(?P<h>.{2,50}? (reservation|booking|stay)) (is|runs) (for|from) <t:text>",
+         ("{h}", "reserved_for", "{t}")),
+        ("(The )?(?P<h>.{2,60}?) (will )?(expires?|is valid until|is valid till|runs until) ?"
+         "(on |at |in )?<t:text>", ("{h}", "expires_on", "{t}")),
+        ("(The |My )?(?P<r>seat|gate|terminal|coach|platform|passenger|room|table) (number )?"
+         "(on|of|for|in) (?P<h>.{2,50}?) is <t:text>", ("{h}", "{r}", "{t}")),
+        ("The <r:words> (of|for|on) (?P<h>.{2,50}?) is <t:text>", ("{h}", "{r}", "{t}")),
+        ("<h:thing> (includes?|comes with) <t:text>", ("{h}", "includes", "{t}")),
+        ("<h:thing> costs? <t:text>", ("{h}", "costs", "{t}")),
+        ("<h:thing> (was|is|has been|will be|is now) (moved|postponed|rescheduled|changed"
+         "|brought forward|scheduled|set) (from .+? )?(to|for) <t:text>", ("{h}", "is_at", "{t}")),
+        ("<h:ours> (is|takes place|starts|begins|is due"
+         "|is scheduled|comes?) (now )?(on|at) <t:moment>", ("{h}", "is_at", "{t}")),
+        ("<h:thing> (is|are) expected (on|at|by)? ?<t:text>", ("{h}", "expected_on", "{t}")),
+        # 'My mother's birthday is ...', 'Elena's phone number is ...', 'My favourite film is ...'
+        ("<h:who>'s? <r:words> (is|are) <t:text>", ("{h}", "{r}", "{t}")),
+        (r"(?P<t>Tomorrow|Today|Tonight|<name>|.*\d.*) is (?P<h>(my|our) <kin>|<name>)'s? "
+         "(?P<r>birthday|anniversary|wedding)", ("{h}", "{r}", "{t}")),
+        (r"(My|Our) (?!(<kin>)\b)<r:noun> (is|are|'s) (at |on |called |named )?<t:value>",
+         ("me", "{r}", "{t}")),
+        # likes, wishes, plans
+        ("<h:any> (can't|cannot|can not) (stand|bear) <t:text>", ("{h}", "dislikes", "{t}")),
+        (r"<t:some> (is|are) my (?P<r>favou?rite( [\w-]+){0,3})", ("me", "{r}", "{t}")),
+        ("(I|We) (have )?switched (from .+? )?to <t:text>", ("me", "switched_to", "{t}")),
+        ("(I|We) (have|'ve got|have got) (?P<what>(an?|the|two|three|some|another) .+?)"
+         "( <when:when>)?", _have),
+        ("<h:whoever> <adv><x:wish> <t:text>", _wish),
+        ("<h:whoever> (thinks?|believes?|finds?|feels?)( that)? <t:text>",
+         ("{h}", "thinks", "{t}")),
+        # any verb after I, we or a person
+        ("<h:i> <adv><aux:aux><adv><v:verb>( <p:prep>)? <t:text>", _verb),
+        ("<h:kinname> <adv><aux:aux><adv>(?P<v><doing>|<past>)( <p:prep>)? <t:text>", _verb),
+        ("<h:name> <adv><aux:aux><adv>(?P<v><does>|<past>)( <p:prep>)? <t:text>", _verb),
+        ("<h:who> <aux:cannot><v:verb>( <p:prep>)? <t:text>", _verb),
+        ("<h:who> (is|are) <t:text>", ("{h}", "is", "{t}")),
+        ("<h:who> (was|were) <t:text>", ("{h}", "was", "{t}")),
+        ("<h:i>( am| are|'m|'re) <t:text>", ("{h}", "is", "{t}")),
+        ("<h:thing> (will be|is|are|was|were|has been) (?P<v>[a-z]+(ed|ten|wn)) <p:prep> <t:text>",
+         _passive),
+        ("<h:thing> (is|are) (?P<p>with|near|in|from|by|at|on) <t:text>", _is_near),
+        ("<h:thing> (is|are|was|were) <t:text>", ("{h}", "is", "{t}")),
+        # Chinese: 'X的Y是Z', '我的X叫Z', '我喜欢Z'
+        ("我的?<r:zh>(的?名字)?(名叫|叫做|叫)<t:text>", ("me", "{r}", "{t}")),
+        ("我的?<h:zh>的<r:zh>(是|在)<t:text>", ("{h}", "{r}", "{t}")),
+        ("(?P<h>[^的我]{2,20})的<r:zh>(是|在)<t:text>", ("{h}", "{r}", "{t}")),
+        ("我的<r:zh>是<t:text>", ("me", "{r}", "{t}")),
+        ("我(很|最|特别|非常)?(喜欢|爱)<t:text>", ("me", "likes", "{t}")),
+        ("我(讨厌|不喜欢)<t:text>", ("me", "dislikes", "{t}")),
+        ("我(现在)?住在<t:text>", ("me", "lives_in", "{t}")),
+        ("我(将要|要|会)?(?P<r>参加|去|买|购买|预订|看)了?<t:text>", ("me", "{r}", "{t}")),
+    )
+)  # fmt: skip
+
+
+def shape_triples(text: str) -> tuple[Triple, ...]:
+    """The triples of the first shape that fits; none where none does."""
+    bare = re.sub(r"\s+", " ", text).strip().rstrip(".。!！ ")
+    bare = _LEAD.sub("", bare)
+    bare = bare[:1].upper() + bare[1:]
+    for pattern, build in _SHAPES:
+        match = pattern.match(bare)
+        if match:
+            return build(match)
+    return ()
