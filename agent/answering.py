@@ -103,7 +103,26 @@ def answer(
     rests_on = evidence(question, said, chosen)
     if not supported(question, rests_on):
         return Answer(UNKNOWN, (), True)
-    return Answer(said, rests_on, False)
+    return Answer(to_you(said), rests_on, False)
+
+
+_TO_YOU = (
+    (r"\bI am\b|\bI['’]m\b", "you are"),
+    (r"\bI was\b", "you were"),
+    (r"\bmyself\b", "yourself"),
+    (r"\bmine\b", "yours"),
+    (r"\bmy\b", "your"),
+    (r"\bI\b|\bme\b", "you"),
+)
+
+
+def to_you(said: str) -> str:
+    """Speak to the user: notes are in the first person, and a small model repeats them so."""
+    if re.search(r"\byour?s?\b", said, re.IGNORECASE):
+        return said
+    for pattern, you in _TO_YOU:
+        said = re.sub(pattern, you, said, flags=re.IGNORECASE)
+    return said[:1].upper() + said[1:]
 
 
 def converse(message: str, *, llm: LanguageModel, on_text: Callable[[str], None] | None) -> str:

@@ -71,7 +71,7 @@ def examine(
     run("sources", lambda: _sources(config))
     run("models", lambda: _models(config))
     if try_models:
-        run("encoder", lambda: f"{embedder.identity}, {embedder.encode(['hello']).shape[1]} numbers")
+        run("encoder", lambda: f"{embedder.identity}, {len(embedder.encode(['hello'])[0])} numbers")
         run("vectors", lambda: _vectors(config, embedder))
         run("language model", lambda: _say_hello(llm))
         run("network", reached.report)

@@ -152,6 +152,21 @@ _NAME = r"(?:[A-Z][A-Z_]*|[a-z']+|[-,<>=])(?![\w:])"
 _ATOM = re.compile(rf"(!<?|@)?(?:([a-z]\w*):({_NAME}(?:/{_NAME})*)|({_NAME}(?:/{_NAME})*))")
 
 
+def _groups(pattern: str) -> list[tuple[int, int]]:
+    """Where the outermost parentheses of a pattern open, and the place after they close."""
+    found: list[tuple[int, int]] = []
+    depth = opened = 0
+    for at, sign in enumerate(pattern):
+        if sign == "(":
+            depth += 1
+            opened = at if depth == 1 else opened
+        elif sign == ")":
+            depth -= 1
+            if depth == 0:
+                found.append((opened, at + 1))
+    return found
+
+
 class Grammar:
     """A table compiled for use. Building one takes tens of milliseconds; keep it."""
 
@@ -290,10 +305,12 @@ class Grammar:
         """The pattern over token codes; under which groups each name is found; what it needs.
 
         A rule may use a name in several alternatives, a regular expression may not. What it needs
-        are the codes of each part that no match can do without: a quick way to skip most rules.
+        are codes of which every match has one, for each part or group that is not optional: a quick
+        way to skip most rules.
         """
         names: dict[str, list[str]] = {}
-        needed: list[frozenset[str]] = []
+        needed: dict[int, frozenset[str]] = {}
+        groups = _groups(pattern)
 
         def atom(match: re.Match[str]) -> str:
             look, name = match[1], match[2]
@@ -303,16 +320,20 @@ class Grammar:
                 for signature, code in self._codes.items()
                 if any(kind in signature for kind in wanted)
             )
-            before, after = pattern[: match.start()], pattern[match.end() : match.end() + 1]
-            if not look and after != "?" and before.count("(") == before.count(")"):
-                needed.append(codes)
+            start, end = match.span()
+            for first, last in groups:
+                if first < start < last:
+                    start, end = first, last
+            if not look and pattern[end : end + 1] != "?":
+                needed[start] = needed.get(start, frozenset()) | codes
             group = "[" + "".join(sorted(codes)) + "]" if codes else "(?!)"
             if look:
                 return f"(?{_LOOKS[look]}{group})"
             if not name:
                 return group
-            groups = names.setdefault(name, [])
-            groups.append(f"{name}{len(groups)}")
-            return f"(?P<{groups[-1]}>{group})"
+            known = names.setdefault(name, [])
+            known.append(f"{name}{len(known)}")
+            return f"(?P<{known[-1]}>{group})"
 
-        return re.compile(_ATOM.sub(atom, pattern).replace(" ", "")), names, needed
+        compiled = re.compile(_ATOM.sub(atom, pattern).replace(" ", ""))
+        return compiled, names, list(needed.values())

@@ -11,6 +11,7 @@ from agent.date_grammar import Found, Table
 from agent.date_rules import a_period, spell
 from agent.date_values import (
     DAY,
+    SECONDS,
     Reading,
     When,
     length,
@@ -50,7 +51,7 @@ def piece_of_a_period(found: Found) -> When | None:
     if "l" in found:
         one = found.when("l")
         unit = one.grain
-        count = round((one.seconds or 0) / SECONDS_OF.get(unit, 86400))
+        count = round((one.seconds or 0) / SECONDS.get(unit, 86400))
     else:
         unit = UNIT_OF[found.word("u")]
         count = found.number("k") if "k" in found else 1
@@ -65,9 +66,6 @@ def piece_of_a_period(found: Found) -> When | None:
     return replace(
         whole, kind=kind, grain=unit, readings=tighten(readings), slots=(), relative=True
     )
-
-
-SECONDS_OF = {"day": 86400, "week": 7 * 86400, "month": 30 * 86400}
 
 
 def _piece(unit: str, rank: int, count: int, start: datetime, end: datetime) -> Reading:
@@ -104,7 +102,7 @@ def year_to_date(found: Found) -> When:
     return When("range", "day", (Reading(start, midnight(found.now)),), relative=True)
 
 
-@rule("PERIOD NARRATED", "(the|my) (u:week/month/year/weekend/quarter)", "(u:weekend)")
+@rule("PERIOD", "(the|my) (u:week/month/year/weekend/quarter)", "(u:weekend)")
 def unit_here(found: Found) -> When | None:
     """The week, the month: this one, as far as words alone can say."""
     when = a_period(found.word("u"), shifted_unit(found.word("u"), found.now, 0))
@@ -126,7 +124,7 @@ def edge_of_this_unit(found: Found) -> When | None:
     return a_period(f"{edge} {unit}", reading)
 
 
-@rule("PERIOD EDGE", f"{_EDGE} (p:PERIOD)")
+@rule("PERIOD", f"{_EDGE} (p:PERIOD)")
 def edge_of_a_period(found: Found) -> When | None:
     """Early next week; mid November; the end of the year."""
     when = found.when("p")

@@ -322,6 +322,8 @@ def _read_number(digits: str, start: int, end: int) -> Iterator[Token]:
 
 
 def _read_composite(digits: str, start: int, end: int) -> Token | None:
+    if len(digits) < 8 and digits.isdecimal():
+        return number_token(digits, start, end)
     for pattern, order in _NUMERIC_DATES:
         match = pattern.fullmatch(digits)
         if match is None:

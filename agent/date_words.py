@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from agent.date_values import HOLIDAYS
 
@@ -137,6 +138,7 @@ def full_year(number: int) -> int:
     return number + (1900 if number >= 40 else 2000)
 
 
+@lru_cache(maxsize=4096)
 def number_kinds(value: float, digits: str = "") -> frozenset[str]:
     """What a number may stand for, from its value and, where written so, its digits."""
     kinds = {"NUMBER"}

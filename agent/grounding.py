@@ -14,7 +14,7 @@ from itertools import combinations, islice
 from policies.base import Choice
 from store.types import Memory
 
-NEAR = 0.5
+NEAR = 0.35
 """Cosine similarity from which a memory may answer a question with which it shares no word."""
 
 _HARD = re.compile(r"\d[\d:.,/-]*\d|\d|\b[A-Z][\w'’]*")
@@ -81,9 +81,9 @@ def terms(text: str) -> set[str]:
 
 
 def _stem(word: str) -> str:
-    if any(c.isdigit() for c in word) or len(word) < 5:
+    if any(c.isdigit() for c in word) or len(word) < 4:
         return word
-    return re.sub(r"(?:ations?|ations|ings?|edly|ed|es|s|ure|e)$", "", word)
+    return re.sub(r"(?:ations?|ings?|edly|ed|es|s|ure|e)$", "", word)
 
 
 def evidence(question: str, said: str, chosen: Sequence[Choice]) -> tuple[Choice, ...]:
@@ -130,9 +130,15 @@ def supported(question: str, rests_on: Sequence[Choice]) -> bool:
     It is when they share a content word, or when their meanings are near without one.
     """
     asked = terms(question)
-    if any(asked & terms(choice.memory.text) for choice in rests_on):
+    if any(asked & _about(choice.memory) for choice in rests_on):
         return True
     return max((choice.score for choice in rests_on), default=0.0) >= NEAR
+
+
+def _about(memory: Memory) -> set[str]:
+    """Words of a memory and of its relations: 'I moved to Tampines' is about where I live."""
+    relations = " ".join(f"{t.head} {t.relation} {t.tail}" for t in memory.triples)
+    return terms(f"{memory.text} {relations.replace('_', ' ')}")
 
 
 def names(text: str) -> set[str]:

@@ -12,7 +12,7 @@ from store.graph import MemoryGraph
 from store.types import Memory
 
 _PAST = re.compile(
-    r"\b(before|previous(?:ly)?|former(?:ly)?|used to|in the past|back then|earlier|history|no longer"
+    r"\b(before|previous(?:ly)?|former(?:ly)?|used to|in the past|back then|earlier|no longer"
     r"|old (?:job|address|phone|number|flat|home|car))\b|\b(?:did|was|were) (?:i|my|we)\b",
     re.IGNORECASE,
 )

@@ -14,6 +14,7 @@ Numpy only: ``benchmarks.routing_train`` makes the weights.
 from __future__ import annotations
 
 import re
+import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -129,13 +130,13 @@ class Router:
         self._embedder = embedder
         path = weights or WEIGHTS
         try:
-            with np.load(path, allow_pickle=False) as saved:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
                 encoder, dimension = str(saved["encoder"]), int(saved["dimension"])
                 wording = str(saved["wording_version"])
                 self._layers = Layers(
                     **{field: saved[field].astype(np.float32) for field in Layers.__annotations__}
                 )
-        except (OSError, ValueError, KeyError, EOFError) as error:
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ModelDamaged(
                 f"The routing weights {path} cannot be read ({error}). Reinstall memlane, or make "
                 "them again with: python -m benchmarks.routing_train"

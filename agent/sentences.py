@@ -89,7 +89,8 @@ _WRAPPER = re.compile(
     r"^(?:(?:(?:oh|ah|well|ok|okay|so|no|nope|yes|yeah|yep|sure|great|cool|nice|perfect|anyway|still"
     r"|also|actually|basically|honestly|plus|thanks?|thank you|please"
     r"|(?:a )?quick (?:thing|note|update)|note(?: to self)?|reminder|update|remember|save this"
-    r"|for the record|for your information|good (?:morning|evening|afternoon)|hey|hi|hello)\s*[,:;!.–—-]+\s*)"
+    r"|for the record|for your information|good (?:morning|evening|afternoon)|hey|hi"
+    r"|hello)\s*[,:;!.–—-]+\s*)"
     # before anything
     r"|(?:(?:hey|hi|hello|ok|okay|btw|fyi|lol|haha+|hm+|um|and|but|also|anyway|by the way|honestly"
     r"|actually|just so you know|(?:please )?(?:(?:remember|keep in mind|don['’]t forget|be aware"

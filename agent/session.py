@@ -288,12 +288,26 @@ class Session:
         )
 
 
-def open_session(config: Config, *, on_progress: Progress | None = None, **models: Any) -> Session:
+def open_session(
+    config: Config,
+    *,
+    llm: LanguageModel | None = None,
+    embedder: Embedder | None = None,
+    reader: TextReader | None = None,
+    on_progress: Progress | None = None,
+) -> Session:
     """Open the home of ``config``. Close the session, or use it as a context manager.
 
     :raises StoreError: if the home or its database cannot be used.
     """
-    return Session(config, MemoryGraph.open(config.home), on_progress=on_progress, **models)
+    return Session(
+        config,
+        MemoryGraph.open(config.home),
+        llm=llm,
+        embedder=embedder,
+        reader=reader,
+        on_progress=on_progress,
+    )
 
 
 def checked_message(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Writes ``docs/results.md`` from ``benchmarks/results/*.json``: ``python -m benchmarks.report``."""
+"""Writes ``docs/results.md`` from ``benchmarks/results``: ``python -m benchmarks.report``."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _apply_draft(
     from agent.dates import parse_when
 
     now = run.config.now()
-    until = parse_when(expires, now) if expires else None
+    until = parse_when(expires, now, end=True) if expires else None
     with run.session() as session:
         entries = session.edit_by_hand(text, make, subclass=subclass, expires=until, place=place)
     _emit_edits(run, entries)
@@ -154,7 +154,7 @@ def edit(
         subclass=subclass,
         place=place,
         valid_from=parse_when(since, now) if since else None,
-        valid_until=parse_when(expires, now) if expires else None,
+        valid_until=parse_when(expires, now, end=True) if expires else None,
         triples=triples_for([text], None)[0] if text and text.strip() else None,
     )
     if not amend.given():

@@ -95,7 +95,7 @@ def memory_table(out: Console, memories: Sequence[Memory], now: datetime) -> Non
         return
     table = Table(box=None, pad_edge=False)
     for column in ("id", "memory", "subclass", "state", "until"):
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column != "memory")
     for memory in memories:
         until = f"{memory.valid_until:%Y-%m-%d %H:%M}" if memory.valid_until else ""
         table.add_row(memory.id, escape(memory.text), memory.subclass, state(memory, now), until)

@@ -72,7 +72,7 @@ def remember(
 
     now = run.config.now()
     said = parse_when(at, now) if at else None
-    until = parse_when(expires, said or now) if expires else None
+    until = parse_when(expires, said or now, end=True) if expires else None
     with run.session() as session:
         done = session.remember(text, at=said, place=place, expires=until)
     run.emit(

@@ -16,7 +16,7 @@ from typing import Any
 from store.connection import Connection
 from store.errors import InvalidInput, UnknownId
 from store.records import dumps, iso, memory_from_payload, memory_payload, public_id, row_id
-from store.types import Draft, EditKind, Memory
+from store.types import Draft, EditKind, Memory, Triple
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Amend:
     place: str | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
-    triples: tuple[tuple[str, str, str], ...] | None = None
+    triples: tuple[Triple, ...] | None = None
 
     @property
     def kind(self) -> EditKind:

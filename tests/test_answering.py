@@ -101,3 +101,17 @@ def test_memories_stand_in_one_turn_as_data():
 def test_evidence_keeps_the_order_of_the_selection():
     found = evidence(ASKED, "EK349 departs at 01:40.", FLIGHT)
     assert [c.memory.id for c in found] == sorted(c.memory.id for c in found)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("My boss is Mr Tan.", "Your boss is Mr Tan."),
+        ("I am a nurse and my cat likes me.", "You are a nurse and your cat likes you."),
+        ("You told Mia that my cat is grey.", "You told Mia that my cat is grey."),
+    ],
+)
+def test_answers_speak_to_the_user(said: str, told: str):
+    from agent.answering import to_you
+
+    assert to_you(said) == told

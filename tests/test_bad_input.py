@@ -383,10 +383,10 @@ def test_an_export_that_cannot_be_written(kept: Memlane):
     refused(kept("export", "-o", "/proc/no/file.jsonl"), 1, "--output")
 
 
-def test_a_failed_source_keeps_its_text_and_its_error(session):
+def test_a_failed_source_keeps_its_text_and_its_error(session, scripted):
     from agent.extraction import ExtractionFailed
 
-    session.llm.replies += [ExtractionFailed("no list"), ExtractionFailed("no list")]
+    scripted.replies += [ExtractionFailed("no list"), ExtractionFailed("no list")]
     said = "well so he went there again and she did not like it at all, you know how they are"
     with pytest.raises(MemlaneError):
         session.respond(said)

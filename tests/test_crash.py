@@ -45,7 +45,7 @@ def texts(home: Path) -> list[str]:
 
 
 def test_killed_at_any_point_it_ends_as_if_it_had_not_been(notes: Path, workers, tmp_path: Path):
-    def start(home: Path, acknowledged: Path) -> multiprocessing.Process:
+    def start(home: Path, acknowledged: Path):
         process = workers.Process(
             target=ingest_and_acknowledge, args=(home, notes, acknowledged), daemon=True
         )

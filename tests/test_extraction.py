@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -49,9 +50,11 @@ Room type: Queen Bed Standard Accessible
 Breakfast: included"""
 
 
-def told(text, scripted, *replies, kind=SourceKind.CHAT, people=()):
+def told(
+    text: str, scripted: Any, *replies: str, kind: SourceKind = SourceKind.CHAT
+) -> tuple[str, ...]:
     scripted.replies = list(replies)
-    return extract(text, kind=kind, now=NOW, people=people, llm=scripted)
+    return extract(text, kind=kind, now=NOW, llm=scripted)
 
 
 # --- without a model call ---

@@ -11,7 +11,7 @@ from agent.triples import build_turns, parse_reply, triples_for
 from store.types import Triple
 
 
-def facts(text):
+def facts(text: str) -> list[tuple[str, str, str]]:
     return [(t.head, t.relation, t.tail) for t in triples_for([text], None)[0]]
 
 

@@ -40,6 +40,7 @@ logger = logging.getLogger("memlane.llama")
 _BATCH = 512  # most tokens in one llama_decode
 _READ_CHUNK = 128
 """Prompt tokens read at a time; no slower than 512, and an interrupt waits for one chunk only."""
+_EXACT_CHUNK = 16  # smaller products are summed in another order
 _NOT_FOUND = 1  # llama_decode found no free cells
 _PLACEHOLDER = re.compile(r"\x02(\d+)\x03")
 
@@ -70,10 +71,10 @@ class LlamaModel:
     ``sha256`` of the file goes into ``identity``. ``n_ctx`` tokens are shared by ``slots``
     prompts; ``scratch`` further sequence ids, from ``slots`` up, are left to code that batches
     on this context. ``repack`` lays weights out for faster generation, at the price of memory
-    and of slower reading. ``exact`` gives every sequence ``n_ctx`` cells of its own (memory!) and
-    turns flash attention off: then an answer depends on the prompt alone, to the last bit.
-    Otherwise sums are taken in an order that depends on what else is in the cache, and where two
-    tokens are nearly as likely, a warm and a cold slot may choose differently.
+    and of slower reading. ``exact`` makes an answer depend on the prompt alone, to the last bit:
+    every sequence has ``n_ctx`` cells of its own (memory!), no flash attention, no repacking, and
+    answers are not kept warm. Otherwise the order of sums depends on what else is in the cache,
+    and where two tokens are nearly as likely, a warm and a cold slot may choose differently.
 
     :raises ModelMissing: if there is no such file.
     :raises ModelDamaged: if llama.cpp cannot load it.
@@ -97,6 +98,7 @@ class LlamaModel:
         self._model = self._context = None
         self._lock = threading.RLock()
         self._busy = False
+        self._exact = exact
         self._clock = itertools.count(1)
         self._identity = f"{path.name}:{sha256[:12]}"
         if not path.is_file():
@@ -106,7 +108,7 @@ class LlamaModel:
         ll.llama_log_set(_log_callback, ctypes.c_void_p(0))
         ll.llama_backend_init()
         model_params = ll.llama_model_default_params()
-        model_params.use_extra_bufts = repack
+        model_params.use_extra_bufts = repack and not exact
         self._model = ll.llama_model_load_from_file(os.fsencode(path), model_params)
         if not self._model:
             raise ModelDamaged(
@@ -235,7 +237,8 @@ class LlamaModel:
                 )
             slot, shared = self._choose_slot(tokens)
             # The last token is read again even if it is there: its logits are needed.
-            del slot.tokens[min(shared, len(tokens) - 1) :]
+            again = _EXACT_CHUNK if self._exact else 1
+            del slot.tokens[max(0, min(shared, len(tokens) - again)) :]
             slot.last_used = next(self._clock)
             self._busy = True
             try:
@@ -245,6 +248,8 @@ class LlamaModel:
                 yield slot
             finally:
                 self._busy = False
+                if self._exact:
+                    del slot.tokens[len(tokens) :]
                 self._trim(slot)
 
     def extend(self, slot: Slot, tokens: Sequence[int]) -> None:
@@ -253,22 +258,25 @@ class LlamaModel:
         :raises ModelError: if llama.cpp fails; the slot then holds what was decoded before.
         """
         batch = self._batch
-        for start in range(0, len(tokens), _READ_CHUNK):
-            chunk = tokens[start : start + _READ_CHUNK]
-            batch.n_tokens = len(chunk)
+        start = 0
+        while left := len(tokens) - start:
+            size = left if left <= _READ_CHUNK else min(_READ_CHUNK, left - _EXACT_CHUNK)
+            chunk = tokens[start : start + size]
+            batch.n_tokens = size
             for i, token in enumerate(chunk):
                 batch.token[i] = token
                 batch.pos[i] = len(slot.tokens) + i
                 batch.n_seq_id[i] = 1
                 batch.seq_id[i][0] = slot.sequence
                 batch.logits[i] = False
-            batch.logits[len(chunk) - 1] = start + len(chunk) == len(tokens)
+            batch.logits[size - 1] = size == left
             code = ll.llama_decode(self._context, batch)
             while code == _NOT_FOUND and self._evict_oldest(but=slot):
                 code = ll.llama_decode(self._context, batch)
             if code != 0:
                 raise ModelError(f"llama.cpp could not decode (code {code}). Try again.")
             slot.tokens.extend(chunk)
+            start += size
 
     def close(self) -> None:
         """Free model and context. Closing twice is fine; using it afterwards raises ModelError."""

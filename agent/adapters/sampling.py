@@ -21,7 +21,8 @@ class Sampler:
         self._size = int(ll.llama_vocab_n_tokens(vocab))
         self._grammar = None
         if grammar is not None:
-            self._grammar = ll.llama_sampler_init_grammar(vocab, grammar.encode(), b"root")
+            if grammar.strip():
+                self._grammar = ll.llama_sampler_init_grammar(vocab, grammar.encode(), b"root")
             if not self._grammar:
                 raise ValueError("the grammar does not parse or has no root rule")
         self._chain = ll.llama_sampler_chain_init(ll.llama_sampler_chain_default_params())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from agent.errors import UnreadableSource
@@ -38,7 +39,7 @@ def rows(lines: Sequence[TextLine]) -> list[list[TextLine]]:
 
 def _row_text(row: Sequence[TextLine]) -> str:
     text = row[0].text
-    for left, right in zip(row, row[1:], strict=False):
+    for left, right in pairwise(row):
         height = max(left.bottom - left.top, 1.0)
         text += ("  " if right.left - left.right > GAP * height * 0.5 else " ") + right.text
     return text
