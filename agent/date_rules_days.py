@@ -69,13 +69,12 @@ def days_of_a_month(found: Found) -> When | None:
         steps = {"this": 0, "next": 1, "last": -1}[found.word("r")]
         month_start = shifted_unit("month", found.now, steps).start
         assert month_start is not None
-        readings = (_days(month_start.year, month_start.month, first, last),)
-        return When("range", "day", readings, relative=True)
+        in_month = _days(month_start.year, month_start.month, first, last)
+        return When("range", "day", (in_month,), relative=True)
     year = year_of(found)
     month = found.number("m")
     if year is not None:
-        readings = (_days(year, month, first, last),)
-        return When("range", "day", readings, explicit_year=True)
+        return When("range", "day", (_days(year, month, first, last),), explicit_year=True)
     readings = past_and_future(lambda one: _days(one, month, first, last), found.now)
     after_month = found.end("m") > found.end("b")
     slots = year_slot(found, "m", " ") if after_month else year_slot(found, "b")

@@ -62,9 +62,13 @@ def piece_of_a_period(found: Found) -> When | None:
         for one in whole.readings
         if one.start is not None and one.end is not None
     ]
-    kind = "date" if unit == "day" and count == 1 else "range"
     return replace(
-        whole, kind=kind, grain=unit, readings=tighten(readings), slots=(), relative=True
+        whole,
+        kind="date" if unit == "day" and count == 1 else "range",
+        grain=unit,
+        readings=tighten(readings),
+        slots=(),
+        relative=True,
     )
 
 

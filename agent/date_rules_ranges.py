@@ -191,8 +191,13 @@ def open_front(found: Found) -> When | None:
             readings.append(Reading(None, one.end, last=one.last or one.start, rank=one.rank))
         else:
             readings.append(Reading(None, one.start, rank=one.rank))
-    bound = "until" if inclusive else "before"
-    return replace(when, kind="range", readings=tuple(readings), bound=bound, core=_core(found))
+    return replace(
+        when,
+        kind="range",
+        readings=tuple(readings),
+        bound="until" if inclusive else "before",
+        core=_core(found),
+    )
 
 
 @joined(

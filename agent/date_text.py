@@ -82,9 +82,10 @@ def _edit(text: str, found: Expression) -> tuple[int, int, str] | None:
     """The characters to replace and what to write there, or None to leave the words alone."""
     when, reading, start, end = found.when, found.reading, found.start, found.end
     to_the_end = when.grain.startswith(("end ", "late ")) and when.bound is not None
-    if when.core is not None and when.core.when.readings:
+    core = when.core
+    if core is not None and core.when.readings:
         edges = {reading.start, reading.end}
-        when, start, end = when.core.when, when.core.start, when.core.end
+        when, start, end = core.when, core.start, core.end
         # The core's reading that the chosen open range begins or ends with.
         reading = next(
             (one for one in when.readings if {one.start, one.end} & (edges - {None})),

@@ -266,7 +266,7 @@ def clock(now: datetime, seconds: float, *, both: bool = False, grain: str = "mi
 def elapsed(now: datetime, delta: relativedelta, zone: Callable[[datetime], datetime]) -> datetime:
     """``now`` plus ``delta``; ``zone`` makes wall time aware, so that hours count as they pass."""
     days = relativedelta(years=delta.years, months=delta.months, days=delta.days, weeks=0)
-    moved = now + days
+    moved: datetime = now + days
     rest = timedelta(hours=delta.hours, minutes=delta.minutes, seconds=delta.seconds)
     if not rest:
         return moved
@@ -277,7 +277,7 @@ def elapsed(now: datetime, delta: relativedelta, zone: Callable[[datetime], date
 def nth_weekday(year: int, month: int, weekday: int, rank: int) -> datetime:
     """The ``rank``-th such weekday of a month, -1 the last. Raises ValueError if there is none."""
     if rank < 0:
-        last = datetime(year, month, 1) + relativedelta(months=1, days=-1)
+        last: datetime = datetime(year, month, 1) + relativedelta(months=1, days=-1)
         return last - ((last.weekday() - weekday) % 7) * DAY
     first = datetime(year, month, 1)
     found = first + ((weekday - first.weekday()) % 7 + 7 * (rank - 1)) * DAY

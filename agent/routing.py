@@ -2,9 +2,9 @@
 
 Owns the three routes and the small committee that tells them apart. One member is a softmax layer
 over the message's sentence embedding and hashed pieces of its wording; the other is a network with
-one hidden layer over the embedding alone. The wording says what the embedding blurs: "I moved to
-Oslo" and "when did I move to Oslo" mean nearly the same and want opposite things. The network
-carries over to topics whose words were never seen.
+one hidden layer over the embedding and the frame of the sentence. The wording says what the
+embedding blurs: "I moved to Oslo" and "when did I move to Oslo" mean nearly the same and want
+opposite things. The network carries over to topics whose words were never seen.
 
 Invariants: the same text always gets the same decision; weights are used only with the encoder
 they were made for; a text of any length costs at most ``MOST_PIECES`` encoded pieces.
@@ -32,11 +32,15 @@ WEIGHTS: Final = Path(__file__).parent / "data" / "routing.npz"
 WORDING: Final = "1"
 """Version of the hashed wording; weights made for another are refused."""
 
-PIECE_CHARACTERS: Final = 500
-"""Longest text judged at once: about half of what the encoder reads, so nothing is cut off."""
+PIECE_CHARACTERS: Final = 320
+"""Longest text judged at once: a few sentences, well within what the encoder reads."""
 MOST_PIECES: Final = 16
 
 _WORD_SLOTS, _LETTER_SLOTS, _FRAME_SLOTS = 1 << 15, 1 << 15, 1 << 14
+FRAME_INPUTS: Final = 1 << 10
+"""The frame's slots folded together for the network."""
+NETWORK_VOICE: Final = 0.7
+"""What the network's vote counts beside the softmax layer's: it is the rasher of the two."""
 WORDING_SLOTS: Final = _WORD_SLOTS + _LETTER_SLOTS + _FRAME_SLOTS
 
 _TOKEN = re.compile(
@@ -95,7 +99,7 @@ class Layers:
     bias: Floats
     """(3,)"""
     hidden: Floats
-    """(dimension, units): the network's hidden layer"""
+    """(dimension + FRAME_INPUTS, units): the network's hidden layer"""
     hidden_bias: Floats
     """(units,)"""
     output: Floats
@@ -106,16 +110,15 @@ class Layers:
     def judge(self, vectors: Floats, texts: Sequence[str]) -> NDArray[np.float64]:
         """Probabilities of the routes, shape (len(texts), 3), given the texts' embeddings."""
         linear = vectors @ self.meaning + self.bias
-        for row, text in zip(linear, texts, strict=True):
+        frames = np.zeros((len(texts), FRAME_INPUTS), dtype=np.float32)
+        for row, text in enumerate(texts):
             slots, values = wording_slots(text)
-            row += values @ self.wording[slots]
-        network = np.maximum(vectors @ self.hidden + self.hidden_bias, 0) @ self.output
-        network += self.output_bias
-        # The encoder reads English. Of a Chinese message its vector says little, and a network
-        # that sees nothing else would only disturb what the characters say.
-        voice = np.array([[1 - _chinese_share(text)] for text in texts])
-        votes = _log_softmax(linear) + voice * _log_softmax(network)
-        return np.exp(_log_softmax(votes / (1 + voice)))
+            linear[row] += values @ self.wording[slots]
+            frames[row] = frame_inputs(slots, values)
+        inputs = np.hstack([vectors, frames])
+        network = np.maximum(inputs @ self.hidden + self.hidden_bias, 0) @ self.output
+        votes = _log_softmax(linear) + NETWORK_VOICE * _log_softmax(network + self.output_bias)
+        return np.exp(_log_softmax(votes / (1 + NETWORK_VOICE)))
 
 
 class Router:
@@ -216,6 +219,14 @@ def wording_slots(text: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     return np.array(slots, dtype=np.int64), np.array(values, dtype=np.float32)
 
 
+def frame_inputs(slots: NDArray[np.int64], values: Floats) -> Floats:
+    """The frame's share of ``wording_slots`` as the network takes it, shape (FRAME_INPUTS,)."""
+    frame = slots >= _WORD_SLOTS + _LETTER_SLOTS
+    folded = np.zeros(FRAME_INPUTS, dtype=np.float32)
+    np.add.at(folded, slots[frame] % FRAME_INPUTS, values[frame])
+    return folded
+
+
 def _plain(token: str) -> str:
     return "0" if token[0].isdigit() else token.replace("’", "'")
 
@@ -247,11 +258,6 @@ def _letters(text: str) -> Iterator[str]:
 def _width(text: str) -> int:
     """Rough size for the encoder: a Chinese character is a token, a Latin letter a third of one."""
     return len(text) + 2 * len(_CHINESE.findall(text))
-
-
-def _chinese_share(text: str) -> float:
-    letters = sum(character.isalpha() for character in text)
-    return len(_CHINESE.findall(text)) / letters if letters else 0.0
 
 
 def _packed(text: str) -> list[str]:

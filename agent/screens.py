@@ -12,130 +12,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from agent.screen_labels import CITIES, GENERIC, SLOT, TEMPLATES
 from agent.sentences import is_noise
-
-_LABELS: dict[str, str] = {
-    # slot: the labels that mean it, as they appear in lower case
-    "passenger": "passenger|passenger name|name of passenger|traveller|traveler|passengers",
-    "guest": "guest|guest name|booked by|booked for|lead guest|name of guest",
-    "patient": "patient|patient name|client|client name|attendee",
-    "flight": "flight|flight no|flight number|flt",
-    "train": "train|train no|train number|service",
-    "bus": "bus|bus no|coach no",
-    "from": "from|origin|departing from|departs from|departure airport|departure station",
-    "to": "to|destination|arriving at|arrival airport|arrival station|arrives at",
-    "date": "date|travel date|day|appointment date|departure date|date of travel|event date",
-    "departs": "departure|departs|dep|depart|departure time|leaves|std|outbound",
-    "arrives": "arrival|arrives|arr|arrive|arrival time|sta",
-    "boarding": "boarding|boarding time|boards|boarding at",
-    "gate": "gate",
-    "terminal": "terminal",
-    "seat": "seat|seats|seat no|seat number",
-    "coach": "coach|carriage|car|wagon",
-    "platform": "platform|track|gleis",
-    "class": "class|cabin|travel class",
-    "check_in": "check-in|check in|checkin|arrival date",
-    "check_out": "check-out|check out|checkout",
-    "room": "room|room type|room category|accommodation",
-    "breakfast": "breakfast|board|meal plan|meals",
-    "nights": "nights|number of nights|stay|length of stay",
-    "guests": "guests|number of guests|party size|adults|people|persons",
-    "reference": "pnr|booking reference|booking ref|booking code|booking number|booking no"
-    "|booking id|confirmation number|confirmation no|confirmation code|confirmation"
-    "|reservation number|reservation no|reservation code|record locator|reference|ref",
-    "order": "order number|order no|order id|order|order #",
-    "ticket": "ticket number|ticket no|e-ticket|eticket|ticket",
-    "total": "total|total price|amount|amount paid|price|total amount|paid|grand total|cost|fare",
-    "expires": "valid until|valid till|expires|expires on|expiry|expiry date|expiration date"
-    "|valid through|use by|valid to|expiration",
-    "code": "code|voucher code|promo code|coupon code|discount code",
-    "value": "value|voucher value|balance",
-    "tracking": "tracking number|tracking no|tracking|tracking code|tracking id|track & trace"
-    "|parcel number|shipment number",
-    "sender": "sender|sent by|shipped by|seller|sold by|from sender",
-    "carrier": "carrier|courier|shipped with|delivered by",
-    "delivery": "expected delivery|estimated delivery|delivery|delivery date|delivery time|eta"
-    "|arriving|expected",
-    "deliver_to": "deliver to|delivery address|ship to|shipping address|delivered to|pickup point"
-    "|pick-up point|pick up at",
-    "time": "time|start time|at|starts|start|appointment time|when",
-    "ends": "ends|end|end time|until",
-    "with": "with|doctor|physician|dentist|therapist|practitioner|provider|host|organizer"
-    "|organiser",
-    "address": "address|home address|street address",
-    "location": "location|venue|place|where|clinic|branch",
-    "name": "name|full name|contact|display name",
-    "role": "title|job title|role|position|occupation|function",
-    "company": "company|organisation|organization|employer|firm|org",
-    "department": "department|team",
-    "phone": "phone|phone number|mobile|mobile number|cell|tel|telephone|home phone|work phone",
-    "email": "email|e-mail|mail|email address|e-mail address|work email",
-    "website": "website|web|url|homepage",
-    "birthday": "birthday|date of birth|born|dob|bday",
-    "warranty": "warranty until|warranty|guarantee until|warranty expires",
-    "payment": "paid by|payment method|paid with|payment|card",
-    "event": "event|subject|meeting|summary",
-    "status": "status",
-}
-_SLOT = {label: slot for slot, labels in _LABELS.items() for label in labels.split("|")}
-
-_TEMPLATES: dict[str, str] = {
-    "passenger": "The passenger of {s} is {v}.",
-    "guest": "The guest of {s} is {v}.",
-    "patient": "The patient of {s} is {v}.",
-    "departs": "{S} departs at {v}.",
-    "arrives": "{S} arrives at {v}.",
-    "boarding": "Boarding of {s} is at {v}.",
-    "gate": "The gate of {s} is {v}.",
-    "terminal": "The terminal of {s} is {v}.",
-    "seat": "The seat on {s} is {v}.",
-    "coach": "The coach of {s} is {v}.",
-    "platform": "The platform of {s} is {v}.",
-    "class": "The class of {s} is {v}.",
-    "room": "{S} includes a {v}.",
-    "nights": "{S} is for {v}.",
-    "guests": "{S} is for {v}.",
-    "reference": "The {l} of {s} is {v}.",
-    "order": "The order number of {s} is {v}.",
-    "ticket": "The ticket number of {s} is {v}.",
-    "total": "{S} costs {v}.",
-    "expires": "{S} expires on {v}.",
-    "code": "The code of {s} is {v}.",
-    "value": "{S} is worth {v}.",
-    "tracking": "The tracking number of {s} is {v}.",
-    "sender": "The sender of {s} is {v}.",
-    "carrier": "The carrier of {s} is {v}.",
-    "delivery": "{S} is expected on {v}.",
-    "deliver_to": "{S} will be delivered to {v}.",
-    "with": "{S} is with {v}.",
-    "address": "The address of {s} is {v}.",
-    "location": "{S} is at {v}.",
-    "role": "{S} is {v}.",
-    "company": "{S} works at {v}.",
-    "department": "{S} works in {v}.",
-    "phone": "{S}'s phone number is {v}.",
-    "email": "{S}'s e-mail address is {v}.",
-    "website": "{S}'s website is {v}.",
-    "birthday": "{S}'s birthday is {v}.",
-    "warranty": "The warranty of {s} runs until {v}.",
-    "payment": "{S} was paid by {v}.",
-}
-
-_CITIES = """
-AMS Amsterdam,ARN Stockholm,ATH Athens,ATL Atlanta,AUH Abu Dhabi,BCN Barcelona,BER Berlin,
-BKK Bangkok,BLR Bengaluru,BOM Mumbai,BOS Boston,BRU Brussels,BUD Budapest,CAN Guangzhou,
-CDG Paris,CGK Jakarta,CPH Copenhagen,DEL Delhi,DEN Denver,DFW Dallas,DOH Doha,DUB Dublin,
-DUS Dusseldorf,DXB Dubai,EWR Newark,EZE Buenos Aires,FCO Rome,FRA Frankfurt,GRU Sao Paulo,
-GVA Geneva,HAM Hamburg,HEL Helsinki,HKG Hong Kong,HND Tokyo,IAD Washington,ICN Seoul,
-IST Istanbul,JFK New York,JNB Johannesburg,KIX Osaka,KUL Kuala Lumpur,LAX Los Angeles,
-LGW London,LHR London,LIS Lisbon,MAD Madrid,MAN Manchester,MEL Melbourne,MEX Mexico City,
-MIA Miami,MNL Manila,MUC Munich,MXP Milan,NBO Nairobi,NCE Nice,NRT Tokyo,ORD Chicago,
-ORY Paris,OSL Oslo,PEK Beijing,PKX Beijing,PRG Prague,PVG Shanghai,RIX Riga,SEA Seattle,
-SFO San Francisco,SGN Ho Chi Minh City,SHA Shanghai,SIN Singapore,STN London,SVO Moscow,
-SYD Sydney,SZX Shenzhen,TLL Tallinn,TLV Tel Aviv,TPE Taipei,VCE Venice,VIE Vienna,
-WAW Warsaw,YUL Montreal,YVR Vancouver,YYZ Toronto,ZRH Zurich
-"""
-CITIES: dict[str, str] = {entry[:3]: entry[4:] for entry in _CITIES.replace("\n", "").split(",")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,21 +38,27 @@ _MONTH = re.compile(
     r"|JULY|AUGUST|SEPTEMBER|OCTOBER|NOVEMBER|DECEMBER|MON|TUE|WED|THU|FRI|SAT|SUN)\b"
 )
 _PRICE = re.compile(r"^(?:[A-Z]{3}|[€$£¥])?\s?\d[\d.,]*\s?(?:[A-Z]{3}|[€$£¥])?$")
-_GENERIC = frozenset(
-    """a an and appointment appointments boarding booking bookings business card confirmation
-    confirmed contact coupon delivery details e-ticket email eticket event for gift hotel info
-    information invoice is itinerary its meeting my new of on order our parcel pass purchase receipt
-    reminder reservation shipment status summary thank thanks the ticket tickets train travel trip
-    update voucher way we with you your upcoming successful success paid completed complete
-    passenger copy payment flight plane bus electronic save share close back menu today
-    done cancel edit view all more help ok""".split()
-)
 _LABEL_RUN = re.compile(
     r"(?<![\w-])("
-    + "|".join(sorted(map(re.escape, _SLOT), key=len, reverse=True))
+    + "|".join(sorted(map(re.escape, SLOT), key=len, reverse=True))
     + r")(?![\w-])\.?:?\s+",
     re.I,
 )
+
+
+_HEADING_SLOTS = frozenset({"ticket", "order", "event", "status", "payment", "tracking"})
+"""Labels that, alone on a line, are the heading of the screen."""
+_ROUTE = re.compile(
+    r"(?:(.{2,30}?)\s*(?:→|->|➔|✈|=>)\s*(.{2,30})"
+    r"|(.{2,30}\([A-Z]{3}\)|[A-Z]{3})\s*[-–—]\s*(.{2,30}\([A-Z]{3}\)|[A-Z]{3}))"
+)
+_DATE = re.compile(
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?(?:\d{1,2}\.? [a-z]{3,9}\.?,? \d{4}"
+    r"|[a-z]{3,9} \d{1,2},? \d{4}|\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{4})",
+    re.I,
+)
+_FLIGHT = re.compile(r"(?:[A-Z]{2}|[A-Z]\d|\d[A-Z]) ?\d{2,4}")
+_CLASS = re.compile(r"(?:premium )?economy|business|first(?: class)?|second class|1st|2nd", re.I)
 
 
 def read_screen(text: str, *, least: int = 2) -> Screen:
@@ -201,64 +85,89 @@ def _fields(lines: Iterable[str]) -> tuple[list[Field], list[str]]:
     """Every label/value pair, and the lines that are none."""
     fields: list[Field] = []
     others: list[str] = []
-    waiting: list[str] = []  # labels alone on their line; their values are on the next
-    for line in (line.strip() for line in lines):
-        if not line:
-            continue
-        cells = [cell for cell in re.split(r"\t+|\s{2,}|\s*\|\s*", line) if cell]
-        if waiting:
-            values = cells if len(cells) == len(waiting) else line.split()
-            if len(values) == len(waiting) and not any(_slot(value) for value in values):
-                fields += [_field(*pair) for pair in zip(waiting, values, strict=True)]
-                waiting = []
-                continue
-            others.append(" ".join(waiting))
-            waiting = []
-        labels = cells if len(cells) > 1 or _slot(line) else line.split()
-        if all(_slot(label) for label in labels):
-            waiting = labels
-            continue
-        found = [] if _is_generic(line) else _pairs(line, cells)
-        if found:
+    rows = [line.strip() for line in lines if line.strip()]
+    at = 0
+    while at < len(rows):
+        labels = _labels(rows[at])
+        if not labels:
+            found, spare = ([], [rows[at]]) if _is_generic(rows[at]) else _pairs(rows[at])
             fields += found
+            others += spare
+            at += 1
+            continue
+        # Labels alone on their row: their values are on the next row, or, where each label has
+        # a row of its own, on as many rows as there are labels.
+        start = at
+        while at < len(rows) and (more := _labels(rows[at])):
+            labels = labels if at == start else [*labels, *more]
+            at += 1
+        deep = at - start
+        below = rows[at : at + deep]
+        values = below if deep > 1 else _cells(" ".join(below), len(labels))
+        whole = len(values) == len(labels) and len(below) == deep
+        if whole and not any(_slot(value) or _run(value) for value in values):
+            fields += [_field(*pair) for pair in zip(labels, values, strict=True)]
+            at += deep
         else:
-            others.append(line)
-    if waiting:
-        others.append(" ".join(waiting))
+            others += rows[start:at]
     return fields, others
 
 
-def _pairs(line: str, cells: list[str]) -> list[Field]:
-    route = re.fullmatch(r"(.{2,30}?)\s*(?:→|->|➔|✈|=>)\s*(.{2,30})", line)
-    if route and ":" not in route.group(1):
-        return [_field("from", route.group(1)), _field("to", route.group(2))]
+def _cells(row: str, count: int) -> list[str]:
+    """The cells of a row; its words where that gives the count that is looked for."""
+    cells = [cell for cell in re.split(r"\t+|\s{2,}|\s*\|\s*", row) if cell]
+    return cells if len(cells) == count or len(row.split()) != count else row.split()
+
+
+def _labels(row: str) -> list[str]:
+    """The labels of a row that holds nothing else."""
+    if _slot(row) in _HEADING_SLOTS and ":" not in row:
+        return []
+    cells = _cells(row, 0)
+    labels = cells if len(cells) > 1 or _slot(row) else row.split()
+    return labels if all(_slot(label) for label in labels) else []
+
+
+def _pairs(line: str) -> tuple[list[Field], list[str]]:
+    """The fields of a line, and its cells that are none; a line without any comes back whole."""
+    cells = _cells(line, 0)
     found: list[Field] = []
+    spare: list[str] = []
     index = 0
     while index < len(cells):
         cell = cells[index]
         following = cells[index + 1] if index + 1 < len(cells) else ""
         colon = re.fullmatch(r"([^\d:：]{1,35}?)\s*[:：]\s*(\S.*)", cell)
-        if (
-            colon
-            and len(colon.group(1).split()) <= 4
-            and (_slot(colon.group(1)) or _is_label(colon.group(1)))
-        ):
-            found.append(_field(*colon.groups()))
+        labelled = colon and (
+            _slot(colon[1]) or (_is_label(colon[1]) and len(colon[1].split()) <= 4)
+        )
+        if colon and labelled:
+            found.append(_field(colon[1], colon[2]))
         elif (
             following
             and not _slot(following)
-            and (
-                _slot(cell) or (len(cells) == 2 and _is_label(cell) and re.search(r"\d", following))
-            )
+            and (_slot(cell) or (len(cells) == 2 and _is_label(cell) and _PRICE.match(following)))
         ):
             found.append(_field(cell.rstrip(":"), following))
             index += 1
-        elif run := _run(cell):
-            found += run
+        elif more := (_run(cell) or _bare(cell)):
+            found += more
         else:
-            return []
+            spare.append(cell)
         index += 1
-    return found
+    return (found, spare) if found else ([], [line])
+
+
+def _bare(cell: str) -> list[Field]:
+    """Values that need no label: a route, a date, a flight number, a travel class."""
+    route = _ROUTE.fullmatch(cell)
+    if route:
+        ends = [end for end in route.groups() if end]
+        return [_field("from", ends[0]), _field("to", ends[1])]
+    for label, pattern in (("date", _DATE), ("flight", _FLIGHT), ("class", _CLASS)):
+        if pattern.fullmatch(cell):
+            return [_field(label, cell)]
+    return []
 
 
 def _run(cell: str) -> list[Field]:
@@ -276,7 +185,7 @@ def _run(cell: str) -> list[Field]:
 
 
 def _slot(label: str) -> str:
-    return _SLOT.get(re.sub(r"\s+", " ", label.strip().rstrip(":.：#").lower()), "")
+    return SLOT.get(re.sub(r"\s+", " ", label.strip().rstrip(":.：#").lower()), "")
 
 
 def _is_label(text: str) -> bool:
@@ -304,7 +213,7 @@ def _is_title(line: str) -> bool:
 
 
 def _is_generic(line: str) -> bool:
-    return all(word in _GENERIC for word in re.findall(r"[\w-]+", line.lower()))
+    return all(word in GENERIC for word in re.findall(r"[\w-]+", line.lower()))
 
 
 def _capital(text: str) -> str:
@@ -384,8 +293,11 @@ def _state(fields: list[Field], subject: str, heading: str, text: str) -> Iterab
             )
         elif field.slot == "room" and not re.search(r"room|suite|studio|flat", field.value, re.I):
             yield f"{big} includes a {field.value} room."
-        elif field.slot in _TEMPLATES:
-            yield _TEMPLATES[field.slot].format(s=subject, S=big, v=field.value, l=label)
+        elif field.slot in {"guests", "nights"}:
+            count = f"{field.value} {label}" if field.value.isdigit() else field.value
+            yield f"{big} is for {count}."
+        elif field.slot in TEMPLATES:
+            yield TEMPLATES[field.slot].format(s=subject, S=big, v=field.value, l=label)
         elif not field.slot and _PRICE.match(field.value) and subject.endswith("purchase"):
             shop = f" at {heading}" if heading else ""
             yield f"I bought {field.label}{shop} for {field.value}."

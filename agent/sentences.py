@@ -41,7 +41,8 @@ _GREETING = re.compile(
 )
 _SMALL_TALK = re.compile(
     r"^(?:(?:that|this)(?:['’]s| is| was) (?:\w+ ){0,2}(?:great|helpful|nice|good|all|fine|perfect"
-    r"|funny|useful|it|interesting)\b.{0,12}$|have a (?:nice|good|great|pleasant)\b"
+    r"|funny|useful|it|interesting|terrible|awful|bad|amazing|hilarious|lovely|wonderful|sad)"
+    r"\b.{0,12}$|have a (?:nice|good|great|pleasant)\b"
     r"|nice (?:weather|to)\b"
     r"|(?:good|useful|nice|worth|handy|interesting) (?:to (?:know|note|have|see)|knowing|noting)\b"
     r"|happy to help|thanks? (?:for|to)\b|thank you (?:for|so|very)\b|how are you|what['’]s up"
@@ -68,6 +69,10 @@ _QUESTION_WORD = re.compile(
     r"|does|did|can|could|would|should|will|have|has|am)(?:['’]s|['’]re)?\b.*\b(?:i|you|we|it|he|she|they"
     r"|the|my|there|is|are|many|much)\b",
     re.I,
+)
+_PLEASE = re.compile(r"(?:(?!\b(?:i|my|we|our)\b).){0,60}\bplease\W*$", re.I)
+_TRAILING = re.compile(
+    r",? (?:so|and|but) (?:please|can you|could you|would you|will you)\b.*$", re.I
 )
 _STAMP = re.compile(
     r"^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|today|yesterday|mon|tue|wed|thu|fri|sat|sun)?"
@@ -224,7 +229,7 @@ def declarative(sentence: str) -> str:
     ):
         return ""
     if not is_question(sentence) and not _REQUEST.match(bare):
-        return bare
+        return "" if _PLEASE.match(bare) else _TRAILING.sub("", bare)
     clauses = re.split(
         r"[,;:，]\s*(?:and |but |so |because |since )?|\s[-–—]\s|"
         r"\s(?:because|since)\s",

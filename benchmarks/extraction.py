@@ -1,9 +1,9 @@
 """How much of what a text says becomes memories, and how much else does (EMG-RAG 4.1 step 2).
 
-Data: ``mempalace_extraction/memory_extraction`` (English; MIT) and
-two sets of ours with chat, notes, screens and texts with nothing to keep: ``extraction_own.jsonl``
-(seen while the rules were made) and ``extraction_heldout.jsonl`` (written after). The paper's own prompt (Table 9) on the same model is the yardstick; every figure is taken
-alike for both.
+Data: ``mempalace_extraction/memory_extraction`` (English; MIT) and two sets of ours with chat,
+notes, screens and texts with nothing to keep: ``samples/extraction_own.jsonl`` (seen while the
+rules were made) and ``samples/extraction_heldout.jsonl`` (written after). The paper's own prompt
+(Table 9) on the same model is the yardstick; every figure is taken alike for both.
 
 The measure. A memory states a labelled one where their sentence embeddings have a cosine of at
 least ``STATES``, or where it holds ``RECALL`` of its content words, and no number of the label is
@@ -235,7 +235,11 @@ def main() -> None:
     figures["triples_by_pattern"] = sum(by_shape) / max(len(by_shape), 1)
     figures["triples_seconds_per_memory"] = (time.perf_counter() - begun) / max(len(found), 1)
     figures |= placing(embedder)
-    settings: dict[str, object] = {"quick": args.quick, "llm": llm.identity, "embedder": embedder.identity}
+    settings: dict[str, object] = {
+        "quick": args.quick,
+        "llm": llm.identity,
+        "embedder": embedder.identity,
+    }
     settings |= {"states": STATES, "recall": RECALL, "load_average": os.getloadavg()[2]}
     write_results("extraction", settings, [0], figures)
 

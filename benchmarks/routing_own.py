@@ -12,26 +12,27 @@ from pathlib import Path
 
 GRAMMAR = Path(__file__).parent / "samples" / "routing_own.txt"
 _INNERMOST = re.compile(r"\{([^{}]+)\}|\[([^\[\]]*)\]")
+_OFTEN = re.compile(r"(?:\*(\d+) )?(.*)")
 
 
 def sentences(
     seed: int = 0, per_template: int = 16, of_several: int = 1080
 ) -> list[tuple[str, str]]:
-    """Distinct (text, route) pairs; a quarter of the chats and some 80 templates are Chinese."""
+    """Distinct (text, route) pairs; a quarter of the chats and some 70 templates are Chinese."""
     slots, templates = _read_grammar()
     rng = random.Random(seed)
     found: dict[str, str] = {}
-    for route, template in templates:
-        for _ in range(per_template if _INNERMOST.search(template) else 1):
+    for route, template, times in templates:
+        for _ in range(per_template * times if _INNERMOST.search(template) else 1):
             found.setdefault(_expand(template, slots, rng), route)
     for text, route in _messages_of_several(found, rng, of_several):
         found.setdefault(text, route)
     return list(found.items())
 
 
-def _read_grammar() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
+def _read_grammar() -> tuple[dict[str, list[str]], list[tuple[str, str, int]]]:
     slots: dict[str, list[str]] = {}
-    templates: list[tuple[str, str]] = []
+    templates: list[tuple[str, str, int]] = []
     section = ""
     for line in GRAMMAR.read_text("utf-8").splitlines():
         if not line or line.startswith("#"):
@@ -42,7 +43,8 @@ def _read_grammar() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
             name, _, phrases = line.partition(": ")
             slots[name] = phrases.split("|")
         else:
-            templates.append((section, line))
+            times, template = _OFTEN.fullmatch(line).groups()  # type: ignore[union-attr]
+            templates.append((section, template, int(times or 1)))
     return slots, templates
 
 

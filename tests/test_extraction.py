@@ -126,6 +126,8 @@ def test_a_hotel_booking_becomes_full_sentences(scripted):
     [
         "FLIGHT   GATE   SEAT\nKL1007   D12   9F",
         "FLIGHT GATE SEAT\nKL1007 D12 9F",
+        "Flight\nKL1007\nGate  Seat\nD12  9F",
+        "FLIGHT\nGATE\nSEAT\nKL1007\nD12\n9F",
         "Flight: KL1007 | Gate: D12 | Seat: 9F",
         "Flight KL1007\nGate D12 Seat 9F",
     ],
@@ -135,6 +137,21 @@ def test_labels_and_values_are_paired_however_the_screen_lays_them_out(text):
     assert set(memories) == {
         "The gate of the KL1007 flight is D12.",
         "The seat on the KL1007 flight is 9F.",
+    }
+
+
+def test_an_e_ticket_without_labels_for_flight_and_route():
+    text = (
+        "e-ticket\nSwissair\nLX 1007  Zurich (ZRH) - Oslo Gardermoen (OSL)\n"
+        "Mon 3 Feb 2025  Dep 09:05  Arr 11:25\nSeat 14C  Economy\nBooking code: QX7P2M"
+    )
+    assert set(read_screen(text).memories) == {
+        "The LX 1007 flight is from Zurich (ZRH) to Oslo Gardermoen (OSL).",
+        "The LX 1007 flight departs at 09:05 on Mon 3 Feb 2025.",
+        "The LX 1007 flight arrives at 11:25.",
+        "The seat on the LX 1007 flight is 14C.",
+        "The class of the LX 1007 flight is Economy.",
+        "The booking code of the LX 1007 flight is QX7P2M.",
     }
 
 
@@ -333,6 +350,8 @@ def test_a_long_text_is_read_in_chunks_under_its_headings(scripted):
         ("Can you find a place, I'm vegetarian?", "I'm vegetarian"),
         ("What should I cook because my wife hates fish?", "my wife hates fish"),
         ("Can you find a place?", ""),
+        ("One more please.", ""),
+        ("I drink no wine, so please suggest none.", "I drink no wine"),
         ("Call Mum.", ""),
         ("Call with Bertram went well.", "Call with Bertram went well."),
     ],

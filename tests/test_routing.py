@@ -37,14 +37,14 @@ I used to love techno but these days I only listen to fado
 Your table at Kranich is confirmed for 9 March at 19:30, 4 people. Reference QX771."""
 ASKED = """When does my brother's train get in?
 where is the boat key
-What did we name the baby?
+What name did we give the baby?
 what was the name of my aunt's bakery
 Do I have anything planned on Sunday?
 which nuts am I not supposed to eat
 What should I cook for my aunt when she visits?
 Who is Ottilie?
 Can you recommend a concert I would enjoy?
-what's on my shopping list"""
+which things are still on my shopping list"""
 ELSE = """What is the boiling point of ethanol?
 How do I descale a kettle?
 thanks, that's perfect

@@ -38,8 +38,7 @@ from agent.ports import ChatTurn
 logger = logging.getLogger("memlane.llama")
 
 _BATCH = 512  # most tokens in one llama_decode
-_READ_CHUNK = 128
-"""Prompt tokens read at a time; no slower than 512, and an interrupt waits for one chunk only."""
+_READ_CHUNK = 128  # prompt tokens read at a time; an interrupt waits for one chunk only
 _EXACT_CHUNK = 16  # smaller products are summed in another order
 _NOT_FOUND = 1  # llama_decode found no free cells
 _PLACEHOLDER = re.compile(r"\x02(\d+)\x03")
@@ -52,8 +51,7 @@ def _on_log(level: int, text: bytes, _: object) -> None:
         logger.info(text.decode("utf-8", "replace").rstrip())
 
 
-_log_callback = ll.llama_log_callback(_on_log)
-"""llama.cpp keeps this pointer, so it must live as long as the process."""
+_log_callback = ll.llama_log_callback(_on_log)  # must live as long as the process
 
 
 @dataclass(slots=True)
@@ -151,13 +149,8 @@ class LlamaModel:
 
     @property
     def context(self) -> Any:  # noqa: ANN401
-        """llama.cpp's context, for code that decodes batches of its own inside ``prefilled``."""
+        """The raw context (and from it the model), for batches inside ``prefilled``."""
         return self._context
-
-    @property
-    def vocab(self) -> Any:  # noqa: ANN401
-        """llama.cpp's vocabulary."""
-        return self._vocab
 
     def chat(
         self,

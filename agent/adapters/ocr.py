@@ -25,6 +25,8 @@ MAX_PIXELS = 80_000_000
 """Larger pictures are refused: a phone's camera stays below, a decompression bomb does not."""
 READ_PIXELS = 4_000_000
 """Larger pictures are shrunk to this for reading; text on a screenshot stays legible."""
+LONGEST = 6
+"""Most times that the reader sees a picture longer than wide, or wider than long."""
 _TASKS = {"Det": "*det*.onnx", "Cls": "*cls*.onnx", "Rec": "*rec*.onnx"}
 
 
@@ -42,12 +44,15 @@ class RapidReader:
         :raises ModelMissing: if rapidocr or its weights are not installed.
         """
         picture = _open(image)
-        scale = min(1.0, math.sqrt(READ_PIXELS / (picture.width * picture.height)))
+        width, height = _canvas(picture.width, picture.height)
+        scale = min(1.0, math.sqrt(READ_PIXELS / (width * height)))
         if scale < 1:
             size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
             picture = picture.resize(size, Image.Resampling.LANCZOS)
+        canvas = Image.new("RGB", _canvas(picture.width, picture.height), "white")
+        canvas.paste(picture, (0, 0))
         # Colours the way OpenCV has them: blue first.
-        pixels: NDArray[np.uint8] = np.ascontiguousarray(np.asarray(picture)[:, :, ::-1])
+        pixels: NDArray[np.uint8] = np.ascontiguousarray(np.asarray(canvas)[:, :, ::-1])
         with self._lock:
             if self._engine is None:
                 self._engine = _load_engine()
@@ -124,6 +129,15 @@ def _open(path: Path) -> Image.Image:
         layer = upright.convert("RGBA")
         upright = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
     return upright.convert("RGB")
+
+
+def _canvas(width: int, height: int) -> tuple[int, int]:
+    """The size that a picture is laid on: a mere strip gets white to its right or below.
+
+    The reader enlarges every picture until its short side has 736 pixels; a strip of 3 by 2000
+    would then take more memory than there is.
+    """
+    return max(width, math.ceil(height / LONGEST)), max(height, math.ceil(width / LONGEST))
 
 
 def _too_large(path: Path) -> UnreadableSource:
