@@ -94,7 +94,7 @@ class LocalEmbedder:
     def _model(self) -> Embedder:
         registry = ModelRegistry(self._config.models_dir)
         folder = registry.resolve_embedder(self._config.embedder)
-        return _load_encoder(folder, registry.verify(self._config.embedder))
+        return _load_encoder(folder, registry.sha256(folder))
 
     @property
     def identity(self) -> str:

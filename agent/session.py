@@ -37,6 +37,8 @@ from store.types import Draft, Source, SourceKind, SourceStatus, Status
 MAX_MESSAGE = 20_000
 """Characters of one message; a longer text is a file to ingest."""
 
+CHANCE = 0.25
+"""Probability from which a route is worth trying, because a miss costs more than the try."""
 ABOUT_THIS = 0.6
 """Cosine similarity from which a memory is about a message, whatever the router says of it."""
 
@@ -107,12 +109,19 @@ class Session:
         # Stored before anything is made of it: no failure after this line loses the message.
         source = self.graph.sources.add(SourceKind.CHAT, message, now)
         with clock.measure("detect"), self._kept(source):
-            route = self.router.detect(message).route
-        if route is Route.UPDATE:
+            likely = self.router.detect(message).probabilities
+        # What is told must not be lost and what is not known must not be made up, so both routes
+        # are taken on less than an even chance: extraction finds nothing in a mere question, and
+        # memory that holds no answer says so.
+        reply = None
+        if likely[Route.UPDATE] >= CHANCE:
             with clock.measure("remember"):
                 done = remember_source(source, self.graph, self, now)
-            reply = Reply(route, describe(done), entries=done.entries)
-        else:
+            if done.entries or done.unchanged or likely[Route.UPDATE] >= 0.5:
+                reply = Reply(Route.UPDATE, describe(done), entries=done.entries)
+        if reply is None:
+            asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
+            route = Route.RETRIEVE if asks else Route.NEITHER
             reply = self._answer(message, route, clock, on_text=on_text)
             self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
         return self._logged(message, reply, clock, now)
@@ -268,7 +277,7 @@ class Session:
         """Take up what could not be extracted before."""
 
         def tells(text: str) -> bool:
-            return self.router.detect(text).route is Route.UPDATE
+            return self.router.detect(text).probabilities[Route.UPDATE] >= CHANCE
 
         return files.retry(self.graph, self, self.config.now(), tells)
 

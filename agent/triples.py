@@ -68,6 +68,10 @@ def parse_reply(reply: str, count: int) -> list[Triple | None]:
     """The triple of each numbered line; None where the line is missing or broken."""
     found: list[Triple | None] = [None] * count
     for line in reply.splitlines():
+        # 'head | relation tail' is the form a small model slips into: the verb parts them.
+        line = re.sub(
+            r"^([^|]+\|)\s*(\w+(?: (?:to|at|in|on|for|from|by|with))?) ([^|]+)$", r"\1\2|\3", line
+        )
         match = re.match(r"\s*(\d+)[.)]\s*([^|]+)\|([^|]+)\|([^|]+)$", line)
         if match and 1 <= int(match.group(1)) <= count:
             head, relation, tail = (part.strip() for part in match.groups()[1:])

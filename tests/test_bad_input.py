@@ -383,16 +383,23 @@ def test_an_export_that_cannot_be_written(kept: Memlane):
     refused(kept("export", "-o", "/proc/no/file.jsonl"), 1, "--output")
 
 
-def test_a_failed_source_keeps_its_text_and_its_error(session, scripted):
+def test_a_source_whose_extraction_fails_keeps_its_text_and_its_error(
+    session, scripted, tmp_path: Path
+):
     from agent.extraction import ExtractionFailed
 
     scripted.replies += [ExtractionFailed("no list"), ExtractionFailed("no list")]
-    said = "well so he went there again and she did not like it at all, you know how they are"
-    with pytest.raises(MemlaneError):
-        session.respond(said)
+    said = "so he went there again and did not like it at all, which Mia had told him before"
+    (tmp_path / "note.txt").write_text(said)
+    (report,) = session.ingest([tmp_path / "note.txt"])
+    assert report.status == "failed"
     (source,) = session.graph.sources.list(SourceStatus.FAILED)
     assert source.text == said
     assert source.error
+    scripted.replies += ["1. He did not like it there, which Mia had told him before.", "NONE"]
+    (again,) = session.retry()
+    assert again.status == "new"
+    assert session.graph.sources.list(SourceStatus.FAILED) == ()
 
 
 def test_errors_have_one_base():
