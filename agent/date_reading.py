@@ -79,6 +79,14 @@ _PAST_WORDS = frozenset(
 )
 
 
+_MOVED_TO = re.compile(
+    r"\b(?:moved|postponed|rescheduled|shifted|pushed|changed|brought|put off|delayed)"
+    r"(?: back| forward| on)? (?:to|until|till|for) (?:the )?\Z",
+    re.IGNORECASE,
+)
+"""'The defense moved to 14 May': what is moved lies ahead, though the verb is past."""
+
+
 class Tenses:
     """The words of a text that tell past from future, found once for all its expressions."""
 
@@ -89,6 +97,8 @@ class Tenses:
 
     def past(self, start: int, end: int) -> bool:
         """Whether the sentence around ``start:end`` tells of the past: its nearest verb decides."""
+        if _MOVED_TO.search(self._text, max(0, start - 40), start):
+            return False
         if self._at is None:
             self._at = self._scan()
         before = bisect_left(self._at, start) - 1

@@ -27,7 +27,7 @@ from agent.sentences import (
 
 SUPPORT = 0.6
 """Least share of a line's content words that source and known people must hold."""
-COVERED = 0.5
+COVERED = 0.7
 """Least share of a source sentence's content words that the memories must hold."""
 SAME = 0.8
 """Share of content words from which one memory repeats another."""

@@ -271,6 +271,9 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
         ("<h:thing> costs? <t:text>", ("{h}", "costs", "{t}")),
         ("<h:thing> (was|is|has been|will be|is now) (moved|postponed|rescheduled|changed"
          "|brought forward|scheduled|set) (from .+? )?(to|for) <t:text>", ("{h}", "is_at", "{t}")),
+        # without 'was', only a time makes it clear that nothing moved house
+        ("<h:thing> (has |have )?(been )?(moved|shifted)( back| forward)? to "
+         r"(?P<t>(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day.*|(the )?\d.*)", ("{h}", "is_at", "{t}")),
         ("<h:ours> (is|takes place|starts|begins|is due"
          "|is scheduled|comes?) (now )?(on|at) <t:moment>", ("{h}", "is_at", "{t}")),
         ("<h:thing> (is|are) expected (on|at|by)? ?<t:text>", ("{h}", "expected_on", "{t}")),
