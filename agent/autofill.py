@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.form_answers import Answer, answers
-from agent.form_derive import candidates
-from agent.form_facts import Fact, read_facts
-from agent.form_fields import Asked, FormField
-from agent.form_keys import vocabulary
-from agent.form_matching import match_fields
-from agent.form_values import Value, fit, fit_date
+from agent.forms.answers import Answer, answers
+from agent.forms.derive import candidates
+from agent.forms.facts import Fact, read_facts
+from agent.forms.fields import Asked, FormField
+from agent.forms.keys import vocabulary
+from agent.forms.matching import match_fields
+from agent.forms.values import Value, fit, fit_date
 from agent.ports import Embedder, LanguageModel
 from store.types import Memory
 

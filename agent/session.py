@@ -20,7 +20,7 @@ from agent import ingest as files
 from agent.answering import UNKNOWN, answer, converse
 from agent.autofill import FilledField, fill
 from agent.config import Config
-from agent.form_fields import FormField
+from agent.forms.fields import FormField
 from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader, Progress
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, TextReader

@@ -21,7 +21,6 @@ from typing import Any
 
 from agent.autofill import FilledField, fill
 from agent.config import load_config
-from agent.form_matching import match_fields
 from agent.forms import (
     FormField,
     Option,
@@ -30,6 +29,7 @@ from agent.forms import (
     fields_from_json_schema,
     fields_from_labels,
 )
+from agent.forms.matching import match_fields
 from agent.loading import LocalEmbedder
 from agent.ports import Embedder
 from benchmarks.common import parser, progress, write_results
@@ -218,7 +218,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _fields(rows: Sequence[Mapping[str, Any]]) -> list[FormField]:
-    """The set's rows as a page reader would have read them; see ``agent.form_html``."""
+    """The set's rows as a page reader would have read them; see ``agent.forms.html``."""
     before = [tuple(t for t in str(r.get("text_before", "")).split(" | ") if t) for r in rows]
     fields = []
     for i, row in enumerate(rows):

@@ -12,7 +12,7 @@ from cli import render, shapes
 from cli.run import Run
 
 if TYPE_CHECKING:
-    from agent.form_fields import FormField
+    from agent.forms.fields import FormField
     from agent.ingest import FileReport
 
 

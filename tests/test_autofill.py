@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from agent.autofill import FilledField, fill
-from agent.form_fields import FormField, Option
-from agent.form_places import split_address, split_name
 from agent.forms import fields_from_html, fields_from_json_schema, fields_from_labels
+from agent.forms.fields import FormField, Option
+from agent.forms.places import split_address, split_name
 from agent.ports import ChatTurn, Vectors
 from store.types import Memory, Status, Triple
 

@@ -53,6 +53,7 @@ def told(
         ("btw my dentist is Dr. Osei", "My dentist is Dr. Osei."),
         ("Remind me to call Mum tomorrow at 9", "I have to call Mum tomorrow at 9."),
         ("My wifi password: hunter2", "My wifi password is hunter2."),
+        ("Currently my score is 2:11.", "Currently my score is 2:11."),
         ("My flight is at 9, can you wake me at 6?", "My flight is at 9."),
         ("我的上司叫赵雅琳。", "我的上司叫赵雅琳。"),
         ("对了，我叔叔叫刘宇轩", "我叔叔叫刘宇轩。"),
@@ -200,6 +201,13 @@ def test_nothing_told_is_lost_when_the_model_keeps_silent(source):
     whole = " ".join(guard([], source)).lower()
     for word in ("ill", "lost", "smells", "airport"):
         assert (word in whole) == (word in source)
+
+
+def test_a_clause_the_model_left_out_comes_back():
+    source = "My mum moved to Bonn and she hates it there. Her new number is 0228 555."
+    kept = guard(["My mum moved to Bonn.", "My mum's new number is 0228 555."], source)
+    assert "hates" in " ".join(kept)
+    assert "0228 555" in " ".join(kept)
 
 
 def test_repeats_keep_the_fuller_line():

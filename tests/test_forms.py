@@ -10,9 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agent.form_fields import FormField, Option
-from agent.form_keys import Policy, vocabulary
-from agent.form_matching import match_fields
 from agent.forms import (
     fields_from_csv_header,
     fields_from_html,
@@ -20,6 +17,9 @@ from agent.forms import (
     fields_from_labels,
     read_form,
 )
+from agent.forms.fields import FormField, Option
+from agent.forms.keys import Policy, vocabulary
+from agent.forms.matching import match_fields
 from agent.ports import Vectors
 from store.errors import InvalidInput
 

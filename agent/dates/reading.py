@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 
-from agent.date_grammar import Grammar
-from agent.date_rules_clock import CLOCK_TABLE
-from agent.date_rules_days import DAY_TABLE
-from agent.date_rules_holidays import HOLIDAY_TABLE
-from agent.date_rules_joined import JOINED_TABLE, REPEATED_TABLE
-from agent.date_rules_numbers import NUMBER_TABLE
-from agent.date_rules_periods import PERIOD_TABLE
-from agent.date_rules_pieces import PIECE_TABLE
-from agent.date_rules_ranges import RANGE_TABLE
-from agent.date_values import Reading, When
+from agent.dates.grammar import Grammar
+from agent.dates.rules_clock import CLOCK_TABLE
+from agent.dates.rules_days import DAY_TABLE
+from agent.dates.rules_holidays import HOLIDAY_TABLE
+from agent.dates.rules_joined import JOINED_TABLE, REPEATED_TABLE
+from agent.dates.rules_numbers import NUMBER_TABLE
+from agent.dates.rules_periods import PERIOD_TABLE
+from agent.dates.rules_pieces import PIECE_TABLE
+from agent.dates.rules_ranges import RANGE_TABLE
+from agent.dates.values import Reading, When
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 This module owns memlane's answer to "when?". It is deterministic, knows no model and no network,
 and keeps three invariants: a span lies inside the text, ``resolve_text`` is idempotent, and no text
-can make it raise. The grammar lies in ``agent.date_grammar`` and the three tables of rules; what
+can make it raise. The grammar lies in ``agent.dates.grammar`` and the three tables of rules; what
 each choice means for memories is in docs/decisions/0004-dates.md.
 """
 
@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from agent.date_reading import Expression, Tenses, expressions
-from agent.date_text import QUOTED, rewrite
-from agent.date_values import Bound, Kind
+from agent.dates.reading import Expression, Tenses, expressions
+from agent.dates.text import QUOTED, rewrite
+from agent.dates.values import Bound, Kind
 from store.errors import InvalidInput
 
 

@@ -11,9 +11,9 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.date_grammar import Found, Table
-from agent.date_rules_clock import hours, in_part, stretch
-from agent.date_values import (
+from agent.dates.grammar import Found, Table
+from agent.dates.rules_clock import hours, in_part, stretch
+from agent.dates.values import (
     DAY,
     Reading,
     When,

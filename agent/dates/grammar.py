@@ -2,7 +2,7 @@
 
 A rule is one line over token categories, such as ``"d:DAY of? m:MONTH ,? y:YEAR?"``:
 
-- ``NAMES`` are categories of ``agent.date_words`` or of what an earlier rule made; lower-case words
+- ``NAMES`` are categories of ``agent.dates.words`` or of what an earlier rule made; lower-case words
   and signs stand for themselves; ``|``, ``?`` and parentheses mean what they mean in any regular
   expression; ``!NAME`` looks ahead: that may not follow; ``!<NAME`` and ``@NAME`` look behind:
   that may not, or must, stand before;
@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.date_tokens import tokens
-from agent.date_values import When
-from agent.date_words import OTHER_SIGN, OTHER_WORD, Token, is_anchor, number_kinds, signatures
+from agent.dates.tokens import tokens
+from agent.dates.values import When
+from agent.dates.words import OTHER_SIGN, OTHER_WORD, Token, is_anchor, number_kinds, signatures
 
 
 @dataclass(frozen=True, slots=True)

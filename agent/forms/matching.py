@@ -13,10 +13,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from agent.form_context import settle_by_neighbours
-from agent.form_fields import ME, Asked, FormField
-from agent.form_keys import Policy, vocabulary
-from agent.form_words import Match, is_unspaced, leftovers, matches, nearest_words, role_in, words
+from agent.forms.context import settle_by_neighbours
+from agent.forms.fields import ME, Asked, FormField
+from agent.forms.keys import Policy, vocabulary
+from agent.forms.words import Match, is_unspaced, leftovers, matches, nearest_words, role_in, words
 from agent.ports import Embedder, Vectors
 
 _LEAST_EVIDENCE = 0.9

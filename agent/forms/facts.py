@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from agent.form_fields import ME
-from agent.form_patterns import (
+from agent.forms.fields import ME
+from agent.forms.patterns import (
     ATTRIBUTES,
     VALUES,
     Attribute,
@@ -20,10 +20,10 @@ from agent.form_patterns import (
     chinese_pattern,
     reversed_pattern,
 )
-from agent.form_places import country_named
-from agent.form_sentences import NEGATED, ONE_DAY, OUTDATED, STAY, VERBS
-from agent.form_values import dates_in
-from agent.form_words import fold, is_unspaced, matches, role_in, words
+from agent.forms.places import country_named
+from agent.forms.sentences import NEGATED, ONE_DAY, OUTDATED, STAY, VERBS
+from agent.forms.values import dates_in
+from agent.forms.words import fold, is_unspaced, matches, role_in, words
 from store.types import Memory
 
 THINGS = "thing"

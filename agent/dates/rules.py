@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agent.date_grammar import Found
-from agent.date_values import Reading, When, YearSlot
-from agent.date_words import full_year
+from agent.dates.grammar import Found
+from agent.dates.values import Reading, When, YearSlot
+from agent.dates.words import full_year
 
 NEXT = "next/following/coming/upcoming"
 LAST = "last/previous/past/prior/preceding"

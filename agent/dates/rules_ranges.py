@@ -7,9 +7,9 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.date_grammar import Found, Table
-from agent.date_rules_clock import hours, stretch
-from agent.date_values import (
+from agent.dates.grammar import Found, Table
+from agent.dates.rules_clock import hours, stretch
+from agent.dates.values import (
     Core,
     Reading,
     When,

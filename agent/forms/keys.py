@@ -1,4 +1,4 @@
-"""The vocabulary of forms, read once from ``form_keys.toml``.
+"""The vocabulary of forms, read once from ``keys.toml``.
 
 Owns the meaning of the table's columns; the table itself is data, so a new key or wording needs
 no code.
@@ -57,7 +57,7 @@ class Vocabulary:
 @cache
 def vocabulary() -> Vocabulary:
     """The table that ships with memlane."""
-    table = tomllib.loads(files("agent").joinpath("form_keys.toml").read_text("utf-8"))
+    table = tomllib.loads(files("agent.forms").joinpath("keys.toml").read_text("utf-8"))
     return Vocabulary(
         keys={name: _key(name, row) for name, row in table["keys"].items()},
         aliases=dict(table["aliases"]),

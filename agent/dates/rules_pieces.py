@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from agent.date_grammar import Found, Table
-from agent.date_rules import a_period, spell
-from agent.date_values import (
+from agent.dates.grammar import Found, Table
+from agent.dates.rules import a_period, spell
+from agent.dates.values import (
     DAY,
     SECONDS,
     Reading,
@@ -21,7 +21,7 @@ from agent.date_values import (
     unit_span,
     unit_start,
 )
-from agent.date_words import UNIT_OF
+from agent.dates.words import UNIT_OF
 
 PIECE_TABLE = Table()
 rule = PIECE_TABLE.rule

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from agent.date_reading import Expression, expressions
-from agent.date_values import Reading, When, midnight
-from agent.date_words import MONTH_NAMES
+from agent.dates.reading import Expression, expressions
+from agent.dates.values import Reading, When, midnight
+from agent.dates.words import MONTH_NAMES
 
 QUOTED = re.compile(
     r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|`[^`\n]{1,400}`|(?<!\w)'[^'\n]{1,400}'(?!\w)"

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.form_fields import Asked, FormField
-from agent.form_keys import vocabulary
-from agent.form_words import fold, nearest_words, words
+from agent.forms.fields import Asked, FormField
+from agent.forms.keys import vocabulary
+from agent.forms.words import fold, nearest_words, words
 
 _CREDENTIALS = frozenset({"current-password", "new-password"})
 _IDENTITY_TYPES = frozenset({"text", "email", "tel", ""})

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agent.form_fields import FormField, Option
-from agent.form_places import country_named, state_forms
-from agent.form_words import fold, words
+from agent.forms.fields import FormField, Option
+from agent.forms.places import country_named, state_forms
+from agent.forms.words import fold, words
 
 Value = str | int | float | bool
 

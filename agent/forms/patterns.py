@@ -1,7 +1,7 @@
 # ruff: noqa: E501 - a pattern broken over lines is harder to read than a long one
 """How sentences state what forms ask for, as tables of patterns.
 
-Each row says which key a sentence gives and how the value looks. ``agent.form_facts`` runs them
+Each row says which key a sentence gives and how the value looks. ``agent.forms.facts`` runs them
 and works out whom a sentence speaks of.
 """
 

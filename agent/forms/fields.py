@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.form_keys import Policy, vocabulary
+from agent.forms.keys import Policy, vocabulary
 
 ME = "me"
 """The subject of what is asked of, or stated about, the person themself."""

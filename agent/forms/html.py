@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 
-from agent.form_fields import MAX_FIELDS, FormField, Option
+from agent.forms.fields import MAX_FIELDS, FormField, Option
 
 # Nothing to fill: buttons act, files are chosen by hand, hidden inputs belong to the page.
 _SKIPPED_TYPES = frozenset(

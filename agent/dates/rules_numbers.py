@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dateutil.relativedelta import relativedelta
 
-from agent.date_grammar import Found, Table
-from agent.date_values import (
+from agent.dates.grammar import Found, Table
+from agent.dates.values import (
     SECONDS,
     When,
     length,
 )
-from agent.date_words import UNIT_OF
+from agent.dates.words import UNIT_OF
 
 NUMBER_TABLE = Table()
 rule = NUMBER_TABLE.rule

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agent.form_patterns import CODE, NAME, NAME_WORD, PHRASE, VALUES
+from agent.forms.patterns import CODE, NAME, NAME_WORD, PHRASE, VALUES
 
 # 'I VERB VALUE', 'My wife VERBs VALUE', 'Anna VERBs VALUE'.
 _OTHERS = (

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cache
 
-from agent.form_facts import BOOKED_FOR, THINGS, Fact
-from agent.form_fields import ME, Asked
-from agent.form_keys import vocabulary
-from agent.form_places import country_named, split_address, split_name
-from agent.form_values import parts_of_date
-from agent.form_words import words
+from agent.forms.facts import BOOKED_FOR, THINGS, Fact
+from agent.forms.fields import ME, Asked
+from agent.forms.keys import vocabulary
+from agent.forms.places import country_named, split_address, split_name
+from agent.forms.values import parts_of_date
+from agent.forms.words import words
 
 _ADDRESS_PARTS = frozenset(
     {

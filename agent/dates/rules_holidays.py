@@ -1,10 +1,10 @@
-"""Rules for holidays by name; the days themselves are computed in ``agent.date_values``."""
+"""Rules for holidays by name; the days themselves are computed in ``agent.dates.values``."""
 
 from __future__ import annotations
 
-from agent.date_grammar import Found, Table
-from agent.date_rules import spell, steps_of, year_of
-from agent.date_values import HOLIDAYS, When, a_day, day, past_and_future
+from agent.dates.grammar import Found, Table
+from agent.dates.rules import spell, steps_of, year_of
+from agent.dates.values import HOLIDAYS, When, a_day, day, past_and_future
 
 HOLIDAY_TABLE = Table()
 rule = HOLIDAY_TABLE.rule

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.date_grammar import Found, Table
-from agent.date_rules import a_period, spell, steps_of, year_of, year_slot
-from agent.date_values import (
+from agent.dates.grammar import Found, Table
+from agent.dates.rules import a_period, spell, steps_of, year_of, year_slot
+from agent.dates.values import (
     DAY,
     SEASONS,
     Reading,
@@ -22,7 +22,7 @@ from agent.date_values import (
     unit_span,
     unit_start,
 )
-from agent.date_words import UNIT_OF, full_year
+from agent.dates.words import UNIT_OF, full_year
 
 PERIOD_TABLE = Table()
 rule = PERIOD_TABLE.rule

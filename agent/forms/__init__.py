@@ -1,6 +1,6 @@
 """Reading a form: HTML, a JSON Schema, a CSV header or bare labels become ``FormField`` values.
 
-Owns what a form *says*; what a field means is ``agent.form_matching`` and what goes into it is
+Owns what a form *says*; what a field means is ``agent.forms.matching`` and what goes into it is
 ``agent.autofill``. Invariant: whatever the input, a reader returns at most ``MAX_FIELDS`` fields
 or raises ``InvalidInput`` with one line; it reads no network and follows no reference outside
 the document.
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent.form_fields import MAX_FIELDS, FormField, Option
-from agent.form_html import read_html
+from agent.forms.fields import MAX_FIELDS, FormField, Option
+from agent.forms.html import read_html
 from store.errors import InvalidInput
 
 __all__ = [

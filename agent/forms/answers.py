@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent.form_fields import ME, Asked, FormField
-from agent.form_patterns import VALUES
-from agent.form_sentences import NEGATED, OUTDATED
-from agent.form_values import Value, dates_in, fit, fit_date
-from agent.form_words import fold, is_unspaced, role_in, words
+from agent.forms.fields import ME, Asked, FormField
+from agent.forms.patterns import VALUES
+from agent.forms.sentences import NEGATED, OUTDATED
+from agent.forms.values import Value, dates_in, fit, fit_date
+from agent.forms.words import fold, is_unspaced, role_in, words
 from agent.ports import ChatTurn, Embedder, LanguageModel
 from store.types import Memory
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from agent.date_words import (
+from agent.dates.words import (
     LEXICON,
     OTHER_SIGN,
     OTHER_WORD,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from agent.date_grammar import Found, Table
-from agent.date_values import (
+from agent.dates.grammar import Found, Table
+from agent.dates.values import (
     DAY,
     Reading,
     When,

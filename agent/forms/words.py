@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from agent.form_keys import Policy, vocabulary
+from agent.forms.keys import Policy, vocabulary
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORDS = re.compile(r"[^\W\d_]+|\d+")

@@ -1,6 +1,6 @@
 """Countries, states and the parts of names and addresses, for splitting what memories say.
 
-Pure text handling over the tables of ``form_places.toml``. A part that cannot be told apart is
+Pure text handling over the tables of ``places.toml``. A part that cannot be told apart is
 left out rather than guessed.
 """
 
@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from agent.form_words import fold, is_unspaced
+from agent.forms.words import fold, is_unspaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Country:
 
 @cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads(files("agent").joinpath("form_places.toml").read_text("utf-8"))
+    return tomllib.loads(files("agent.forms").joinpath("places.toml").read_text("utf-8"))
 
 
 @cache
