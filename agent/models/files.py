@@ -1,0 +1,166 @@
+"""Files of weights: hashing them once, joining parts, and telling what is no model."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from agent.errors import ModelDamaged, ModelError
+
+Progress = Callable[[int, int], None]
+"""Called with (done bytes, total bytes)."""
+
+GGUF_MAGIC = b"GGUF"
+_CHUNK = 4 * 1024 * 1024
+
+
+class VerifiedHashes:
+    """SHA-256 of files that were read once, valid while size and mtime stay the same."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def recall(self, path: Path) -> str | None:
+        entry = self._read().get(str(path.absolute()))
+        try:
+            stat = path.stat()
+        except OSError:
+            return None
+        if (
+            not isinstance(entry, dict)
+            or entry.get("size") != stat.st_size
+            or entry.get("mtime_ns") != stat.st_mtime_ns
+        ):
+            return None
+        digest = entry.get("sha256")
+        return digest if isinstance(digest, str) else None
+
+    def sha256(self, path: Path, force: bool = False) -> str:
+        known = None if force else self.recall(path)
+        if known is not None:
+            return known
+        digest = hash_files([path])
+        self.remember(path, digest)
+        return digest
+
+    def remember(self, path: Path, digest: str) -> None:
+        """Best effort: where it cannot be written, the file is read again next time."""
+        entries = self._read()
+        with contextlib.suppress(OSError):
+            stat = path.stat()
+            entries[str(path.absolute())] = {
+                "size": stat.st_size,
+                "mtime_ns": stat.st_mtime_ns,
+                "sha256": digest,
+            }
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(
+                "w", dir=self._path.parent, prefix=".verified.", delete=False, encoding="utf-8"
+            ) as file:
+                try:
+                    json.dump(entries, file, indent=1)
+                    file.close()
+                    os.replace(file.name, self._path)
+                except BaseException:
+                    os.unlink(file.name)
+                    raise
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            entries = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return entries if isinstance(entries, dict) else {}
+
+
+def hash_files(paths: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                while chunk := file.read(_CHUNK):
+                    digest.update(chunk)
+        except OSError as error:
+            raise ModelError(f"Cannot read {path}: {error.strerror}.") from error
+    return digest.hexdigest()
+
+
+def join(parts: Sequence[Path], half: Path, total: int, on_progress: Progress | None) -> str:
+    """Write the parts one after the other, flush them to the disk, and return their SHA-256."""
+    digest = hashlib.sha256()
+    done = 0
+    with half.open("wb") as out:
+        for part in parts:
+            with part.open("rb") as source:
+                while chunk := source.read(_CHUNK):
+                    digest.update(chunk)
+                    out.write(chunk)
+                    done += len(chunk)
+                    if on_progress:
+                        on_progress(done, total)
+        out.flush()
+        os.fsync(out.fileno())
+    return digest.hexdigest()
+
+
+def sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock between processes; the system releases it if we crash."""
+    try:
+        file = path.open("a")
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def check_gguf(path: Path) -> None:
+    remedy = "Fetch or copy it again, or choose another: memlane models list"
+    if path.is_dir():
+        raise ModelDamaged(f"{path} is a folder, not a GGUF file. {remedy}")
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(GGUF_MAGIC))
+    except OSError as error:
+        raise ModelDamaged(f"{path} cannot be read ({error.strerror}). {remedy}") from error
+    if not start:
+        raise ModelDamaged(f"{path} is empty. {remedy}")
+    if start != GGUF_MAGIC:
+        raise ModelDamaged(f"{path} is not a GGUF file. {remedy}")
+
+
+def embedder_weights(folder: Path) -> Path:
+    if not (folder / "config.json").is_file():
+        raise ModelDamaged(
+            f"{folder} is not a sentence-transformers folder (it has no config.json). "
+            "Choose another: memlane models list"
+        )
+    for name in ("model.safetensors", "pytorch_model.bin"):
+        if (folder / name).is_file() and (folder / name).stat().st_size:
+            return folder / name
+    raise ModelDamaged(
+        f"{folder} holds no weights (model.safetensors). Copy it again, "
+        "or choose another: memlane models list"
+    )
+
+
+def cannot_write(path: Path, error: OSError) -> ModelError:
+    return ModelError(
+        f"Cannot write {path} ({error.strerror}). Make the folder writable and try again."
+    )
