@@ -82,24 +82,30 @@ class Run:
         """A progress bar for weights that are put together at their first use."""
         from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-        with Progress(
+        progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             DownloadColumn(),
             console=self.err,
             transient=True,
             disable=not self.err.is_terminal,
-        ) as progress:
-            tasks: dict[str, Any] = {}
+        )
+        tasks: dict[str, Any] = {}
 
-            def report(what: str, done: int, total: int) -> None:
-                if what not in tasks:
-                    tasks[what] = progress.add_task(what, total=total)
-                progress.update(tasks[what], completed=done)
-                if done >= total:
-                    progress.remove_task(tasks.pop(what))
+        def report(what: str, done: int, total: int) -> None:
+            # Started late and stopped early: a live display breaks the prompt of the chat.
+            if what not in tasks:
+                progress.start()
+                tasks[what] = progress.add_task(what, total=total)
+            progress.update(tasks[what], completed=done)
+            if done >= total:
+                progress.remove_task(tasks.pop(what))
+                progress.stop()
 
+        try:
             yield report
+        finally:
+            progress.stop()
 
     def emit(self, document: object, show: Callable[[Console], None]) -> None:
         """Print the JSON document, or let ``show`` render it for people."""

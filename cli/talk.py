@@ -118,6 +118,7 @@ def _read_line(interactive: bool) -> str | None:
         try:
             return input("> ")
         except EOFError:
+            print()
             return None
     raw = sys.stdin.buffer.readline()
     return raw.decode("utf-8", "replace") if raw else None
