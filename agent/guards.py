@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.pronouns import NAME, resolve, split_facts
+from agent.pronouns import NAME, clauses, resolve, split_facts
 from agent.relations import IRREGULAR_PASTS
 from agent.sentences import (
     content,
@@ -48,7 +48,8 @@ _PRESENT = frozenset(
     "need want plan hope prefer like love hate have think believe expect intend wish feel".split()
 )
 _PRONOUN = re.compile(
-    r"\b(?:he|she|him|her|his|hers|they|them|their|theirs|it|its|these|those|there|here|one|ones"
+    r"\b(?:he|she|him|her|his|hers|they|them|their|theirs|it|its|mine|ours|these|those|there|here|one"
+    r"|ones"
     r"|this(?! (?:week|month|year|morning|evening|afternoon|weekend|summer|winter|spring|autumn"
     r"|fall|time))|that(?! (?:i|we|my|our|the|a|an|you|[A-Z])\b))(?:['’](?:s|ll|d|re|ve))?\b",
     re.I,
@@ -61,8 +62,8 @@ _VERB = re.compile(
 )
 _PAST_VERB = re.compile(rf"\b(?:{'|'.join(sorted(IRREGULAR_PASTS))})\b", re.I)
 _COUNTED = re.compile(
-    r"\b(?i:\d+|two|three|four|five|six|seven|eight|ten|several|many|few|some|all|these|those|my|our"
-    r"|no|more) (?:[a-z-]+ )?(?!(?:is|was|has|does)\b)[a-z]{2,}s\b|\b[A-Z][a-z]+s\b",
+    r"\b(?i:\d+|two|three|four|five|six|seven|eight|ten|several|many|few|some|all|these|those|no"
+    r"|more) (?:[a-z-]+ )?(?!(?:is|was|has|does)\b)[a-z]{2,}s\b|\b[A-Z][a-z]+s\b",
 )
 _DEPENDENT = re.compile(r"(?<=\w )(?:if|because|since|when|while|as|that|which)\b.*$")
 _FUTURE = re.compile(
@@ -72,7 +73,7 @@ _FUTURE = re.compile(
 )
 _FIRST = re.compile(r"\b(?:i|we|me|us|my|our|mine|ours)\b|我|咱", re.I)
 _SUBJECT_I = re.compile(r"\b(?:i|we|me|us|mine)\b|我|咱", re.I)
-_LABEL = re.compile(r"([A-Za-z][\w’'-]*(?: [\w’'-]+){0,3}): ?(?!//)(\S+(?: \S+){0,3})$")
+_LABEL = re.compile(r"([A-Za-z][\w’'-]*(?: [\w’'-]+){0,3})(?<!\d):\s+(\S+(?: \S+){0,3})$")
 _OPEN = re.compile(
     r"^(?:They|It|This|That|These|Those|He|She|His|Her|Their|Its)\b(?! (?:week|month|year|morning))"
     r"|^(?:I|We) (?:said (?:yes|no)|agreed|accepted|declined|refused)\b(?! (?:with|to|that|on)\b)"
@@ -238,7 +239,7 @@ def _is_faithful(line: str, part: str, source: str, context: str) -> bool:
             inside = content(clause)
             if is_negated(clause) and inside and len(inside & own) / len(inside) >= SAME:
                 return False
-    if not has_verb(line) and has_verb(clean_sentence(part)):
+    if not has_verb(line) and (has_verb(clean_sentence(part)) or re.match(r"(?:I|We)\b", line)):
         return False
     if _FUTURE.search(line) and not _FUTURE.search(part):
         return False
@@ -283,7 +284,10 @@ def _cover(kept: Sequence[Kept], place: int, parts: Sequence[str]) -> list[Kept]
     stated = set().union(*(content(line) for _, line in kept)) if kept else set()
     told = " ".join(line for _, line in kept).lower()
     lost = {number for number in numbers(part) if number not in told}
-    if not inside or (len(inside & stated) / len(inside) >= COVERED and not lost):
+    silent = any(
+        (own := content(clause)) and not own & stated for clause in clauses(part)
+    )  # 'and she hates it there'
+    if not inside or (len(inside & stated) / len(inside) >= COVERED and not (lost or silent)):
         return list(kept)
     sentence = resolve(clean_sentence(part), parts[:place])
     if not is_worth_keeping(sentence) and not (lost and len(inside - lost) >= 2):

@@ -125,6 +125,11 @@ _BOUND = re.compile(
 )
 
 
+def clauses(sentence: str) -> list[str]:
+    """The coordinate clauses of a sentence that have a subject of their own."""
+    return _CLAUSE.split(sentence)
+
+
 def split_facts(line: str) -> list[str]:
     """'My name is Ann, I'm 41 and I work in Cork.' -> three sentences.
 
