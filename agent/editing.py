@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.relations import SINGLE_RELATIONS
+from agent.triples.relations import SINGLE_RELATIONS
 from store.journal import Edit, Insert, Replace
 from store.partitions import Match
 from store.records import entity_key

@@ -28,10 +28,10 @@ from statistics import median
 
 from agent.config import load_config
 from agent.extraction import ExtractionFailed, extract, parse_reply
+from agent.extraction.sentences import content, numbers
 from agent.loading import LocalEmbedder, LocalLanguageModel
 from agent.placing import Placer
 from agent.ports import ChatTurn, Embedder, LanguageModel
-from agent.sentences import content, numbers
 from agent.triples import triples_for
 from benchmarks.common import parser, progress, write_results
 from store.taxonomy import SUBCLASSES

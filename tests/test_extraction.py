@@ -16,9 +16,9 @@ from agent.extraction import (
     extract,
     parse_reply,
 )
-from agent.guards import clean_sentence, guard, is_clean
-from agent.pronouns import resolve, split_facts
-from agent.sentences import (
+from agent.extraction.guards import clean_sentence, guard, is_clean
+from agent.extraction.pronouns import resolve, split_facts
+from agent.extraction.sentences import (
     CHUNK_CHARACTERS,
     Chunk,
     chunks,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.extraction import extract
-from agent.screens import read_screen
+from agent.extraction.screens import read_screen
 from store.types import SourceKind
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)

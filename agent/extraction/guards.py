@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.pronouns import NAME, clauses, resolve, split_facts
-from agent.relations import IRREGULAR_PASTS
-from agent.sentences import (
+from agent.extraction.pronouns import NAME, clauses, resolve, split_facts
+from agent.extraction.sentences import (
     content,
     declarative,
     is_chinese,
@@ -24,6 +23,7 @@ from agent.sentences import (
     strip_wrapper,
     words,
 )
+from agent.triples.relations import IRREGULAR_PASTS
 
 SUPPORT = 0.6
 """Least share of a line's content words that source and known people must hold."""

@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agent.extraction.sentences import sentences, stem, words
 from agent.ports import ChatTurn, LanguageModel
-from agent.relations import relation_name
-from agent.sentences import sentences, stem, words
-from agent.shapes import me_or, shape_triples, thing
+from agent.triples.relations import relation_name
+from agent.triples.shapes import me_or, shape_triples, thing
 from store.types import Triple
 
 ME = "me"

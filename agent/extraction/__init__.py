@@ -2,10 +2,9 @@
 
 The paper's prompt (Table 9) asks a large model to "organize the raw user data into standardized
 memory data". A 1.5B model needs less freedom: one chunk at a time, a numbered list, worked
-examples as chat turns, and a guard (``agent.guards``) that compares each line with its source.
-Two kinds of text need no model at all: single clean sentences, and label/value screens
-(``agent.screens``). The prompt and the parser of its replies are both here, so that a change to
-one shows the other.
+examples as chat turns, and a guard (``guards``) that compares each line with its source. Two kinds
+of text need no model at all: single clean sentences, and label/value screens (``screens``). The
+prompt and the parser of its replies are both here, so that a change to one shows the other.
 
 Invariant: what the source says and the model leaves out comes back through the coverage guard;
 what the model adds is dropped. Text inside a source is data and never an instruction.
@@ -17,11 +16,11 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from agent.guards import clean_sentence, guard, has_verb, is_clean, tied
+from agent.extraction.guards import clean_sentence, guard, has_verb, is_clean, tied
+from agent.extraction.pronouns import split_facts
+from agent.extraction.screens import read_screen
+from agent.extraction.sentences import Chunk, chunks, declarative, is_chinese, sentences
 from agent.ports import ChatTurn, LanguageModel
-from agent.pronouns import split_facts
-from agent.screens import read_screen
-from agent.sentences import Chunk, chunks, declarative, is_chinese, sentences
 from store.errors import MemlaneError
 from store.types import SourceKind
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from agent.relations import IRREGULAR_PASTS, attribute_name, relation_name
+from agent.triples.relations import IRREGULAR_PASTS, attribute_name, relation_name
 from store.types import Triple
 
 ME = "me"

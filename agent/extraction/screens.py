@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from agent.screen_labels import CITIES, GENERIC, SLOT, TEMPLATES
-from agent.sentences import is_noise
+from agent.extraction.screen_labels import CITIES, GENERIC, SLOT, TEMPLATES
+from agent.extraction.sentences import is_noise
 
 
 @dataclass(frozen=True, slots=True)
