@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.triples.relations import SINGLE_RELATIONS
+from agent.triples.relations import is_single
 from store.journal import Edit, Insert, Replace
 from store.partitions import Match
 from store.records import entity_key
@@ -128,7 +128,7 @@ def sameslot(draft: Draft, match: Match, subclasses: Mapping[str, Subclass]) -> 
         if place not in told or told[place] == _name(triple.tail):
             continue
         relation = place[1]
-        if relation in SINGLE_RELATIONS or relation.startswith("favourite"):
+        if is_single(relation):
             return True
         subclass = subclasses.get(draft.subclass)
         if (
