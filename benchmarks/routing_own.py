@@ -43,7 +43,10 @@ def _read_grammar() -> tuple[dict[str, list[str]], list[tuple[str, str, int]]]:
             name, _, phrases = line.partition(": ")
             slots[name] = phrases.split("|")
         else:
-            times, template = _OFTEN.fullmatch(line).groups()  # type: ignore[union-attr]
+            found = _OFTEN.fullmatch(line)
+            if found is None:
+                raise ValueError(f"no template: {line!r}")
+            times, template = found.groups()
             templates.append((section, template, int(times or 1)))
     return slots, templates
 

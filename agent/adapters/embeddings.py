@@ -98,4 +98,4 @@ def _stay_offline_and_quiet() -> None:
     with contextlib.suppress(ImportError):
         from transformers.utils.logging import disable_progress_bar
 
-        disable_progress_bar()  # type: ignore[no-untyped-call]
+        disable_progress_bar()  # type: ignore[no-untyped-call]  # the library has no types

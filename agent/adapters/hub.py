@@ -65,16 +65,16 @@ def download(
     return Path(got)
 
 
-def _progress_bar(on_progress: Callable[[int, int], None] | None) -> Any:  # noqa: ANN401
+def _progress_bar(on_progress: Callable[[int, int], None] | None) -> Any:
     """A tqdm class that calls ``on_progress`` and draws nothing."""
     from huggingface_hub.utils.tqdm import tqdm
 
     class Silent(tqdm):
-        def __init__(self, *args: object, **kwargs: Any) -> None:  # noqa: ANN401
+        def __init__(self, *args: object, **kwargs: Any) -> None:
             # A disabled bar draws nothing, but counts nothing either, so count here.
             self.seen = int(kwargs.get("initial") or 0)
             self.expected = int(kwargs.get("total") or 0)
-            super().__init__(*args, **{**kwargs, "disable": True})  # type: ignore[no-untyped-call]
+            super().__init__(*args, **{**kwargs, "disable": True})  # type: ignore[no-untyped-call]  # the library has no types
 
         def update(self, n: float | None = 1) -> None:
             self.seen += int(n or 0)

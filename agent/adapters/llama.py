@@ -148,7 +148,7 @@ class LlamaModel:
         return self._limit
 
     @property
-    def context(self) -> Any:  # noqa: ANN401
+    def context(self) -> Any:
         """The raw context (and from it the model), for batches inside ``prefilled``."""
         return self._context
 

@@ -147,7 +147,7 @@ def _too_large(path: Path) -> UnreadableSource:
     )
 
 
-def _load_engine() -> Any:  # noqa: ANN401
+def _load_engine() -> Any:
     remedy = "Install it again with: pip install --force-reinstall rapidocr"
     spec = importlib.util.find_spec("rapidocr")
     if spec is None or spec.origin is None:

@@ -17,7 +17,7 @@ _TOKEN_DATA = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float3
 class Sampler:
     """Picks the next token: greedy at temperature 0, else drawn; within a grammar if given."""
 
-    def __init__(self, vocab: Any, temperature: float, seed: int, grammar: str | None) -> None:  # noqa: ANN401
+    def __init__(self, vocab: Any, temperature: float, seed: int, grammar: str | None) -> None:
         self._size = int(ll.llama_vocab_n_tokens(vocab))
         self._grammar = None
         if grammar is not None:
@@ -34,7 +34,7 @@ class Sampler:
         else:
             ll.llama_sampler_chain_add(self._chain, ll.llama_sampler_init_greedy())
 
-    def pick(self, context: Any) -> int | None:  # noqa: ANN401
+    def pick(self, context: Any) -> int | None:
         """The next token, or None if the grammar allows none."""
         token = int(ll.llama_sampler_sample(self._chain, context, -1))
         if self._grammar:
@@ -54,7 +54,7 @@ class Sampler:
         ll.llama_sampler_apply(self._grammar, ctypes.byref(array))
         return bool(np.isfinite(data[0].logit))
 
-    def _pick_allowed(self, context: Any) -> int | None:  # noqa: ANN401
+    def _pick_allowed(self, context: Any) -> int | None:
         data = (ll.llama_token_data * self._size)()
         view = np.frombuffer(memoryview(data).cast("B"), dtype=_TOKEN_DATA)
         view["id"] = np.arange(self._size)
