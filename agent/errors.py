@@ -4,7 +4,9 @@ MemlaneError (store.errors)
 ├── ModelError
 │   ├── ModelMissing         no such model is installed; the message names the install command
 │   ├── ModelDamaged         the file is truncated, has another hash or is no GGUF
-│   └── PromptTooLong        the prompt does not fit the context
+│   ├── PromptTooLong        the prompt does not fit the context
+│   ├── EmptyContinuation    nothing to score, or nothing to choose from
+│   └── ServerUnavailable    the configured model server does not answer, or not as it should
 └── UnreadableSource         a file that cannot be read as what its name says
 """
 
@@ -27,6 +29,14 @@ class ModelDamaged(ModelError):
 
 class PromptTooLong(ModelError):
     """The prompt does not fit the model's context; it is never cut silently."""
+
+
+class EmptyContinuation(ModelError):
+    """There is nothing to score behind a prompt, or nothing to choose from."""
+
+
+class ServerUnavailable(ModelError):
+    """The model server of the configuration does not answer, refuses, or speaks otherwise."""
 
 
 class UnreadableSource(MemlaneError):

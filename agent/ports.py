@@ -6,6 +6,7 @@ does not depend on a model. Nothing else in memlane imports a model package.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,97 @@ class ChatTurn:
 
     role: Literal["system", "user", "assistant"]
     content: str
+
+
+Prompt = str | Sequence[ChatTurn]
+"""A text that is taken as it stands (base-style), or turns for the model's chat template."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entropy:
+    """How unsure a model is of its answer: RUMS equation (3)'s entropy term, in nats a token."""
+
+    samples: tuple[float, ...]
+    """Of each sampled answer, the mean over its tokens."""
+
+    @property
+    def mean(self) -> float:
+        """The estimate."""
+        return sum(self.samples) / len(self.samples)
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean; not a number for a single sample."""
+        count = len(self.samples)
+        if count < 2:
+            return math.nan
+        spread = sum((value - self.mean) ** 2 for value in self.samples) / (count - 1)
+        return math.sqrt(spread / count)
+
+
+class RewardModel(Protocol):
+    """A local model that tells what an answer is worth by its own probabilities.
+
+    Every method takes many prompts and shares their work; the result for a prompt is the same
+    whatever it was asked together with.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Name and hash of the weights."""
+        ...
+
+    def entropy(
+        self,
+        prompts: Sequence[Prompt],
+        *,
+        samples: int = 5,
+        max_tokens: int = 20,
+        temperature: float = 0.7,
+        seed: int = 0,
+        tempered: bool = False,
+    ) -> list[Entropy]:
+        """Mean entropy a token over sampled answers (RUMS section 3.3), one result a prompt.
+
+        Answers are drawn at ``temperature`` (0: the one greedy answer), each until its end or
+        ``max_tokens``; the end token counts. The entropy is that of the model's own distribution
+        or, ``tempered``, of the sharpened one that the answers were drawn from. Sample number i
+        of a seed is the same however many are asked for.
+
+        :raises PromptTooLong: if a prompt and ``max_tokens`` exceed the context; nothing is cut.
+        """
+        ...
+
+    def log_likelihood(
+        self, prompts: Sequence[Prompt], continuations: Sequence[str]
+    ) -> list[NDArray[np.float32]]:
+        """Log-probability (nats) of each token of each continuation (PURPLE equation 4).
+
+        A continuation is tokenized apart from its prompt, so a plain prompt ends without a space
+        and its continuation begins with one. No end token is added.
+
+        :raises EmptyContinuation: if there is nothing to score.
+        :raises PromptTooLong: if a pair exceeds the context.
+        """
+        ...
+
+    def choose(
+        self,
+        prompts: Sequence[Prompt],
+        options: Sequence[Sequence[str]],
+        *,
+        by: Literal["likelihood", "letter"] = "likelihood",
+    ) -> list[NDArray[np.float64]]:
+        """Probabilities over each prompt's options; they sum to 1.
+
+        By *likelihood*, each option is scored as the continuation, and the mean log-probability a
+        token (so that length does not decide) goes through a softmax. By *letter*, the options
+        are put under the prompt as ``A. ...`` lines and the probabilities of the letters compared,
+        averaged over every rotation of the options, because small models favour some letters.
+
+        :raises EmptyContinuation: if there is an empty option, or none at all.
+        """
+        ...
 
 
 class LanguageModel(Protocol):

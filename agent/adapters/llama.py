@@ -2,7 +2,8 @@
 
 Owns one model and one context whose cache cells are shared by a few *prompt slots*. A slot is a
 sequence that remembers which tokens lie in the cache; a new prompt goes to the slot that shares
-its beginning, so each task's long few-shot prompt is read once and stays warm.
+its beginning, so each task's long few-shot prompt is read once and stays warm. Rewards (entropy,
+likelihood, choice) come from a second context that is made for them: ``agent.adapters.rewards``.
 
 Invariant: the cache of a slot holds at least ``slot.tokens``. Tokens are noted after they are
 decoded and dropped before their cells are removed, so an interrupt at any moment leaves cells
@@ -11,47 +12,31 @@ too many at worst, and those are removed before the slot is used again.
 
 from __future__ import annotations
 
-import ctypes
 import itertools
-import logging
-import os
-import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
-
-# Trigger: another busy program on the same processors.
-# Why: the threads of a matrix product wait for each other by spinning, so one that lost its
-# processor keeps the others burning theirs; a token then took up to 100 times as long.
-# Outcome: they spin briefly, then sleep; alone on the machine the 1.5B model is as fast.
-os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+from typing import Any, Literal, Self
 
 import llama_cpp as ll
+import numpy as np
+from numpy.typing import NDArray
 
+from agent.adapters.prefixes import common
+from agent.adapters.rewards import LlamaRewards
 from agent.adapters.sampling import Sampler, TextStream
-from agent.errors import ModelDamaged, ModelError, ModelMissing, PromptTooLong
-from agent.ports import ChatTurn
-
-logger = logging.getLogger("memlane.llama")
+from agent.adapters.weights import Weights, default_threads
+from agent.errors import ModelError, PromptTooLong
+from agent.ports import ChatTurn, Entropy, Prompt
+from agent.reward_cache import RewardCache
 
 _BATCH = 512  # most tokens in one llama_decode
 _READ_CHUNK = 128  # prompt tokens read at a time; an interrupt waits for one chunk only
 _EXACT_CHUNK = 16  # smaller products are summed in another order
 _NOT_FOUND = 1  # llama_decode found no free cells
-_PLACEHOLDER = re.compile(r"\x02(\d+)\x03")
-
-_verbose = False
-
-
-def _on_log(level: int, text: bytes, _: object) -> None:
-    if _verbose:
-        logger.info(text.decode("utf-8", "replace").rstrip())
-
-
-_log_callback = ll.llama_log_callback(_on_log)  # must live as long as the process
 
 
 @dataclass(slots=True)
@@ -67,12 +52,12 @@ class LlamaModel:
     """A GGUF chat model; fulfils ``agent.ports.LanguageModel``. Callers take turns on a lock.
 
     ``sha256`` of the file goes into ``identity``. ``n_ctx`` tokens are shared by ``slots``
-    prompts; ``scratch`` further sequence ids, from ``slots`` up, are left to code that batches
-    on this context. ``repack`` lays weights out for faster generation, at the price of memory
-    and of slower reading. ``exact`` makes an answer depend on the prompt alone, to the last bit:
-    every sequence has ``n_ctx`` cells of its own (memory!), no flash attention, no repacking, and
-    answers are not kept warm. Otherwise the order of sums depends on what else is in the cache,
-    and where two tokens are nearly as likely, a warm and a cold slot may choose differently.
+    prompts. ``repack`` lays weights out for faster generation, at the price of memory and of
+    slower reading. ``cache`` keeps rewards on disk. ``exact`` makes an answer depend on the prompt
+    alone, to the last bit: every sequence has ``n_ctx`` cells of its own (memory!), no flash
+    attention, no repacking, and answers are not kept warm. Otherwise the order of sums depends on
+    what else is in the cache, and where two tokens are nearly as likely, a warm and a cold slot
+    may choose differently. Rewards are always exact.
 
     :raises ModelMissing: if there is no such file.
     :raises ModelDamaged: if llama.cpp cannot load it.
@@ -85,56 +70,41 @@ class LlamaModel:
         sha256: str,
         n_ctx: int = 8192,
         slots: int = 4,
-        scratch: int = 0,
         n_threads: int | None = None,
         repack: bool = True,
         exact: bool = False,
+        cache: RewardCache | None = None,
         verbose: bool = False,
     ) -> None:
-        global _verbose
-        _verbose = verbose
-        self._model = self._context = None
+        self._context: Any = None
         self._lock = threading.RLock()
         self._busy = False
         self._exact = exact
         self._clock = itertools.count(1)
         self._identity = f"{path.name}:{sha256[:12]}"
-        if not path.is_file():
-            raise ModelMissing(
-                f"There is no model file at {path}. See what there is with: memlane models list"
-            )
-        ll.llama_log_set(_log_callback, ctypes.c_void_p(0))
-        ll.llama_backend_init()
-        model_params = ll.llama_model_default_params()
-        model_params.use_extra_bufts = repack and not exact
-        self._model = ll.llama_model_load_from_file(os.fsencode(path), model_params)
-        if not self._model:
-            raise ModelDamaged(
-                f"{path} cannot be loaded: it is damaged, or newer than this llama.cpp. "
-                "Choose another (memlane models list) or: pip install -U llama-cpp-python"
-            )
+        self._cache = cache
+        self._threads = n_threads or default_threads()
+        self._repacked = repack and not exact
+        self._weights = Weights(path, repack=self._repacked, verbose=verbose)
         params = ll.llama_context_default_params()
-        params.n_seq_max = slots + scratch
+        params.n_seq_max = slots
+        self._n_ctx = n_ctx
         params.n_ctx = n_ctx * params.n_seq_max if exact else n_ctx
         params.n_batch = params.n_ubatch = _BATCH
         params.kv_unified = not exact
         if exact:
             params.flash_attn_type = ll.LLAMA_FLASH_ATTN_TYPE_DISABLED
-        params.n_threads = params.n_threads_batch = n_threads or _default_threads()
-        self._context = ll.llama_init_from_model(self._model, params)
-        if not self._context:
+        params.n_threads = params.n_threads_batch = self._threads
+        try:
+            self._context = self._weights.context(params)
+        except ModelError:
             self.close()
-            raise ModelError(
-                f"No memory for a context of {n_ctx} tokens with {path.name}. "
-                "Lower the context size in the configuration, or choose a smaller model."
-            )
-        self._vocab = ll.llama_model_get_vocab(self._model)
+            raise
         self._memory = ll.llama_get_memory(self._context)
         self._batch = ll.llama_batch_init(_BATCH, 0, 1)
         self._cells = int(ll.llama_n_ctx(self._context))
         per_slot = int(ll.llama_n_ctx_seq(self._context))
-        self._limit = min(per_slot, int(ll.llama_model_n_ctx_train(self._model)))
-        self._template: bytes | None = ll.llama_model_chat_template(self._model, None)
+        self._limit = min(per_slot, self._weights.trained_context)
         self.slots = [Slot(sequence) for sequence in range(slots)]
 
     @property
@@ -146,11 +116,6 @@ class LlamaModel:
     def context_size(self) -> int:
         """The most tokens that a prompt and its answer may have together."""
         return self._limit
-
-    @property
-    def context(self) -> Any:
-        """The raw context (and from it the model), for batches inside ``prefilled``."""
-        return self._context
 
     def chat(
         self,
@@ -172,9 +137,9 @@ class LlamaModel:
         """
         with self._lock:
             self._check_open()
-            prompt, implied_stop = self._prompt(turns)
+            prompt, implied_stop = self._weights.prompt(turns)
             with (
-                Sampler(self._vocab, temperature, seed, grammar) as sampler,
+                Sampler(self._weights.vocab, temperature, seed, grammar) as sampler,
                 self.prefilled(prompt, room=max_tokens) as slot,
             ):
                 return self._generate(
@@ -183,7 +148,7 @@ class LlamaModel:
 
     def chat_tokens(self, turns: Sequence[ChatTurn]) -> list[int]:
         """The prompt as tokens, up to where the assistant begins to speak."""
-        return self._prompt(turns)[0]
+        return self._weights.prompt(turns)[0]
 
     def tokenize(self, text: str, *, special: bool = False) -> list[int]:
         """Tokens of ``text`` alone, with no begin token.
@@ -191,23 +156,63 @@ class LlamaModel:
         Without ``special``, text that looks like a control token stays plain text.
         """
         self._check_open()
-        data = text.encode("utf-8", "replace")
-        size = len(data) + 8
-        buffer = (ll.llama_token * size)()
-        count = ll.llama_tokenize(self._vocab, data, len(data), buffer, size, False, special)
-        if count < 0:
-            raise ModelError(f"llama.cpp cannot tokenize a text of {len(data)} bytes.")
-        return buffer[:count]
+        return self._weights.tokenize(text, special=special)
 
     def count_tokens(self, text: str) -> int:
         """How many tokens ``text`` takes as the content of a turn."""
         return len(self.tokenize(text))
 
-    def piece(self, token: int) -> bytes:
-        """The bytes of one token; possibly a part of a character, empty for control tokens."""
-        buffer = ctypes.create_string_buffer(1024)  # the longest tokens have some 200 bytes
-        size = ll.llama_token_to_piece(self._vocab, token, buffer, len(buffer), 0, False)
-        return buffer.raw[: max(0, size)]
+    def entropy(
+        self,
+        prompts: Sequence[Prompt],
+        *,
+        samples: int = 5,
+        max_tokens: int = 20,
+        temperature: float = 0.7,
+        seed: int = 0,
+        tempered: bool = False,
+    ) -> list[Entropy]:
+        """Mean entropy a token over sampled answers; see ``RewardModel.entropy``."""
+        with self._lock:
+            return self._rewards.entropy(
+                prompts,
+                samples=samples,
+                max_tokens=max_tokens,
+                temperature=temperature,
+                seed=seed,
+                tempered=tempered,
+            )
+
+    def log_likelihood(
+        self, prompts: Sequence[Prompt], continuations: Sequence[str]
+    ) -> list[NDArray[np.float32]]:
+        """Log-probability of each token of each continuation; see ``RewardModel``."""
+        with self._lock:
+            return self._rewards.log_likelihood(prompts, continuations)
+
+    def choose(
+        self,
+        prompts: Sequence[Prompt],
+        options: Sequence[Sequence[str]],
+        *,
+        by: Literal["likelihood", "letter"] = "likelihood",
+    ) -> list[NDArray[np.float64]]:
+        """Probabilities over each prompt's options; see ``RewardModel.choose``."""
+        with self._lock:
+            return self._rewards.choose(prompts, options, by=by)
+
+    @cached_property
+    def _rewards(self) -> LlamaRewards:
+        self._check_open()
+        return LlamaRewards(
+            self._weights.path,
+            identity=self._identity,
+            n_ctx=self._n_ctx,
+            n_threads=self._threads,
+            cache=self._cache,
+            # Repacked weights sum in another order, so rewards read the file's own layout.
+            weights=None if self._repacked else self._weights,
+        )
 
     @contextmanager
     def prefilled(self, tokens: Sequence[int], *, room: int) -> Iterator[Slot]:
@@ -274,12 +279,13 @@ class LlamaModel:
     def close(self) -> None:
         """Free model and context. Closing twice is fine; using it afterwards raises ModelError."""
         with self._lock:
+            if rewards := self.__dict__.pop("_rewards", None):
+                rewards.close()
             if self._context:
                 ll.llama_batch_free(self._batch)
                 ll.llama_free(self._context)
-            if self._model:
-                ll.llama_model_free(self._model)
-            self._context = self._model = None
+            self._context = None
+            self._weights.close()
 
     def __enter__(self) -> Self:
         return self
@@ -290,74 +296,26 @@ class LlamaModel:
     def _generate(self, slot: Slot, sampler: Sampler, max_tokens: int, stream: TextStream) -> str:
         for left in range(max_tokens, 0, -1):
             token = sampler.pick(self._context)
-            if token is None or ll.llama_vocab_is_eog(self._vocab, token):
+            if token is None or self._weights.ends(token):
                 break
-            if stream.add(self.piece(token)):
+            if stream.add(self._weights.piece(token)):
                 return stream.text
             if left > 1:
                 self.extend(slot, [token])
         stream.flush()
         return stream.text
 
-    def _prompt(self, turns: Sequence[ChatTurn]) -> tuple[list[int], list[str]]:
-        """Prompt tokens, and the stop strings that the prompt's form asks for.
-
-        Control tokens count in the template only: contents are tokenized apart from it, so that
-        a memory saying ``<|im_end|>`` ends nothing.
-        """
-        parts = self._apply_template(turns)
-        stops: list[str] = []
-        if parts is None:
-            # No template, or one that llama.cpp does not know.
-            parts = ["".join(f"{turn.role}:\n\x02{i}\x03\n\n") for i, turn in enumerate(turns)]
-            parts = _PLACEHOLDER.split("".join(parts) + "assistant:\n")
-            stops = ["\n\nuser:", "\n\nsystem:"]
-        tokens: list[int] = []
-        if ll.llama_vocab_get_add_bos(self._vocab):
-            tokens.append(ll.llama_vocab_bos(self._vocab))
-        # Splitting puts template text at even places, numbers of turns at odd ones.
-        for place, part in enumerate(parts):
-            if place % 2:
-                tokens += self.tokenize(turns[int(part)].content)
-            else:
-                tokens += self.tokenize(part, special=True)
-        return tokens, stops
-
-    def _apply_template(self, turns: Sequence[ChatTurn]) -> list[str] | None:
-        if not self._template:
-            return None
-        messages = (ll.llama_chat_message * len(turns))(
-            *(
-                ll.llama_chat_message(turn.role.encode(), f"\x02{i}\x03".encode())
-                for i, turn in enumerate(turns)
-            )
-        )
-        size = 512 + 64 * len(turns)
-        while True:
-            buffer = ctypes.create_string_buffer(size)
-            length = ll.llama_chat_apply_template(
-                self._template, messages, len(turns), True, buffer, size
-            )
-            if length <= size:
-                break
-            size = length
-        if length < 0:
-            return None
-        parts = _PLACEHOLDER.split(buffer.raw[:length].decode("utf-8"))
-        # A template may leave turns out; then it cannot carry this chat.
-        return parts if sorted(map(int, parts[1::2])) == list(range(len(turns))) else None
-
     def _choose_slot(self, tokens: Sequence[int]) -> tuple[Slot, int]:
         """The slot to read a prompt into, and how many leading tokens it already holds."""
         shared, slot = max(
-            ((_common(slot.tokens, tokens), slot) for slot in self.slots), key=lambda pair: pair[0]
+            ((common(slot.tokens, tokens), slot) for slot in self.slots), key=lambda pair: pair[0]
         )
         # Trigger: a prompt that shares only its first words with another task's prompt.
         # Why: overwriting that slot would throw its long prompt away to save those few tokens.
         if 2 * shared >= min(len(tokens), len(slot.tokens)) and shared > 0:
             return slot, shared
         slot = min(self.slots, key=lambda slot: slot.last_used)
-        return slot, _common(slot.tokens, tokens)
+        return slot, common(slot.tokens, tokens)
 
     def _free_cells(self, needed: int, *, but: Slot) -> None:
         while self._cells - sum(len(slot.tokens) for slot in self.slots) < needed:
@@ -383,18 +341,3 @@ class LlamaModel:
     def _check_open(self) -> None:
         if not self._context:
             raise ModelError(f"The model {self._identity} was closed. Open it again.")
-
-
-def _common(left: Sequence[int], right: Sequence[int]) -> int:
-    """Length of the common prefix."""
-    pairs = enumerate(zip(left, right, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(left), len(right)))
-
-
-def _default_threads() -> int:
-    """Half of many processors (they are hyperthreads), all of few; llama.cpp's own rule."""
-    if hasattr(os, "sched_getaffinity"):
-        count = len(os.sched_getaffinity(0))
-    else:
-        count = os.cpu_count() or 1
-    return count if count <= 4 else count // 2

@@ -1,0 +1,365 @@
+"""The reward engine: many prompts read and continued at once on one llama.cpp context.
+
+What is shared is done once. Prompts that share a beginning share its cells (a prefix tree over
+token ids); samples of one prompt share cells until they part, and cost one token a step while
+they agree; a sample that has ended leaves the batch and the next prompt's tokens take its place.
+
+Invariants, on which ``docs/engine.md`` says more:
+
+1. Every ``llama_decode`` gets one of a few numbers of tokens, padded where need be. llama.cpp
+   has kernels for small, middle and large batches that sum in different orders, which was seen to
+   move a log-probability by up to 0.4; of the sizes used here the engine has made sure, on this
+   very model and machine, that they agree to the last bit.
+2. The cells of a sequence lie in the order of its positions, because attention sums in the order
+   of cells. So nothing is freed within a window but padding, which lies last.
+3. Sequence 0 is the first path of a window. Its first ``len(self._trunk)`` tokens lie in the
+   first cells and stay there for the next window.
+
+With 1 and 2 a result depends on its prompt, settings and seed alone, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import llama_cpp as ll
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.adapters.prefixes import Node, Path, common, reading_order, windows
+from agent.adapters.scoring import Row, RowReader
+from agent.adapters.weights import Weights
+from agent.errors import ModelError, PromptTooLong
+
+SIZES = (8, 24, 40, 63)
+"""Numbers of tokens a ``llama_decode`` may get, if they agree; see invariant 1. From 64 tokens on
+attention is computed in tiles of the cache, and depends on where in it a sequence lies."""
+MOST = SIZES[-1]
+SEQUENCES = 256
+"""llama.cpp's own limit."""
+_PADDING = SEQUENCES - 1  # the sequence of tokens that only fill a batch up
+_PATHS = SEQUENCES - 2
+
+_agreeing: dict[tuple[str, int], tuple[int, ...]] = {}  # by file and threads, for this process
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One sampled continuation and the entropies (nats) of the distributions it was drawn from."""
+
+    tokens: tuple[int, ...]
+    plain: tuple[float, ...]
+    """Of the model's own distribution, a number a token."""
+    tempered: tuple[float, ...]
+    """Of the distribution at the sampling temperature."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How samples are drawn: sample ``number`` takes the numbers of ``(seed, number)`` alone."""
+
+    max_tokens: int
+    temperature: float
+    seed: int
+
+    def uniforms(self, number: int) -> NDArray[np.float64]:
+        """One number in [0, 1) a token. The same for every prompt: differences between prompts
+        then owe less to chance (common random numbers)."""
+        return np.random.default_rng([self.seed, number]).random(self.max_tokens)
+
+
+@dataclass(slots=True)
+class _Stem:
+    """Samples that have agreed so far: one sequence, one token a step."""
+
+    path: int
+    sequence: int
+    members: list[int]
+    length: int
+    token: int = 0
+
+
+@dataclass(slots=True)
+class _Growing:
+    tokens: list[int] = field(default_factory=list)
+    plain: list[float] = field(default_factory=list)
+    tempered: list[float] = field(default_factory=list)
+
+
+class Engine:
+    """Reads and samples in batches. Not safe for two threads at once: the owner holds a lock.
+
+    ``cells`` tokens fit the cache together; a prompt with its continuation is limited by that and
+    by the context the model was trained with.
+
+    :raises ModelError: if there is no memory for the context, or the model cannot share cells.
+    """
+
+    def __init__(self, weights: Weights, *, cells: int, threads: int) -> None:
+        if ll.llama_model_is_recurrent(weights.model) or ll.llama_model_is_hybrid(weights.model):
+            raise ModelError(
+                f"{weights.path.name} is a recurrent model: its prompts cannot share what was "
+                "read, so it cannot give rewards. Choose a transformer as reward_llm."
+            )
+        self._weights = weights
+        params = ll.llama_context_default_params()
+        params.n_ctx = cells
+        params.n_batch = params.n_seq_max = SEQUENCES  # llama.cpp wants room for a row each
+        params.n_ubatch = MOST + 1
+        params.kv_unified = True
+        params.flash_attn_type = ll.LLAMA_FLASH_ATTN_TYPE_ENABLED
+        params.n_threads = params.n_threads_batch = threads
+        self._context = weights.context(params)
+        self._memory = ll.llama_get_memory(self._context)
+        self._batch = ll.llama_batch_init(MOST, 0, SEQUENCES)
+        self._cells = int(ll.llama_n_ctx(self._context)) - MOST - 1
+        self._reader = RowReader(weights.vocabulary_size)
+        self._trunk: tuple[int, ...] = ()
+        self.decoded = 0
+        """Tokens decoded since the start, padding included; for benchmarks."""
+        known = (str(weights.path.resolve()), threads)
+        self.sizes: tuple[int, ...] = _agreeing.get(known, (MOST,))
+        if known not in _agreeing:
+            self.sizes = _agreeing[known] = self._agreeing_sizes()
+
+    @property
+    def limit(self) -> int:
+        """The most tokens that a prompt and its continuation may have together."""
+        return min(self._cells, self._weights.trained_context)
+
+    def close(self) -> None:
+        """Free the context. Closing twice is fine."""
+        if self._context:
+            ll.llama_batch_free(self._batch)
+            ll.llama_free(self._context)
+        self._context = None
+
+    def score(
+        self, prompts: Sequence[Sequence[int]], continuations: Sequence[Sequence[int]]
+    ) -> list[NDArray[np.float32]]:
+        """Log-probability of each token of each continuation behind its prompt.
+
+        :raises PromptTooLong: if one pair exceeds the context.
+        """
+        pairs = [(tuple(p), tuple(c)) for p, c in zip(prompts, continuations, strict=True)]
+        for prompt, continuation in pairs:
+            self._check_length(len(prompt), len(continuation))
+        # The last token is never read: nothing is asked of what follows it.
+        order = sorted(set(pairs), key=lambda pair: pair[0] + pair[1][:-1])
+        paths = [Path(p + c[:-1], len(p) - 1) for p, c in order]
+        scores = [np.zeros(len(c), np.float32) for _, c in order]
+        for window in self._windows(paths, room=0, most=_PATHS):
+
+            def on_row(node: Node, row: Row, base: int = window.start) -> None:
+                for index in node.wanting:
+                    prompt, continuation = order[base + index]
+                    offset = node.position - len(prompt) + 1
+                    scores[base + index][offset] = self._reader.log_probability(
+                        row, continuation[offset]
+                    )
+
+            self._run([paths[i] for i in window], on_row, deque())
+        found = dict(zip(order, scores, strict=True))
+        return [found[pair].copy() for pair in pairs]
+
+    def sample(
+        self, prompts: Sequence[Sequence[int]], numbers: Sequence[int], drawing: Drawing
+    ) -> list[list[Sample]]:
+        """Samples ``numbers`` of each prompt.
+
+        :raises PromptTooLong: if a prompt and ``max_tokens`` exceed the context.
+        """
+        for prompt in prompts:
+            self._check_length(len(prompt), drawing.max_tokens)
+        paths = [Path(p, len(p) - 1) for p in sorted({tuple(prompt) for prompt in prompts})]
+        found: dict[tuple[int, ...], list[Sample]] = {path.tokens: [] for path in paths}
+        longest = max((len(path.tokens) for path in paths), default=0)
+        room = max(1, drawing.max_tokens - 1)
+        at_once = max(1, min((self._cells - longest) // room, _PATHS, len(numbers)))
+        for first in range(0, len(numbers), at_once):
+            chosen = numbers[first : first + at_once]
+            most = max(1, _PATHS // len(chosen))
+            for window in self._windows(paths, room=room * len(chosen), most=most):
+                part = [paths[i] for i in window]
+                for path, samples in zip(part, self._grow(part, chosen, drawing), strict=True):
+                    found[path.tokens] += samples
+        return [list(found[tuple(prompt)]) for prompt in prompts]
+
+    def _check_length(self, prompt: int, continuation: int) -> None:
+        if not prompt:
+            raise ValueError("the prompt is empty")
+        if not continuation:
+            raise ValueError("the continuation is empty: there is nothing to score")
+        if prompt + continuation > self.limit:
+            raise PromptTooLong(
+                f"The prompt has {prompt} tokens and its continuation {continuation}, but "
+                f"{self._weights.path.name} holds {self.limit} here. Shorten the text."
+            )
+
+    def _windows(self, paths: Sequence[Path], *, room: int, most: int) -> list[range]:
+        return list(windows(paths, cells=self._cells, most=most, room=room))
+
+    # ---- one window -----------------------------------------------------------------------
+
+    def _grow(
+        self, paths: Sequence[Path], numbers: Sequence[int], drawing: Drawing
+    ) -> list[list[Sample]]:
+        """Samples ``numbers`` of each path of one window."""
+        uniforms = {number: drawing.uniforms(number) for number in numbers}
+        growing = [{number: _Growing() for number in numbers} for _ in paths]
+        free = deque(range(len(paths), _PADDING))
+        pending: deque[_Stem] = deque()
+
+        def step(stem: _Stem, row: Row) -> None:
+            plain, tempered = self._reader.entropies(row, drawing.temperature)
+            taken: dict[int, list[int]] = {}
+            for number in stem.members:
+                sample = growing[stem.path][number]
+                if drawing.temperature > 0:
+                    token = self._reader.draw(uniforms[number][len(sample.tokens)])
+                else:
+                    token = int(row.argmax())
+                sample.tokens.append(token)
+                sample.plain.append(plain)
+                sample.tempered.append(tempered)
+                if not self._weights.ends(token) and len(sample.tokens) < drawing.max_tokens:
+                    taken.setdefault(token, []).append(number)
+            for index, (token, members) in enumerate(taken.items()):
+                sequence = stem.sequence
+                if index:
+                    sequence = free.popleft()
+                    ll.llama_memory_seq_cp(self._memory, stem.sequence, sequence, 0, stem.length)
+                pending.append(_Stem(stem.path, sequence, members, stem.length, token))
+
+        def on_row(node: Node, row: Row) -> None:
+            for index in node.wanting:
+                step(_Stem(index, index, list(numbers), node.position + 1), row)
+
+        self._run(paths, on_row, pending, step)
+        return [
+            [
+                Sample(tuple(s.tokens), tuple(s.plain), tuple(s.tempered))
+                for s in (samples[number] for number in numbers)
+            ]
+            for samples in growing
+        ]
+
+    def _run(
+        self,
+        paths: Sequence[Path],
+        on_row: Callable[[Node, Row], None],
+        pending: deque[_Stem],
+        on_stem: Callable[[_Stem, Row], None] | None = None,
+    ) -> None:
+        """Read the tree over ``paths`` and whatever ``pending`` asks for until both are done."""
+        try:
+            held = self._keep_trunk(paths)
+            nodes = reading_order(paths, held)
+            while True:
+                stems = [pending.popleft() for _ in range(min(len(pending), MOST))]
+                reading = list(islice(nodes, MOST - len(stems)))
+                if not stems and not reading:
+                    return
+                self._decode(stems, reading)
+                for place, stem in enumerate(stems):
+                    stem.length += 1
+                    if on_stem:
+                        on_stem(stem, self._row(place))
+                for place, node in enumerate(reading, len(stems)):
+                    if node.wanting:
+                        on_row(node, self._row(place))
+        except BaseException:
+            ll.llama_memory_clear(self._memory, True)
+            self._trunk = ()
+            raise
+
+    def _keep_trunk(self, paths: Sequence[Path]) -> int:
+        """Empty the cache but for what the first path shares with the one read there before."""
+        held = common(self._trunk, paths[0].tokens)
+        for path in paths:
+            # Logits are wanted of tokens that must then be read again.
+            if common(path.tokens, paths[0].tokens[:held]) > path.wanted:
+                held = min(held, path.wanted)
+        ll.llama_memory_seq_keep(self._memory, 0)
+        ll.llama_memory_seq_rm(self._memory, 0, held, -1)
+        for index, path in enumerate(paths[1:], 1):
+            if shared := common(path.tokens, paths[0].tokens[:held]):
+                ll.llama_memory_seq_cp(self._memory, 0, index, 0, shared)
+        self._trunk = paths[0].tokens
+        return held
+
+    def _decode(self, stems: Sequence[_Stem], reading: Sequence[Node]) -> None:
+        batch = self._batch
+        place = 0
+        for stem in stems:
+            batch.token[place] = stem.token
+            batch.pos[place] = stem.length
+            batch.n_seq_id[place] = 1
+            batch.seq_id[place][0] = stem.sequence
+            batch.logits[place] = True
+            place += 1
+        for node in reading:
+            batch.token[place] = node.token
+            batch.pos[place] = node.position
+            batch.n_seq_id[place] = len(node.paths)
+            sequences = batch.seq_id[place]
+            for index, path in enumerate(node.paths):
+                sequences[index] = path
+            batch.logits[place] = bool(node.wanting)
+            place += 1
+        padding = next(size for size in self.sizes if size >= place) - place
+        for position in range(padding):
+            batch.token[place] = 0
+            batch.pos[place] = position
+            batch.n_seq_id[place] = 1
+            batch.seq_id[place][0] = _PADDING
+            batch.logits[place] = False
+            place += 1
+        batch.n_tokens = place
+        # The last layer and the vocabulary are computed for the rows that are asked for only, so
+        # their number must be one of the sizes too. Later rows first: they are padding, if any.
+        asked = sum(bool(batch.logits[i]) for i in range(place))
+        extra = next(size for size in (0, *self.sizes) if size >= asked) - asked
+        for i in range(place - 1, -1, -1):
+            if extra and not batch.logits[i]:
+                batch.logits[i] = True
+                extra -= 1
+        code = ll.llama_decode(self._context, batch)
+        if code != 0:
+            raise ModelError(f"llama.cpp could not decode a batch (code {code}). Try again.")
+        self.decoded += place
+        if padding > 0:
+            ll.llama_memory_seq_rm(self._memory, _PADDING, -1, -1)
+
+    def _agreeing_sizes(self) -> tuple[int, ...]:
+        """Which of SIZES give the same logits, to the last bit, as the largest does."""
+        size = self._weights.vocabulary_size
+        tokens = np.random.default_rng(0).integers(0, size, MOST)
+        nodes = [Node(int(token), i, (0,), (0,)) for i, token in enumerate(tokens)]
+        self.sizes = SIZES
+        self._decode([], nodes)
+        expected = np.stack([self._row(place) for place in range(MOST)])
+        agreeing = [n for n in SIZES[:-1] if self._agrees(n, nodes, expected)]
+        ll.llama_memory_clear(self._memory, True)
+        self.decoded = 0
+        return (*agreeing, MOST)
+
+    def _agrees(self, size: int, nodes: Sequence[Node], expected: NDArray[np.float32]) -> bool:
+        """Whether as many whole batches of ``size`` as there are give what one large batch gave."""
+        ll.llama_memory_clear(self._memory, True)
+        for start in range(0, len(nodes) - size + 1, size):
+            self._decode([], nodes[start : start + size])
+            if not all(np.array_equal(self._row(i), expected[start + i]) for i in range(size)):
+                return False
+        return True
+
+    def _row(self, place: int) -> Row:
+        """The logits of one token of the last batch; valid until the next."""
+        pointer: Any = ll.llama_get_logits_ith(self._context, place)
+        if not pointer:
+            raise ModelError("llama.cpp gave no logits. Try again.")
+        return np.ctypeslib.as_array(pointer, shape=(self._weights.vocabulary_size,))
