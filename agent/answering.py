@@ -13,11 +13,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.grounding import evidence, invented, supported
+from agent.injection import as_data, attacks, steers
 from agent.ports import ChatTurn, LanguageModel
+from agent.provenance import contradictions, phrase
 from policies.base import Choice
 from store.types import Memory
 
 UNKNOWN = "I don't know: I remember nothing about that."
+NO_ORDERS = (
+    "That reads like an order to me. Words in a message change nothing that I remember; "
+    "`memlane memories` does."
+)
 MAX_ANSWER_TOKENS = 120
 
 SYSTEM = """You answer the user's question from the notes about the user. In the notes, I and my \
@@ -66,16 +72,26 @@ def build_turns(question: str, chosen: Sequence[Choice], now: datetime) -> tuple
     turns = [ChatTurn("system", SYSTEM)]
     for asked, said in EXAMPLES:
         turns += [ChatTurn("user", asked), ChatTurn("assistant", said)]
-    notes = "\n".join(f"{n}. {note(c.memory, now)}" for n, c in enumerate(chosen, 1))
-    turns.append(
-        ChatTurn("user", f"Notes:\n{notes}\nToday: {now:%A, %Y-%m-%d %H:%M}\nQuestion: {question}")
+    doubted = {
+        m.id for d in contradictions([c.memory for c in chosen]) for m in (d.first, d.second)
+    }
+    notes = "\n".join(
+        f"{n}. {note(c.memory, now, origin=c.memory.id in doubted)}"
+        for n, c in enumerate(chosen, 1)
     )
+    today = f"Today: {now:%A, %Y-%m-%d %H:%M}"
+    turns.append(ChatTurn("user", f"Notes:\n{notes}\n{today}\nQuestion: {as_data(question)}"))
     return tuple(turns)
 
 
-def note(memory: Memory, now: datetime) -> str:
-    """A memory as the model reads it: on one line, with what became of it."""
-    text = " ".join(memory.text.split())
+def note(memory: Memory, now: datetime, *, origin: bool = False) -> str:
+    """A memory as the model reads it: on one line, with what became of it.
+
+    ``origin`` adds where it is from, for notes that contradict one another.
+    """
+    text = as_data(memory.text)
+    if origin:
+        text = f"{text} ({phrase(memory.trust, mine=True)}, {memory.created:%Y-%m-%d})"
     if memory.holds_at(now):
         return text
     end = f" on {memory.valid_until:%Y-%m-%d}" if memory.valid_until else ""
@@ -90,13 +106,20 @@ def answer(
     llm: LanguageModel,
     on_text: Callable[[str], None] | None = None,
 ) -> Answer:
-    """Answer from the chosen memories; abstains when they are none or do not support it."""
+    """Answer from the chosen memories; abstains when they are none or do not support it.
+
+    Memories that give orders to an assistant are stored text and no notes: the model never sees
+    them, and an answer that gives orders all the same is withheld.
+    """
+    chosen = [choice for choice in chosen if not steers(choice.memory.text)]
     if not chosen:
         return Answer(UNKNOWN, (), True)
     said = llm.chat(
         build_turns(question, chosen, now), max_tokens=MAX_ANSWER_TOKENS, on_text=on_text
     ).strip()
     if not said or (_DONT_KNOW.search(said) and len(said) < 160):
+        return Answer(UNKNOWN, (), True)
+    if steers(_YOU.sub("someone", said)):
         return Answer(UNKNOWN, (), True)
     if invented(said, question, [c.memory for c in chosen], now):
         return Answer(UNKNOWN, (), True)
@@ -105,6 +128,9 @@ def answer(
         return Answer(UNKNOWN, (), True)
     return Answer(to_you(said), rests_on, False)
 
+
+_YOU = re.compile(r"(?:^|(?<=[.!?;,:] ))you(?:r|rs)?\b", re.IGNORECASE)
+"""An answer says what the person does ('you will send the notes'): that is no order."""
 
 _TO_YOU = (
     (r"\bI am\b|\bI['’]m\b", "you are"),
@@ -126,6 +152,11 @@ def to_you(said: str) -> str:
 
 
 def converse(message: str, *, llm: LanguageModel, on_text: Callable[[str], None] | None) -> str:
-    """A reply to a message that neither tells nor needs anything remembered."""
+    """A reply to a message that neither tells nor needs anything remembered.
+
+    An order against rules or memories never reaches the model: there is nothing it could do.
+    """
+    if attacks(message):
+        return NO_ORDERS
     turns = (ChatTurn("system", CHAT_SYSTEM), ChatTurn("user", message))
     return llm.chat(turns, max_tokens=MAX_ANSWER_TOKENS, on_text=on_text).strip()

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.config import Config
+from agent.forgetting import open_graph
 from agent.loading import LocalEmbedder, LocalLanguageModel, Progress
 from agent.models import ModelRegistry
 from agent.ports import ChatTurn
 from agent.retrieval import ensure_vectors
 from store.errors import MemlaneError
+from store.forgetting import softly_forgotten
 from store.graph import MemoryGraph
 from store.types import SourceStatus
 
@@ -52,9 +54,16 @@ def overview(graph: MemoryGraph, config: Config) -> dict[str, Any]:
 
 
 def examine(
-    config: Config, *, try_models: bool = True, on_progress: Progress | None = None
+    config: Config,
+    *,
+    try_models: bool = True,
+    search_forgotten: bool = False,
+    on_progress: Progress | None = None,
 ) -> list[Check]:
-    """Every check in turn; one that fails does not stop the others."""
+    """Every check in turn; one that fails does not stop the others.
+
+    ``search_forgotten`` reads every byte of the home, for traces of what was forgotten for good.
+    """
     reached = _NetworkWatch()
     checks: list[Check] = []
     embedder = LocalEmbedder(config)
@@ -69,6 +78,7 @@ def examine(
     run("database", lambda: _database(config))
     run("permissions", lambda: _permissions(config))
     run("sources", lambda: _sources(config))
+    run("forgotten", lambda: _forgotten(config, search_forgotten))
     run("models", lambda: _models(config))
     if try_models:
         run("encoder", lambda: f"{embedder.identity}, {len(embedder.encode(['hello'])[0])} numbers")
@@ -113,6 +123,34 @@ def _sources(config: Config) -> str:
                 f"({waiting[0].error or 'interrupted'}). Try again: memlane ingest --retry"
             )
         return "everything that came in is extracted"
+
+
+def _forgotten(config: Config, search: bool) -> str:
+    with open_graph(config) as graph:
+        waiting = softly_forgotten(graph)
+        soft = f"; {len(waiting)} softly, undoable for 30 days" if waiting else ""
+        if not search:
+            count = graph.count_forgotten()
+            how = " (search for traces: memlane doctor --forgotten)" if count else ""
+            return f"{count} times something was forgotten for good{soft}{how}"
+        proof = graph.prove_forgotten()
+        looked = f"{proof.searched.files} files, {proof.searched.size / 1e6:.1f} MB"
+        if proof.left:
+            raise _Failed(
+                f"traces of {', '.join(proof.left)} are in {', '.join(proof.searched.found)}. "
+                "Delete such files, or for the database close other memlane processes and run "
+                "this again."
+            )
+        if proof.unswept:
+            raise _Failed(
+                "old bytes could not be overwritten, because another process uses the database. "
+                "Close it and run this again."
+            )
+        without = f" ({proof.unproven} without a proof to check by)" if proof.unproven else ""
+        return (
+            f"{proof.forgotten} times something was forgotten for good{without}; nothing of it in "
+            f"any byte of {looked}{soft}"
+        )
 
 
 def _models(config: Config) -> str:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from agent.errors import UnreadableSource
-from agent.remembering import Models, remember_source
-from agent.sources import notes, screenshots
+from agent.remembering import Models, Remembered, remember_source
+from agent.sources import calendars, contacts, notes, screenshots
+from agent.sources.typed import Reader, remember_typed
 from store.errors import MemlaneError, StoreError
 from store.graph import MemoryGraph
 from store.journal import Entry
@@ -25,6 +26,16 @@ from store.types import Source, SourceKind, SourceStatus
 MAX_NOTE_BYTES = 1_000_000
 """A larger text is no note: extracting it would take this model the better part of an hour."""
 MAX_PICTURE_BYTES = 50_000_000
+MAX_TYPED_BYTES = 50_000_000
+OWN_EXPORT = (b"---\nkind: memory\n", b"---\nkind: source\n", b"---\nkind: subclass\n")
+"""How the Markdown of ``memlane export`` begins: memories are not made of memories again."""
+
+TYPED: dict[SourceKind, tuple[frozenset[str], Reader]] = {
+    SourceKind.CALENDAR: (calendars.SUFFIXES, calendars.read_calendar),
+    SourceKind.CONTACT: (contacts.SUFFIXES, contacts.read_contacts),
+}
+"""Sources that need no model: their endings and readers."""
+_LIMITS = {SourceKind.NOTE: MAX_NOTE_BYTES, **dict.fromkeys(TYPED, MAX_TYPED_BYTES)}
 
 FileStatus = Literal["new", "changed", "unchanged", "skipped", "failed"]
 
@@ -39,6 +50,8 @@ class FileReport:
     reason: str | None = None
     source: str | None = None
     entries: tuple[Entry, ...] = ()
+    run: str | None = None
+    """The ingest it was part of, by which all of that can be undone; None if nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +89,24 @@ def find_files(paths: Sequence[Path], home: Path) -> Iterator[Path]:
             yield path
 
 
-def plan_change(path: Path, graph: MemoryGraph) -> FileChange:
-    """Compare one file with what the store has of it. Reads the file; writes nothing."""
-    kind = kind_of(path)
+def plan_change(path: Path, graph: MemoryGraph, kind: SourceKind | None = None) -> FileChange:
+    """Compare one file with what the store has of it. Reads the file; writes nothing.
+
+    ``kind`` says what it is where its ending does not.
+    """
+    kind = kind or kind_of(path)
     try:
         if path.is_dir():
             return FileChange(path, "failed", reason="no permission to look into this folder")
         if kind is None:
             if not path.exists():
                 raise FileNotFoundError
-            wanted = "notes (.md .txt) and screenshots (.png .jpg .jpeg .webp)"
+            wanted = (
+                "notes (.md .txt), screenshots (.png .jpg .jpeg .webp), calendars (.ics) and "
+                "contacts (.vcf)"
+            )
             return FileChange(path, "skipped", reason=f"memlane reads {wanted}")
-        limit = MAX_NOTE_BYTES if kind is SourceKind.NOTE else MAX_PICTURE_BYTES
+        limit = _LIMITS.get(kind, MAX_PICTURE_BYTES)
         if (size := path.stat().st_size) > limit:
             reason = f"{size:,} bytes; at most {limit:,} are read: split it into smaller files"
             return FileChange(path, "skipped", kind, reason=reason)
@@ -96,6 +115,9 @@ def plan_change(path: Path, graph: MemoryGraph) -> FileChange:
         return FileChange(path, "failed", kind, reason="there is no such file")
     except OSError as error:
         return FileChange(path, "failed", kind, reason=error.strerror or str(error))
+    if kind is SourceKind.NOTE and data.startswith(OWN_EXPORT):
+        reason = f"an export of memlane: memlane import {path}"
+        return FileChange(path, "skipped", kind, reason=reason)
     digest = hashlib.sha256(data).hexdigest()
     known = graph.sources.latest_from(locator_of(path))
     if known is None:
@@ -113,7 +135,7 @@ def kind_of(path: Path) -> SourceKind | None:
         return SourceKind.NOTE
     if suffix in screenshots.SUFFIXES:
         return SourceKind.SCREENSHOT
-    return None
+    return next((kind for kind, (suffixes, _) in TYPED.items() if suffix in suffixes), None)
 
 
 def locator_of(path: Path) -> str:
@@ -128,27 +150,40 @@ def ingest(
     clock: Callable[[], datetime],
     *,
     fixed_time: bool = False,
+    kind: SourceKind | None = None,
     on_file: Callable[[int, Path], None] | None = None,
 ) -> Iterator[FileReport]:
     """Take files into memory one by one, reporting each as it is done.
 
     Dates in a file resolve against the time it was last changed (with ``fixed_time`` against the
     clock). A file that cannot be read is reported and does not stop the others; an unusable store
-    does.
+    does. What is new or changed belongs to one run, which ``undo`` can take back as a whole.
     """
+    run: str | None = None
     for number, path in enumerate(find_files(paths, graph.path.parent)):
         if on_file:
             on_file(number, path)
-        change = plan_change(path, graph)
+        change = plan_change(path, graph, kind)
         if change.status in ("skipped", "failed", "unchanged"):
             source = change.known.id if change.known else None
             yield FileReport(str(path), change.status, 0, change.reason, source)
             continue
-        yield _ingest_file(change, graph, models, clock(), fixed_time)
+        run = run or graph.runs.start(clock(), _common(paths))
+        yield replace(_ingest_file(change, graph, models, clock(), fixed_time, run), run=run)
+
+
+def _common(paths: Sequence[Path]) -> str:
+    """What a run was of: the file, or the folder that all files are in."""
+    return os.path.commonpath([locator_of(path) for path in paths])
 
 
 def _ingest_file(
-    change: FileChange, graph: MemoryGraph, models: Models, now: datetime, fixed_time: bool
+    change: FileChange,
+    graph: MemoryGraph,
+    models: Models,
+    now: datetime,
+    fixed_time: bool,
+    run: str,
 ) -> FileReport:
     path, stored = change.path, change.known
     try:
@@ -162,7 +197,8 @@ def _ingest_file(
                 locator=locator_of(path),
                 digest=change.digest,
             )
-        done = remember_source(stored, graph, models, now)
+        graph.runs.add(run, stored.id)
+        done, problems = _remember(stored, graph, models, now)
     except StoreError:
         raise
     except MemlaneError as error:
@@ -173,14 +209,30 @@ def _ingest_file(
         str(path),
         change.status,
         sum(1 for entry in done.entries if entry.after is not None),
-        None if done.entries or done.unchanged else "nothing in it to remember",
+        _reason(done, problems),
         stored.id,
         done.entries,
     )
 
 
+def _remember(
+    source: Source, graph: MemoryGraph, models: Models, now: datetime
+) -> tuple[Remembered, tuple[str, ...]]:
+    """Take a stored source all the way; also gives a line for each entry that is unreadable."""
+    if source.kind in TYPED:
+        return remember_typed(source, TYPED[source.kind][1], graph, now)
+    return remember_source(source, graph, models, now), ()
+
+
+def _reason(done: Remembered, problems: Sequence[str]) -> str | None:
+    if problems:
+        more = f" (and {len(problems) - 1} more such entries)" if len(problems) > 1 else ""
+        return f"not read: {problems[0]}{more}"
+    return None if done.entries or done.unchanged else "nothing in it to remember"
+
+
 def _text_of(path: Path, data: bytes, kind: SourceKind, models: Models) -> str:
-    if kind is SourceKind.NOTE:
+    if kind is SourceKind.NOTE or kind in TYPED:
         return notes.read_note(path, data)
     try:
         return screenshots.read_screenshot(path, models.reader)
@@ -196,25 +248,32 @@ def _changed_at(path: Path, now: datetime) -> datetime:
 
 
 def retry(
-    graph: MemoryGraph, models: Models, now: datetime, tells: Callable[[str], bool]
+    graph: MemoryGraph,
+    models: Models,
+    now: datetime,
+    tells: Callable[[str], bool],
+    only: Collection[str] | None = None,
 ) -> Iterator[FileReport]:
-    """Take up every source whose extraction failed or was interrupted.
+    """Take up every source (or ``only`` those) whose extraction failed or was interrupted.
 
     ``tells`` says whether a chat message tells something; a question that was kept when a model
     was missing gives no memories.
     """
     for source in graph.sources.list(SourceStatus.PENDING, SourceStatus.FAILED):
+        if only is not None and source.id not in only:
+            continue
         name = source.locator or f"{source.kind} {source.id}"
         try:
             if source.kind is SourceKind.CHAT and not tells(source.text):
                 graph.sources.mark(source.id, SourceStatus.EXTRACTED)
                 yield FileReport(name, "new", 0, "nothing in it to remember", source.id)
                 continue
-            done = remember_source(source, graph, models, now)
+            done, problems = _remember(source, graph, models, now)
         except StoreError:
             raise
         except MemlaneError as error:
             yield FileReport(name, "failed", 0, str(error), source.id)
             continue
         made = sum(1 for entry in done.entries if entry.after is not None)
-        yield FileReport(name, "new", made, None, source.id, done.entries)
+        reason = _reason(done, problems) if problems else None
+        yield FileReport(name, "new", made, reason, source.id, done.entries)

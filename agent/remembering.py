@@ -9,25 +9,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Protocol
 
 from agent.dates import resolve_text, validity
-from agent.editing import EditPlan, leftovers, plan_edits, slot
+from agent.editing import EditPlan, leftovers, plan_edits
+from agent.editing.corrections import RECENT, correction_in, plan_correction
+from agent.editing.expiry import over_after
+from agent.editing.nearby import Nearby
+from agent.editing.pairs import Judgement, PairJudge
+from agent.editing.questions import Holds, answer_in, ask
 from agent.extraction import extract
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
+from agent.provenance import SourceMap
 from agent.retrieval import ensure_vectors, people
 from agent.triples import triples_for
+from agent.trusting import within_trust
 from store.errors import EditConflict, MemlaneError
 from store.graph import MemoryGraph
-from store.journal import Entry, Forget
-from store.partitions import Match, PartitionIndex
-from store.types import Draft, Source, SourceStatus, Status
+from store.journal import Edit, Entry, Expire, Forget, Insert, Replace
+from store.partitions import Match
+from store.types import Draft, Memory, Source, SourceStatus, Status
 
-PROBES = 3
-"""How many nearest partitions are searched for the memory that a draft is about."""
-CANDIDATES = 5
-"""How many memories of those partitions are compared with the draft."""
 ATTEMPTS = 3
 """How often a plan is made anew when another process changed the memories meanwhile."""
 
@@ -53,11 +57,22 @@ class Remembered:
     entries: tuple[Entry, ...]
     unchanged: tuple[str, ...]
     """Ids of memories that already said it."""
+    open: tuple[tuple[Memory, Memory], ...] = ()
+    """Old and new memory of each contradiction that could not be decided: both stand."""
+    note: str = ""
+    """What else to tell the person."""
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """What to ask the person about it."""
+        return tuple(ask(old.text, new.text) for old, new in self.open)
 
 
-def draft_memories(source: Source, graph: MemoryGraph, models: Models) -> tuple[Draft, ...]:
+def draft_memories(
+    source: Source, graph: MemoryGraph, models: Models, now: datetime
+) -> tuple[Draft, ...]:
     """Read the memories out of a source's text; its dates resolve against its own time."""
-    known = people(graph.memories.list(Status.CURRENT))
+    known = people(_nearby(graph, models.embedder, now).holding())
     said = extract(source.text, kind=source.kind, now=source.captured, people=known, llm=models.llm)
     return make_drafts(said, models.placer.place(said), source, llm=models.llm)
 
@@ -73,6 +88,8 @@ def make_drafts(
 
     With ``llm`` None relations come from exact patterns alone.
     """
+    origin = SourceMap(source, sentences)
+    read_at = [origin.locate(sentence) for sentence in sentences]
     texts = [resolve_text(sentence, source.captured) for sentence in sentences]
     spans = [validity(sentence, source.captured) for sentence in sentences]
     return tuple(
@@ -82,12 +99,14 @@ def make_drafts(
             created=source.captured,
             triples=triples,
             valid_from=span.valid_from,
-            valid_until=span.valid_until,
+            valid_until=span.valid_until or over_after(text, subclass, span.when, source.captured),
             place=source.place,
             source=source.id,
+            span=at,
+            trust=origin.trust(at),
         )
-        for text, subclass, triples, span in zip(
-            texts, subclasses, triples_for(texts, llm), spans, strict=True
+        for text, subclass, triples, span, at in zip(
+            texts, subclasses, triples_for(texts, llm), spans, read_at, strict=True
         )
     )
 
@@ -100,7 +119,7 @@ def remember_source(
     :raises MemlaneError: what stood in the way, after the mark.
     """
     try:
-        drafts = draft_memories(source, graph, models)
+        drafts = draft_memories(source, graph, models, now)
         return store_drafts(drafts, source, graph, models, now)
     except MemlaneError as error:
         graph.sources.mark(source.id, SourceStatus.FAILED, str(error))
@@ -125,12 +144,20 @@ def store_drafts(
         zip((d.text for d in drafts), embedder.encode([d.text for d in drafts]), strict=True)
     )
     for attempt in range(1, ATTEMPTS + 1):
+        nearby = _nearby(graph, embedder, now)
         plan = plan_against(drafts, vectors, graph, models, now)
+        # A partial update makes a sentence that is in no draft.
+        texts = [e.draft.text for e in plan.edits if isinstance(e, Insert | Replace)]
+        if made := [text for text in texts if text not in vectors]:
+            vectors.update(zip(made, embedder.encode(made), strict=True))
         try:
-            return _apply(plan, source, graph, embedder.identity, vectors, now, actor)
+            done = _apply(plan, source, graph, embedder.identity, vectors, now, actor)
         except EditConflict:
             if attempt == ATTEMPTS:
                 raise
+        else:
+            nearby.advance(done.entries, vectors)
+            return done
     raise AssertionError("unreachable")
 
 
@@ -142,25 +169,83 @@ def plan_against(
     now: datetime,
 ) -> EditPlan:
     """Plan drafts against what holds now, looking into the partitions nearest to each."""
-    ensure_vectors(graph, models.embedder)
-    view = graph.view(now, models.embedder.identity)
-    index = PartitionIndex(view)
-    by_slot: dict[tuple[str, str], list[int]] = {}
-    for row, memory in enumerate(view.memories):
-        for triple in memory.triples:
-            by_slot.setdefault(slot(triple), []).append(row)
+    nearby = _nearby(graph, models.embedder, now)
+    pairs = _judge(models.embedder.identity)
+
+    def judge(draft: Draft, match: Match) -> Judgement:
+        return pairs.judge(draft.text, match.memory, match.score, nearby.vector(match.memory.id))
 
     def near(draft: Draft) -> Sequence[Match]:
-        vector = vectors[draft.text]
-        found = index.nearest(vector, probes=PROBES, count=CANDIDATES, also=(draft.subclass,))
-        # 'I live in Bedok' need not be near 'My home is in Jurong West' to speak of the same.
-        rows = dict.fromkeys(r for t in draft.triples for r in by_slot.get(slot(t), ()))
-        slots = [Match(view.memories[r], float(view.vectors[r] @ vector)) for r in rows]
-        known = {match.memory.id for match in found}
-        found += [match for match in slots if match.memory.id not in known]
-        return sorted(found, key=lambda match: -match.score)
+        return nearby.to(draft, vectors[draft.text])
 
-    return plan_edits(drafts, near, {s.id: s for s in graph.subclasses()})
+    plan = plan_edits(drafts, near, {s.id: s for s in graph.subclasses()}, judge)
+    return within_trust(plan, drafts, graph.memories.get, near)
+
+
+def _nearby(graph: MemoryGraph, embedder: Embedder, now: datetime) -> Nearby:
+    return Nearby.of(graph, embedder.identity, now, lambda: ensure_vectors(graph, embedder))
+
+
+_judge = cache(PairJudge.shipped)
+
+
+# ---- answers and corrections --------------------------------------------------------------
+
+
+def settle(source: Source, graph: MemoryGraph, models: Models, now: datetime) -> Remembered | None:
+    """Take a message that only decides something: an answer to an open question, or a correction.
+
+    None where it is neither; nothing is written then.
+    """
+    return _answered(source, graph, now) or _corrected(source, graph, models, now)
+
+
+def _answered(source: Source, graph: MemoryGraph, now: datetime) -> Remembered | None:
+    """The open question of the last turn, closed by what the message says."""
+    turns = graph.turns.last(1)
+    for old_id, new_id in turns[-1].trace.get("open", ()) if turns else ():
+        old, new = graph.memories.get(old_id), graph.memories.get(new_id)
+        if not (old.holds_at(now) and new.holds_at(now)):
+            continue
+        holds = answer_in(source.text, old.text, new.text)
+        if holds is None:
+            continue
+        edits: dict[Holds, tuple[Edit, ...]] = {
+            Holds.OLD: (Forget(new.id),),
+            # It did hold once, so it ends now and stays in history.
+            Holds.NEW: (Expire(old.id, max(now, old.valid_from or now)),),
+            Holds.BOTH: (),
+        }
+        with graph.writing():
+            entries = graph.apply(edits[holds], at=now, source=source.id)
+            graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+        note = f"Both stay ({old.id}, {new.id})." if holds is Holds.BOTH else ""
+        kept = () if note else (old.id if holds is Holds.OLD else new.id,)
+        return Remembered(graph.sources.get(source.id), entries, kept, note=note)
+    return None
+
+
+def _corrected(
+    source: Source, graph: MemoryGraph, models: Models, now: datetime
+) -> Remembered | None:
+    """The last edits' memory that the message corrects, amended."""
+    correction = correction_in(source.text)
+    if correction is None:
+        return None
+    touched = [entry.memory for entry in reversed(graph.journal.list(RECENT)) if not entry.redacted]
+    recent = [graph.memories.get(memory) for memory in dict.fromkeys(touched)]
+    plan = plan_correction(correction, [m for m in recent if m.holds_at(now)], source.captured)
+    if plan is None or plan.text is None:
+        return None
+    vectors = {plan.text: models.embedder.encode([plan.text])[0]}
+    nearby = _nearby(graph, models.embedder, now)
+    with graph.writing():
+        entries = graph.apply(
+            [plan], at=now, source=source.id, model=models.embedder.identity, vectors=vectors
+        )
+        graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+    nearby.advance(entries, vectors)
+    return Remembered(graph.sources.get(source.id), entries, ())
 
 
 def _apply(
@@ -194,8 +279,21 @@ def _apply(
         for old in _older_versions(source, graph):
             graph.sources.mark(old.id, SourceStatus.SUPERSEDED)
         graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+    made = {
+        change.after.text: change.after
+        for entry in entries
+        for change in entry.changes
+        if change.after is not None
+    }
     return Remembered(
-        graph.sources.get(source.id), entries, tuple(same.memory for same in plan.unchanged)
+        graph.sources.get(source.id),
+        entries,
+        tuple(same.memory for same in plan.unchanged),
+        tuple(
+            (graph.memories.get(question.memory), made[question.text])
+            for question in plan.questions
+            if question.text in made
+        ),
     )
 
 

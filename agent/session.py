@@ -20,11 +20,12 @@ from agent import ingest as files
 from agent.answering import UNKNOWN, answer, converse
 from agent.autofill import FilledField, fill
 from agent.config import Config
+from agent.forgetting import open_graph
 from agent.forms.fields import FormField
 from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader, Progress
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, TextReader
-from agent.remembering import Remembered, make_drafts, remember_source, store_drafts
+from agent.remembering import Remembered, make_drafts, remember_source, settle, store_drafts
 from agent.retrieval import ensure_vectors, select
 from agent.routing import Route, Router
 from policies.base import Choice, Selection
@@ -55,6 +56,10 @@ class Reply:
     timing_ms: dict[str, float] | None = None
     turn: str | None = None
     selection: Selection | None = None
+    open: tuple[tuple[str, str], ...] = ()
+    """Ids of the old and the new memory where both cannot hold; the text asks which does."""
+    questions: tuple[str, ...] = ()
+    """Those questions in words."""
 
 
 class Session:
@@ -108,6 +113,10 @@ class Session:
         clock = _Stopwatch()
         # Stored before anything is made of it: no failure after this line loses the message.
         source = self.graph.sources.add(SourceKind.CHAT, message, now)
+        with clock.measure("settle"), self._kept(source):
+            settled = settle(source, self.graph, self, now)
+        if settled is not None:
+            return self._logged(message, _told(settled), clock, now)
         with clock.measure("detect"), self._kept(source):
             likely = self.router.detect(message).probabilities
         # What is told must not be lost and what is not known must not be made up, so both routes
@@ -118,7 +127,7 @@ class Session:
             with clock.measure("remember"):
                 done = remember_source(source, self.graph, self, now)
             if done.entries or done.unchanged or likely[Route.UPDATE] >= 0.5:
-                reply = Reply(Route.UPDATE, describe(done), entries=done.entries)
+                reply = _told(done)
         if reply is None:
             asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
             route = Route.RETRIEVE if asks else Route.NEITHER
@@ -187,6 +196,8 @@ class Session:
             "memories": [choice.memory.id for choice in reply.memories],
             "edits": [entry.id for entry in reply.entries],
         }
+        if reply.open:
+            trace["open"] = [list(pair) for pair in reply.open]
         if reply.selection is not None:
             trace["policy"] = reply.selection.policy
             trace["steps"] = [
@@ -311,7 +322,7 @@ def open_session(
     """
     return Session(
         config,
-        MemoryGraph.open(config.home),
+        open_graph(config),
         llm=llm,
         embedder=embedder,
         reader=reader,
@@ -332,12 +343,24 @@ def checked_message(text: str) -> str:
     return clean
 
 
+def _told(done: Remembered) -> Reply:
+    """The reply to something told; an undecided contradiction is asked about."""
+    pairs = tuple((old.id, new.id) for old, new in done.open)
+    return Reply(
+        Route.UPDATE, describe(done), entries=done.entries, open=pairs, questions=done.questions
+    )
+
+
 def describe(done: Remembered) -> str:
     """What was remembered or changed, in one line a thing."""
     lines = []
     for entry in done.entries:
         last = entry.changes[-1].after
-        if entry.kind == "replace":
+        if entry.kind == "amend":
+            lines.append(f"Corrected: {entry.before} -> {entry.after} ({entry.id})")
+        elif entry.kind == "expire" and entry.before is not None:
+            lines.append(f"No longer holds: {entry.before} ({entry.id})")
+        elif entry.kind == "replace":
             lines.append(f"Changed: {entry.before} -> {entry.after} ({entry.id})")
         elif last is not None and last.valid_until is not None and entry.kind == "expire":
             lines.append(
@@ -348,6 +371,8 @@ def describe(done: Remembered) -> str:
         else:
             lines.append(f"Noted: {entry.after} ({entry.id})")
     lines += [f"I knew that already ({memory})." for memory in done.unchanged]
+    lines += [done.note] if done.note else []
+    lines += done.questions
     return "\n".join(lines) or f"I found nothing to remember in that; kept raw as {done.source.id}."
 
 

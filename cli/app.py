@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from cli import files, memories, system, talk
+from cli import files, memories, system, talk, transfer, types
 from cli.demo import demo
 from cli.run import Run
 from store.errors import InvalidInput, MemlaneError
@@ -35,12 +35,15 @@ app.command()(talk.ask)
 app.command()(files.ingest)
 app.command()(files.fill)
 app.add_typer(memories.app, name="memories")
-app.add_typer(system.types, name="types")
+app.add_typer(types.app, name="types")
 app.add_typer(system.models, name="models")
 app.command()(system.status)
 app.command()(system.doctor)
 app.add_typer(system.config, name="config")
-app.command()(files.export)
+app.command()(transfer.export)
+app.command("import")(transfer.import_)
+app.command()(transfer.backup)
+app.command()(transfer.restore)
 
 _FLAGS = ("--json", "--debug")
 _VALUED = ("--home", "--now", "--llm")

@@ -1,4 +1,4 @@
-"""Commands on files: ingest, fill, export."""
+"""Commands on files: ingest, fill."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from cli import render, shapes
 from cli.run import Run
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from agent.forms.fields import FormField
     from agent.ingest import FileReport
 
@@ -19,19 +21,26 @@ if TYPE_CHECKING:
 def ingest(
     context: typer.Context,
     paths: Annotated[
-        list[Path] | None, typer.Argument(help="Notes, screenshots, or folders of them.")
+        list[Path] | None, typer.Argument(help="Notes, screenshots, calendars, contacts, folders.")
     ] = None,
     retry: Annotated[
         bool, typer.Option("--retry", help="Take up again what could not be extracted before.")
     ] = False,
 ) -> None:
-    """Take notes and screenshots into memory.
+    """Take notes, screenshots, calendars and contacts into memory.
 
-    Notes are .md and .txt files, screenshots .png .jpg .jpeg .webp; folders are read with all
-    that is inside. An unchanged file is left alone, a changed one updates what came from it.
+    Notes are .md and .txt files, screenshots .png .jpg .jpeg .webp, calendars .ics, contacts
+    .vcf; folders are read with all that is inside. An unchanged file is left alone, a changed one
+    updates what came from it.
     """
     run: Run = context.obj
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     from agent.ingest import find_files
     from store.errors import InvalidInput
@@ -45,6 +54,7 @@ def ingest(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
+            TimeRemainingColumn(),
             console=run.err,
             transient=True,
             disable=not run.err.is_terminal,
@@ -57,14 +67,28 @@ def ingest(
             progress.update(task, completed=number, description=path.name)
 
         if retry:
-            reports += session.retry()
+            from store.types import SourceStatus
+
+            waiting = len(session.graph.sources.list(SourceStatus.PENDING, SourceStatus.FAILED))
+            again = progress.add_task("extracting", total=waiting)
+            for report in session.retry():
+                reports.append(report)
+                progress.advance(again)
         reports += session.ingest(files, on_file)
+    taken = next((report.run for report in reports if report.run and report.entries), None)
+
+    def show(out: Console) -> None:
+        render.file_reports(out, reports)
+        if taken:
+            out.print(f"  [dim]take all of it back with: memlane memories undo --run {taken}[/dim]")
+
     run.emit(
         {
             "sources": [shapes.file_report(report) for report in reports],
             "edits": shapes.edits(entry for report in reports for entry in report.entries),
+            "run": taken,
         },
-        lambda out: render.file_reports(out, reports),
+        show,
     )
     failed = [report for report in reports if report.status == "failed"]
     if failed:
@@ -114,41 +138,3 @@ def _form_fields(form: Path | None, labels: list[str]) -> tuple[FormField, ...]:
     if str(form) == "-":
         return read_form(sys.stdin.buffer.read().decode("utf-8", "replace"))
     return read_form(form)
-
-
-def export(
-    context: typer.Context,
-    form: Annotated[
-        str, typer.Option("--format", help="jsonl (everything) or md (current memories).")
-    ] = "jsonl",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file to write; else stdout.")
-    ] = None,
-) -> None:
-    """Write out everything that is stored."""
-    run: Run = context.obj
-    from agent.exporting import as_jsonl, as_markdown
-    from store.errors import HomeUnavailable, InvalidInput
-
-    writers = {"jsonl": as_jsonl, "md": as_markdown}
-    if form not in writers:
-        raise InvalidInput(f"--format is jsonl or md, not {form!r}.")
-    with run.graph() as graph:
-        lines = writers[form](graph, run.config.now())
-        if output is None:
-            for line in lines:
-                sys.stdout.write(line + "\n")
-            return
-        try:
-            scratch = output.with_name(output.name + ".part")
-            with scratch.open("w", encoding="utf-8") as file:
-                count = sum(file.write(line + "\n") > 0 for line in lines)
-            scratch.replace(output)
-        except OSError as error:
-            raise HomeUnavailable(
-                f"Cannot write {output}: {error.strerror or error}. Choose another --output."
-            ) from error
-    run.emit(
-        {"path": str(output), "format": form, "lines": count},
-        lambda out: out.print(f"{count} lines in {output}", markup=False),
-    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from cli import shapes
 from cli.shapes import state
 
 if TYPE_CHECKING:
@@ -17,14 +18,23 @@ if TYPE_CHECKING:
     from agent.ingest import FileReport
     from agent.remembering import Remembered
     from agent.session import Reply
+    from store.forgetting import Forgotten
     from store.journal import Entry
-    from store.types import Memory, Subclass
+    from store.types import Memory, Source
 
 
 def edit_line(entry: Entry) -> str:
     """One edit in plain text, with its id for undo."""
     before, after = entry.before, entry.after
     match entry.kind.value:
+        case "erase":
+            gone = ", ".join(change.memory for change in entry.changes)
+            return f"{entry.id} erase {gone}: forgotten for good"
+        case _ if entry.redacted:
+            what = f"{after or before or ''} (forgotten in part: {_redacted(entry)})"
+            what = what if after or before else "(forgotten for good)"
+        case "amend" if before == after:
+            what = f"{after} ({_fields(entry)})"
         case "replace" | "amend":
             what = f"{before} -> {after}"
         case "forget":
@@ -40,6 +50,17 @@ def edit_line(entry: Entry) -> str:
     return f"{entry.id} {entry.kind.value} {entry.memory}: {what}"
 
 
+def _fields(entry: Entry) -> str:
+    from agent.histories import field_changes
+
+    change = entry.changes[-1]
+    return field_changes(change.before, change.after) if change.before and change.after else ""
+
+
+def _redacted(entry: Entry) -> str:
+    return ", ".join(change.memory for change in entry.changes if change.redacted)
+
+
 def edits(out: Console, entries: Iterable[Entry]) -> None:
     for entry in entries:
         out.print(f"  [dim]{escape(edit_line(entry))}[/dim]")
@@ -53,12 +74,25 @@ def reply(out: Console, said: Reply) -> None:
             out.print("Remembered:")
             edits(out, said.entries)
             out.print(f"  [dim]take back with: memlane memories undo {said.entries[-1].id}[/dim]")
+            for question in said.questions:
+                out.print(question, markup=False)
         return
+    from agent.provenance import doubted, phrase
+
     if said.text:
         out.print(said.text, markup=False)
     for chosen in said.memories:
+        trust = chosen.memory.trust
+        where = "" if trust is None or trust == "told" else f" ({phrase(trust)})"
         out.print(
-            f"  [dim]{chosen.memory.id} {chosen.score:.2f} {escape(chosen.memory.text)}[/dim]"
+            f"  [dim]{chosen.memory.id} {chosen.score:.2f} "
+            f"{escape(chosen.memory.text)}{where}[/dim]"
+        )
+    for doubt in doubted(said.memories, said.selection):
+        out.print(
+            f"  [yellow]{doubt.first.id} ({phrase(doubt.first.trust)}) and {doubt.second.id} "
+            f"({phrase(doubt.second.trust)}) cannot both hold: "
+            f"{escape(doubt.second.text)}[/yellow]"
         )
 
 
@@ -102,7 +136,10 @@ def memory_table(out: Console, memories: Sequence[Memory], now: datetime) -> Non
     out.print(table, soft_wrap=False)
 
 
-def memory_card(out: Console, memory: Memory, now: datetime, source_text: str | None) -> None:
+def memory_card(out: Console, memory: Memory, now: datetime, source: Source | None) -> None:
+    from agent.provenance import phrase
+
+    span = shapes.span(memory, source)
     rows = {
         "id": memory.id,
         "text": memory.text,
@@ -114,12 +151,46 @@ def memory_card(out: Console, memory: Memory, now: datetime, source_text: str | 
         "place": memory.place,
         "replaced by": memory.replaced_by,
         "relations": "; ".join(f"{t.head} -{t.relation}-> {t.tail}" for t in memory.triples),
-        "source": memory.source,
-        "raw text": source_text,
+        "trust": f"{memory.trust} ({phrase(memory.trust)})",
+        "source": None if source is None else _origin(source),
+        "read from": None
+        if span is None
+        else f'"{span["text"]}" (characters {span["start"]} to {span["end"]})',
+        "raw text": None if source is None else source.text,
     }
     for name, value in rows.items():
         if value:
             out.print(f"[bold]{name:<12}[/bold] {escape(str(value))}")
+
+
+def _origin(source: Source) -> str:
+    locator = f" {source.locator}" if source.locator else ""
+    return f"{source.id}, {source.kind.value}{locator}, {source.captured:%Y-%m-%d %H:%M}"
+
+
+def softly_forgotten(out: Console, entries: Sequence[Entry], until: datetime) -> None:
+    edits(out, entries)
+    out.print(
+        f"Out of every answer. 'memlane memories undo {entries[-1].id}' brings it back until "
+        f"{until:%Y-%m-%d}; then it is forgotten for good."
+    )
+
+
+def forgotten(out: Console, done: Forgotten) -> None:
+    """What went, what was looked through for it, and what is left to the person."""
+    plan, erased = done.plan, done.erased
+    ids = ", ".join(memory.id for memory in plan.memories)
+    out.print(
+        f"Forgotten for good: {ids}, with {len(plan.entries)} lines of history, the raw text it "
+        f"was read from and {len(erased.turns)} turns. Nothing brings it back."
+    )
+    looked = f"{done.searched.files} files, {done.searched.size / 1e6:.1f} MB"
+    if done.verified:
+        out.print(f"Searched every byte of {looked}: nothing of it is left.")
+    for memory in plan.stays:
+        out.print(f"{memory.id} stays, which it replaced or was replaced by.", markup=False)
+    for path in shapes.outside(plan):
+        out.print(f"Your own file still holds it: {path}", markup=False)
 
 
 def filled(out: Console, fields: Sequence[FilledField]) -> None:
@@ -132,24 +203,3 @@ def filled(out: Console, fields: Sequence[FilledField]) -> None:
         )
         for other in field.alternatives:
             out.print(f"    or {other.value}  [{', '.join(other.memories)}]", markup=False)
-
-
-def tree(out: Console, subclasses: Sequence[Subclass], memories: Sequence[Memory]) -> None:
-    from rich.tree import Tree
-
-    root = Tree("you")
-    types: dict[str, Tree] = {}
-    for subclass in subclasses:
-        members = [memory for memory in memories if memory.subclass == subclass.id]
-        if not members:
-            continue
-        if subclass.type not in types:
-            types[subclass.type] = root.add(f"[bold]{subclass.type}[/bold]")
-        branch = types[subclass.type].add(f"{subclass.name} [dim]{subclass.id}[/dim]")
-        for memory in members:
-            leaf = branch.add(f"[dim]{memory.id}[/dim] {escape(memory.text)}")
-            for triple in memory.triples:
-                leaf.add(
-                    f"[dim]{escape(f'{triple.head} -{triple.relation}-> {triple.tail}')}[/dim]"
-                )
-    out.print(root, soft_wrap=False)

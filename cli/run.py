@@ -72,9 +72,9 @@ class Run:
     @contextmanager
     def graph(self) -> Iterator[MemoryGraph]:
         """The home of this run without any model."""
-        from store.graph import MemoryGraph
+        from agent.forgetting import open_graph
 
-        with MemoryGraph.open(self.config.home) as graph:
+        with open_graph(self.config) as graph:
             yield graph
 
     @contextmanager

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from agent.ingest import FileReport
     from agent.session import Reply
     from policies.base import Choice
+    from store.erasing import ErasePlan
+    from store.forgetting import Forgotten
     from store.journal import Entry
-    from store.types import Memory
+    from store.types import Memory, Source
 
 
 def iso(moment: datetime | None) -> str | None:
@@ -38,6 +40,7 @@ def choice(chosen: Choice) -> dict[str, Any]:
         "id": chosen.memory.id,
         "text": chosen.memory.text,
         "score": round(chosen.score, 4),
+        "trust": None if chosen.memory.trust is None else chosen.memory.trust.value,
     }
 
 
@@ -50,7 +53,69 @@ def reply(said: Reply) -> dict[str, Any]:
         "abstained": said.abstained,
         "timing_ms": said.timing_ms or {},
         "turn": said.turn,
+        "doubts": doubts(said),
+        "open": [list(pair) for pair in said.open],
     }
+
+
+def doubts(said: Reply) -> list[dict[str, Any]]:
+    """Pairs among the memories that were read for an answer that cannot both hold."""
+    from agent.provenance import doubted
+
+    return [
+        {
+            "memories": [doubt.first.id, doubt.second.id],
+            "trust": [(m.trust or "told") for m in (doubt.first, doubt.second)],
+        }
+        for doubt in doubted(said.memories, said.selection)
+    ]
+
+
+def origin(source: Source | None) -> dict[str, Any] | None:
+    """Where a memory came from."""
+    if source is None:
+        return None
+    return {
+        "id": source.id,
+        "kind": source.kind.value,
+        "locator": source.locator,
+        "captured": iso(source.captured),
+    }
+
+
+def span(found: Memory, source: Source | None) -> dict[str, Any] | None:
+    """The stretch of the raw text that a memory was read from."""
+    if source is None or found.span is None:
+        return None
+    return {
+        "start": found.span.start,
+        "end": found.span.end,
+        "text": found.span.of(source.text),
+    }
+
+
+def forgotten(done: Forgotten) -> dict[str, Any]:
+    """What was forgotten for good: ids and counts, never a text."""
+    erased, plan = done.erased, done.plan
+    return {
+        "edits": edits([erased.entry]),
+        "memories": [memory.id for memory in plan.memories],
+        "redacted": [entry.id for entry in plan.entries],
+        "sources": [source.id for source in plan.sources],
+        "turns": list(erased.turns),
+        "stays": [memory.id for memory in plan.stays],
+        "verified": done.verified,
+        "swept": done.swept,
+        "searched": {"files": done.searched.files, "bytes": done.searched.size},
+        "found_in": list(done.searched.found),
+        "still_in": list(erased.still_in),
+        "outside": outside(plan),
+    }
+
+
+def outside(plan: ErasePlan) -> list[str]:
+    """The person's own files that a forgotten memory came from: memlane does not touch them."""
+    return list(dict.fromkeys(source.locator for source in plan.sources if source.locator))
 
 
 def memory(found: Memory, now: datetime) -> dict[str, Any]:
@@ -67,6 +132,7 @@ def memory(found: Memory, now: datetime) -> dict[str, Any]:
         "source": found.source,
         "replaced_by": found.replaced_by,
         "triples": [[t.head, t.relation, t.tail] for t in found.triples],
+        "trust": None if found.trust is None else found.trust.value,
     }
 
 
@@ -85,6 +151,7 @@ def journal_entry(entry: Entry) -> dict[str, Any]:
         "source": entry.source,
         "undoes": entry.undoes,
         "memories": [change.memory for change in entry.changes],
+        "redacted": iso(entry.redacted),
     }
 
 

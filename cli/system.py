@@ -1,4 +1,4 @@
-"""Commands about memlane itself: models, types, status, doctor, config."""
+"""Commands about memlane itself: models, status, doctor, config."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 models = typer.Typer(help="Language and embedding models.", no_args_is_help=True)
-types = typer.Typer(help="Layers 1 and 2: memory types and subclasses.", no_args_is_help=True)
 config = typer.Typer(help="Show or change settings.", invoke_without_command=True)
 
 
@@ -118,39 +117,6 @@ def models_pull(
     )
 
 
-@types.command("list")
-def types_list(context: typer.Context) -> None:
-    """List the four types and their subclasses."""
-    run: Run = context.obj
-    with run.graph() as graph:
-        subclasses = graph.subclasses()
-
-    def show(out: Console) -> None:
-        last = None
-        for subclass in subclasses:
-            if subclass.type != last:
-                out.print(f"[bold]{subclass.type}[/bold]")
-                last = subclass.type
-            example = f"  e.g. {subclass.examples[0]}" if subclass.examples else ""
-            out.print(f"  {subclass.id:<28} {subclass.name}{example}", markup=False)
-
-    run.emit(
-        {
-            "types": [
-                {
-                    "id": subclass.id,
-                    "type": subclass.type,
-                    "name": subclass.name,
-                    "single": subclass.single,
-                    "examples": list(subclass.examples),
-                }
-                for subclass in subclasses
-            ]
-        },
-        show,
-    )
-
-
 @config.callback()
 def config_show(context: typer.Context) -> None:
     """Show each setting, its value and where it came from."""
@@ -238,6 +204,13 @@ def doctor(
     quick: Annotated[
         bool, typer.Option("--quick", help="Leave out loading and trying the models.")
     ] = False,
+    forgotten: Annotated[
+        bool,
+        typer.Option(
+            "--forgotten",
+            help="Search every byte of the home for what was forgotten; implies --quick.",
+        ),
+    ] = False,
 ) -> None:
     """Check that everything is in order.
 
@@ -247,7 +220,12 @@ def doctor(
     from agent.checks import examine
 
     with run.assembling() as progress:
-        checks = examine(run.config, try_models=not quick, on_progress=progress)
+        checks = examine(
+            run.config,
+            try_models=not (quick or forgotten),
+            search_forgotten=forgotten,
+            on_progress=progress,
+        )
 
     def show(out: Console) -> None:
         for check in checks:

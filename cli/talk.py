@@ -83,7 +83,7 @@ def remember(
 
 CHAT_HELP = """/why   the memories behind the last answer
 /undo  take back the last edit (or /undo e12)
-/forget m12   take a memory out of answers
+/forget m12   take a memory out of answers; /undo works for 30 days, then it is gone for good
 /help  this list
 /quit  leave (or Ctrl-D)"""
 
@@ -144,7 +144,8 @@ def _one_line(run: Run, session: Session, line: str, last: object) -> object:
             _emit_line(run, {"edits": [shapes.edit(entry)]}, f"Undone: {render.edit_line(entry)}")
         elif command == "/forget":
             (entry,) = session.graph.apply([Forget(rest.strip())], at=now, actor="user")
-            _emit_line(run, {"edits": [shapes.edit(entry)]}, render.edit_line(entry))
+            said = f"{render.edit_line(entry)}; /undo {entry.id} works for 30 days"
+            _emit_line(run, {"edits": [shapes.edit(entry)]}, said)
         elif command.startswith("/") and len(command) > 1 and command[1:].isalpha():
             run.err.print(f"There is no command {command}. /help lists them.")
         else:

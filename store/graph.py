@@ -18,7 +18,9 @@ from typing import Self
 import numpy as np
 
 from store.connection import Connection
+from store.erasing import ErasePlan, plan_erase
 from store.errors import EditConflict, InvalidInput, UnknownId
+from store.forgetting import Forgotten, forget_for_good
 from store.journal import (
     Amend,
     Change,
@@ -30,13 +32,17 @@ from store.journal import (
     JournalTable,
     Replace,
     checked_text,
+    refuse_erased,
     reversed_changes,
 )
 from store.memories import MemoryTable
 from store.records import dumps, public_id
+from store.runs import RunTable
 from store.sources import SourceTable, TurnTable
+from store.subclass_edits import SHOWN, add_subclass, remove_subclass
+from store.sweeping import Proof, prove, sweep
 from store.taxonomy import SUBCLASSES, TYPES
-from store.types import Draft, EditKind, Memory, Status, Subclass
+from store.types import Draft, EditKind, Memory, Status, Subclass, Trust, trust_of_kind
 from store.vectors import Vector, VectorTable
 from store.verify import problems
 from store.view import GraphView
@@ -56,6 +62,7 @@ class MemoryGraph:
         self.sources = SourceTable(connection)
         self.turns = TurnTable(connection)
         self.vectors = VectorTable(connection)
+        self.runs = RunTable(connection)
 
     @classmethod
     def open(cls, home: Path, subclasses: Sequence[Subclass] = SUBCLASSES) -> Self:
@@ -66,6 +73,7 @@ class MemoryGraph:
         graph = cls(Connection.open(home))
         try:
             graph._ensure_taxonomy(subclasses)
+            sweep(graph._rows, patience=0.2)  # what a crash or another process kept from it
         except BaseException:
             graph.close()
             raise
@@ -119,8 +127,8 @@ class MemoryGraph:
     def subclasses(self) -> tuple[Subclass, ...]:
         """Layer 2, in the order of the types and of the taxonomy."""
         rows = self._rows.query(
-            """SELECT subclasses.* FROM subclasses JOIN types ON types.name = subclasses.type
-               ORDER BY types.position, subclasses.position"""
+            f"""SELECT subclasses.* FROM subclasses JOIN types ON types.name = subclasses.type
+                WHERE {SHOWN} ORDER BY types.position, subclasses.position"""
         )
         return tuple(
             Subclass(
@@ -132,6 +140,14 @@ class MemoryGraph:
             )
             for row in rows
         )
+
+    def add_subclass(self, subclass: Subclass) -> None:
+        """A row of layer 2 by the person. :raises InvalidInput: if it exists or has no example."""
+        add_subclass(self._rows, subclass)
+
+    def remove_subclass(self, subclass: str) -> None:
+        """Take an empty subclass out of layer 2. :raises EditConflict: if memories live there."""
+        remove_subclass(self._rows, subclass)
 
     # ---- edits ----------------------------------------------------------------------------
 
@@ -155,8 +171,9 @@ class MemoryGraph:
         """
         entries: list[Entry] = []
         with self.writing():
+            said_by = Trust.TOLD if actor == "user" else source and self._trust_of(source)
             for edit in edits:
-                changes = self._changes(edit)
+                changes = self._changes(edit, said_by or None)
                 for change in changes:
                     self.memories.set(change)
                     if model and vectors and change.after and change.after.text in vectors:
@@ -173,7 +190,7 @@ class MemoryGraph:
                 )
         return tuple(entries)
 
-    def _changes(self, edit: Edit) -> tuple[Change, ...]:
+    def _changes(self, edit: Edit, said_by: Trust | None) -> tuple[Change, ...]:
         match edit:
             case Insert(draft):
                 memory = self._new_memory(draft)
@@ -197,6 +214,9 @@ class MemoryGraph:
                 given = edit.given()
                 if "text" in given:
                     given["text"] = checked_text(given["text"])
+                    trust = old.trust or self._trust_of(old.source)
+                    if said_by is not None and said_by.rank > trust.rank:
+                        given["trust"] = said_by  # a screenshot that the person corrected is theirs
                 if "subclass" in given:
                     given["type"] = self._type_of(given["subclass"])
                 return (self._checked(old, replace(old, **given)),)
@@ -216,6 +236,8 @@ class MemoryGraph:
             valid_until=draft.valid_until,
             place=draft.place,
             source=draft.source,
+            span=draft.span,
+            trust=draft.trust or self._trust_of(draft.source),
         )
         _check_interval(memory)
         return memory
@@ -226,10 +248,13 @@ class MemoryGraph:
         return Change(before.id, before, after)
 
     def _type_of(self, subclass: str) -> str:
-        rows = self._rows.query("SELECT type FROM subclasses WHERE id = ?", [subclass])
+        rows = self._rows.query(f"SELECT type FROM subclasses WHERE id = ? AND {SHOWN}", [subclass])
         if not rows:
             raise UnknownId(f"There is no subclass {subclass!r}. `memlane types list` shows them.")
         return str(rows[0]["type"])
+
+    def _trust_of(self, source: str | None) -> Trust:
+        return trust_of_kind(None if source is None else self.sources.kind(source))
 
     def _current(self, memory: str) -> Memory:
         """The memory as the journal last left it, which must be current."""
@@ -247,8 +272,17 @@ class MemoryGraph:
         last = self.journal.of_memory(memory)[-1]
         return [change.after for change in last.changes if change.memory == memory][-1]
 
-    def undo(self, entry: str | None = None, *, at: datetime, actor: str = "user") -> Entry:
+    def undo(
+        self,
+        entry: str | None = None,
+        *,
+        at: datetime,
+        actor: str = "user",
+        batch: int | None = None,
+    ) -> Entry:
         """Take back one entry: by default the last edit that still stands.
+
+        ``batch`` is the number of the first entry when several are taken back together.
 
         An undo can itself be undone, by its id.
 
@@ -257,6 +291,7 @@ class MemoryGraph:
         """
         with self.writing():
             target = self.journal.get(entry) if entry else self.journal.last_standing()
+            refuse_erased(target)
             if earlier := self.journal.undo_of(target.id):
                 raise EditConflict(
                     f"{target.id} is undone already, by {earlier.id}. "
@@ -278,8 +313,34 @@ class MemoryGraph:
                 at=at,
                 actor=actor,
                 source=target.source,
+                batch=batch,
                 undoes=target.id,
             )
+
+    def plan_erase(self, ids: Iterable[str]) -> ErasePlan:
+        """What ``erase`` would take with it. :raises UnknownId: if there is no such memory."""
+        return plan_erase(self, ids)
+
+    def erase(
+        self, ids: Iterable[str], *, at: datetime, actor: str = "user", proof: bool = True
+    ) -> Forgotten:
+        """Forget memories for good, in rows, journal, raw text and every byte of the home.
+
+        Nothing brings them back. With ``proof`` keyed hashes stay, by which ``prove_forgotten``
+        finds traces of them later without knowing them.
+
+        :raises UnknownId: if there is no such memory (any more); nothing is erased.
+        """
+        return forget_for_good(self, self._rows, ids, at=at, actor=actor, proof=proof)
+
+    def count_forgotten(self) -> int:
+        """How often something was erased."""
+        return int(self._rows.query("SELECT count(*) AS n FROM forgotten")[0]["n"])
+
+    def prove_forgotten(self) -> Proof:
+        """Look through every byte of the home for what was ever erased."""
+        sweep(self._rows)
+        return prove(self._rows, self.path.parent)
 
     # ---- derived --------------------------------------------------------------------------
 

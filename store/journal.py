@@ -14,8 +14,16 @@ from datetime import datetime
 from typing import Any
 
 from store.connection import Connection
-from store.errors import InvalidInput, UnknownId
-from store.records import dumps, iso, memory_from_payload, memory_payload, public_id, row_id
+from store.errors import EditConflict, InvalidInput, UnknownId
+from store.records import (
+    dumps,
+    iso,
+    memory_from_payload,
+    memory_payload,
+    moment,
+    public_id,
+    row_id,
+)
 from store.types import Draft, EditKind, Memory, Triple
 
 
@@ -56,7 +64,10 @@ class Expire:
 
 @dataclass(frozen=True, slots=True)
 class Amend:
-    """Fields of ``memory`` corrected in place; a field left None stays as it is."""
+    """Fields of ``memory`` corrected in place; a field left None stays as it is.
+
+    ``clear`` names those of place, valid_from and valid_until that shall be empty.
+    """
 
     memory: str
     text: str | None = None
@@ -65,18 +76,21 @@ class Amend:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     triples: tuple[Triple, ...] | None = None
+    clear: tuple[str, ...] = ()
 
     @property
     def kind(self) -> EditKind:
         return EditKind.AMEND
 
     def given(self) -> dict[str, Any]:
-        """The fields to change."""
-        return {
+        """The fields to change, with their new values."""
+        given = {
             field.name: value
             for field in fields(self)
-            if field.name != "memory" and (value := getattr(self, field.name)) is not None
+            if field.name not in ("memory", "clear")
+            and (value := getattr(self, field.name)) is not None
         }
+        return given | dict.fromkeys(self.clear)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +114,8 @@ class Change:
     memory: str
     before: Memory | None
     after: Memory | None
+    redacted: bool = False
+    """The memory was forgotten for good: what it said before and after is not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +131,8 @@ class Entry:
     source: str | None
     undoes: str | None
     changes: tuple[Change, ...]
+    redacted: datetime | None = None
+    """When a memory of this line was forgotten for good; what it said is gone from here."""
 
     @property
     def memory(self) -> str:
@@ -136,7 +154,9 @@ class Entry:
 
 def payload_from_changes(changes: Iterable[Change]) -> list[dict[str, Any]]:
     return [
-        {
+        {"memory": change.memory, "redacted": True}
+        if change.redacted
+        else {
             "memory": change.memory,
             "before": None if change.before is None else memory_payload(change.before),
             "after": None if change.after is None else memory_payload(change.after),
@@ -147,7 +167,9 @@ def payload_from_changes(changes: Iterable[Change]) -> list[dict[str, Any]]:
 
 def changes_from_payload(payload: Iterable[Mapping[str, Any]]) -> tuple[Change, ...]:
     return tuple(
-        Change(
+        Change(row["memory"], None, None, redacted=True)
+        if row.get("redacted")
+        else Change(
             memory=row["memory"],
             before=None if row["before"] is None else memory_from_payload(row["before"]),
             after=None if row["after"] is None else memory_from_payload(row["after"]),
@@ -159,6 +181,17 @@ def changes_from_payload(payload: Iterable[Mapping[str, Any]]) -> tuple[Change, 
 def reversed_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
     """The changes that take back ``changes``, in the order that keeps references whole."""
     return tuple(Change(c.memory, c.after, c.before) for c in reversed(tuple(changes)))
+
+
+def refuse_erased(entry: Entry) -> None:
+    """:raises EditConflict: if what the entry would bring back is forgotten for good."""
+    gone = ", ".join(change.memory for change in entry.changes if change.redacted)
+    if gone:
+        when = f" on {entry.redacted:%Y-%m-%d}" if entry.redacted else ""
+        raise EditConflict(
+            f"{entry.id} cannot be undone: {gone} was forgotten for good{when} and nothing of it "
+            "is kept. Other edits are undone by their ids: memlane memories history"
+        )
 
 
 def fold(entries: Iterable[Entry]) -> dict[str, Memory]:
@@ -185,7 +218,10 @@ def checked_text(text: str) -> str:
 
 
 class JournalTable:
-    """The append-only journal of one home. Triggers refuse any change of a written line."""
+    """The append-only journal of one home.
+
+    Triggers refuse any change of a written line, but for the redaction of what is erased.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._rows = connection
@@ -207,7 +243,8 @@ class JournalTable:
             public_id("e", number), batch or number, at, kind, actor, source, undoes, changes
         )
         self._rows.execute(
-            "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            """INSERT INTO journal (id, batch, at, kind, actor, source, undoes, changes)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
             (
                 number,
                 entry.batch,
@@ -238,6 +275,27 @@ class JournalTable:
             return tuple(self._read("ORDER BY id"))
         return tuple(self._read("ORDER BY id DESC LIMIT ?", [limit]))[::-1]
 
+    def of_source(self, source: str) -> tuple[Entry, ...]:
+        """Every entry that was made from a source, oldest first."""
+        return tuple(self._read("WHERE source = ? ORDER BY id", [row_id("s", source, "source")]))
+
+    def of_batch(self, batch: int) -> tuple[Entry, ...]:
+        """Every entry that was written with the entry of this number, oldest first."""
+        return tuple(self._read("WHERE batch = ? ORDER BY id", [batch]))
+
+    def newest(self, count: int, before: int | None = None) -> tuple[Entry, ...]:
+        """The last ``count`` entries, newest first; with ``before`` those of lower numbers."""
+        return tuple(
+            self._read("WHERE id < ? ORDER BY id DESC LIMIT ?", [before or (1 << 62), count])
+        )
+
+    def since(self, at: datetime) -> tuple[Entry, ...]:
+        """Every entry written at or after a moment, oldest first."""
+        # Stored times carry offsets, which text does not sort by: julianday() reads them.
+        return tuple(
+            self._read("WHERE julianday(at) >= julianday(?) - 1e-9 ORDER BY id", [iso(at)])
+        )
+
     def of_memory(self, memory: str) -> tuple[Entry, ...]:
         """Every entry that touched a memory, oldest first.
 
@@ -253,6 +311,15 @@ class JournalTable:
             raise UnknownId(f"There is no memory {memory}. `memlane memories list` shows them.")
         return found
 
+    def forgotten_by_person(self) -> tuple[str, ...]:
+        """Memories that are softly forgotten and that the person once forgot, by id."""
+        rows = self._rows.query(
+            """SELECT id FROM memories WHERE status = 'forgotten' AND EXISTS
+               (SELECT 1 FROM journal_memories JOIN journal ON journal.id = entry
+                WHERE memory = memories.id AND kind = 'forget' AND actor = 'user') ORDER BY id"""
+        )
+        return tuple(public_id("m", row["id"]) for row in rows)
+
     def undo_of(self, entry: str) -> Entry | None:
         """The entry that took ``entry`` back."""
         return next(self._read("WHERE undoes = ?", [row_id("e", entry, "edit")]), None)
@@ -263,7 +330,8 @@ class JournalTable:
         :raises UnknownId: if there is none.
         """
         found = self._read(
-            """WHERE kind <> 'undo' AND NOT EXISTS
+            """WHERE kind <> 'undo' AND (redacted IS NULL OR kind = 'erase')
+               AND NOT (kind = 'erase' AND actor = 'auto') AND NOT EXISTS
                (SELECT 1 FROM journal AS later WHERE later.undoes = journal.id)
                ORDER BY id DESC LIMIT 1"""
         )
@@ -282,4 +350,5 @@ class JournalTable:
                 source=None if row["source"] is None else public_id("s", row["source"]),
                 undoes=None if row["undoes"] is None else public_id("e", row["undoes"]),
                 changes=changes_from_payload(json.loads(row["changes"])),
+                redacted=moment(row["redacted"]),
             )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from store.connection import Connection
 from store.errors import UnknownId
@@ -13,20 +13,27 @@ from store.journal import Change
 from store.records import entity_key, iso, memory_from_row, public_id, row_id
 from store.types import Memory, Status, Triple
 
-_SELECT = """SELECT memories.*, subclasses.type AS type FROM memories
-    JOIN subclasses ON subclasses.id = memories.subclass"""
+_SELECT = """SELECT memories.*, subclasses.type AS type, sources.kind AS source_kind FROM memories
+    JOIN subclasses ON subclasses.id = memories.subclass
+    LEFT JOIN sources ON sources.id = memories.source"""
 
 _UPSERT = """INSERT INTO memories
-    (id, text, subclass, created, valid_from, valid_until, place, source, status, replaced_by)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    (id, text, subclass, created, valid_from, valid_until, place, source, status, replaced_by,
+     span_start, span_end, trust)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT(id) DO UPDATE SET text = excluded.text, subclass = excluded.subclass,
         created = excluded.created, valid_from = excluded.valid_from,
         valid_until = excluded.valid_until, place = excluded.place, source = excluded.source,
-        status = excluded.status, replaced_by = excluded.replaced_by"""
+        status = excluded.status, replaced_by = excluded.replaced_by,
+        span_start = excluded.span_start, span_end = excluded.span_end, trust = excluded.trust"""
 
 _RELATIONS = """SELECT relations.memory, head.name AS head, relations.name, tail.name AS tail
     FROM relations JOIN entities AS head ON head.id = relations.head
     JOIN entities AS tail ON tail.id = relations.tail"""
+
+
+_FEW = 500
+"""Below this many memories their relations are looked up one by one, from it on all are read."""
 
 
 class MemoryTable:
@@ -51,6 +58,16 @@ class MemoryTable:
         """Memories that were made from this source."""
         key = row_id("s", source, "source")
         return tuple(self._read("WHERE memories.source = ?", [key]))
+
+    def saying(self, text: str) -> tuple[Memory, ...]:
+        """Memories of every status whose text is this, case aside."""
+        return tuple(self._read("WHERE memories.text = ? COLLATE NOCASE", [text]))
+
+    def replaced_by(self, ids: Collection[str]) -> tuple[Memory, ...]:
+        """Memories that one of these took the place of."""
+        keys = [row_id("m", memory, "memory") for memory in ids]
+        marks = ",".join("?" * len(keys))
+        return tuple(self._read(f"WHERE memories.replaced_by IN ({marks})", keys))
 
     def search(self, text: str, limit: int = 20) -> tuple[Memory, ...]:
         """Full-text search over memories of every status, best first."""
@@ -83,7 +100,8 @@ class MemoryTable:
         rows = self._rows.query(f"{_SELECT} {where} ORDER BY memories.id", parameters)
         if not rows:
             return
-        only = f"WHERE relations.memory = {int(rows[0]['id'])}" if len(rows) == 1 else ""
+        ids = ",".join(str(int(row["id"])) for row in rows[:_FEW])
+        only = f"WHERE relations.memory IN ({ids})" if len(rows) < _FEW else ""
         triples: dict[int, list[Triple]] = {}
         for row in self._rows.query(
             f"{_RELATIONS} {only} ORDER BY relations.memory, relations.position"
@@ -115,6 +133,9 @@ class MemoryTable:
                     after.source and row_id("s", after.source, "source"),
                     after.status,
                     after.replaced_by and row_id("m", after.replaced_by, "memory"),
+                    after.span and after.span.start,
+                    after.span and after.span.end,
+                    after.trust,
                 ),
             )
         if before_triples != after_triples:

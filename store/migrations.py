@@ -163,3 +163,78 @@ def m005_derived(db: Database) -> None:
             DELETE FROM vectors WHERE memory = new.id;
         END""",
     )
+
+
+@migrations()
+def m006_provenance(db: Database) -> None:
+    """Where in its source a memory was read, and how far that is trusted.
+
+    Both are NULL in rows of before: the span is unknown, the trust follows from the source's kind.
+    """
+    _run(
+        db,
+        "ALTER TABLE memories ADD COLUMN span_start INTEGER",
+        "ALTER TABLE memories ADD COLUMN span_end INTEGER",
+        "ALTER TABLE memories ADD COLUMN trust TEXT",
+    )
+
+
+@migrations()
+def m007_erasing(db: Database) -> None:
+    """Forgetting for good: redacted journal lines, proofs without the text (docs/forgetting.md).
+
+    A line of the journal may be changed only to redact it, and only while ``redacting`` holds a
+    row, which the erasing transaction puts in and takes out.
+    """
+    _run(
+        db,
+        "ALTER TABLE journal ADD COLUMN redacted TEXT",
+        "CREATE TABLE redacting (since TEXT NOT NULL)",
+        "DROP TRIGGER journal_no_update",
+        """CREATE TRIGGER journal_no_update BEFORE UPDATE ON journal
+           WHEN NOT (EXISTS (SELECT 1 FROM redacting) AND new.redacted IS NOT NULL
+               AND new.id = old.id AND new.batch = old.batch AND new.at = old.at
+               AND new.kind = old.kind AND new.actor = old.actor AND new.source IS old.source
+               AND new.undoes IS old.undoes)
+           BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END""",
+        """CREATE TABLE forgotten (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at TEXT NOT NULL,
+            entry INTEGER NOT NULL REFERENCES journal(id),
+            swept INTEGER NOT NULL,
+            last_source INTEGER NOT NULL,
+            last_turn INTEGER NOT NULL,
+            last_entry INTEGER NOT NULL
+        )""",
+        """CREATE TABLE forgotten_marks (
+            forgotten INTEGER NOT NULL REFERENCES forgotten(id) ON DELETE CASCADE,
+            mark BLOB NOT NULL,
+            length INTEGER NOT NULL,
+            sieve INTEGER NOT NULL,
+            PRIMARY KEY (forgotten, mark)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX memories_forgotten ON memories(id) WHERE status = 'forgotten'",
+    )
+
+
+@migrations()
+def m010_runs_and_removed_subclasses(db: Database) -> None:
+    """Which sources one ingest took in, and subclasses that the person took out of layer 2.
+
+    A removed subclass keeps its row: history and the journal still name it.
+    """
+    _run(
+        db,
+        """CREATE TABLE runs (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at TEXT NOT NULL,
+            what TEXT NOT NULL
+        )""",
+        """CREATE TABLE run_sources (
+            run INTEGER NOT NULL REFERENCES runs(id),
+            source INTEGER NOT NULL REFERENCES sources(id) ON DELETE CASCADE,
+            PRIMARY KEY (run, source)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX IF NOT EXISTS journal_source ON journal(source)",
+        "CREATE TABLE removed_subclasses (id TEXT PRIMARY KEY REFERENCES subclasses(id))",
+    )

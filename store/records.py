@@ -9,7 +9,20 @@ from datetime import datetime
 from typing import Any
 
 from store.errors import UnknownId
-from store.types import Memory, Source, SourceKind, SourceStatus, Status, Triple
+from store.types import (
+    Memory,
+    Source,
+    SourceKind,
+    SourceStatus,
+    Span,
+    Status,
+    Triple,
+    Trust,
+    trust_of_kind,
+)
+
+PAYLOAD_VERSION = 2
+"""Of a memory in a journal line: 2 added span and trust; a line without ``v`` is of version 1."""
 
 _ID = re.compile(r"([a-z])([1-9][0-9]{0,17})")
 
@@ -64,10 +77,15 @@ def memory_payload(memory: Memory) -> dict[str, Any]:
         "source": memory.source,
         "status": memory.status.value,
         "replaced_by": memory.replaced_by,
+        "span": None if memory.span is None else [memory.span.start, memory.span.end],
+        "trust": None if memory.trust is None else memory.trust.value,
+        "v": PAYLOAD_VERSION,
     }
 
 
 def memory_from_payload(payload: Mapping[str, Any]) -> Memory:
+    """The memory of a journal line of any version; what the line lacks is None."""
+    span, trust = payload.get("span"), payload.get("trust")
     return Memory(
         id=payload["id"],
         text=payload["text"],
@@ -81,11 +99,14 @@ def memory_from_payload(payload: Mapping[str, Any]) -> Memory:
         source=payload["source"],
         status=Status(payload["status"]),
         replaced_by=payload["replaced_by"],
+        span=None if span is None else Span(*span),
+        trust=None if trust is None else Trust(trust),
     )
 
 
 def memory_from_row(row: Mapping[str, Any], triples: tuple[Triple, ...]) -> Memory:
-    """``row`` is of ``memories`` joined with its subclass's ``type``."""
+    """``row`` is of ``memories`` joined with its subclass's ``type`` and source's ``kind``."""
+    kind = None if row["source_kind"] is None else SourceKind(row["source_kind"])
     return Memory(
         id=public_id("m", row["id"]),
         text=row["text"],
@@ -99,6 +120,8 @@ def memory_from_row(row: Mapping[str, Any], triples: tuple[Triple, ...]) -> Memo
         source=None if row["source"] is None else public_id("s", row["source"]),
         status=Status(row["status"]),
         replaced_by=None if row["replaced_by"] is None else public_id("m", row["replaced_by"]),
+        span=None if row["span_start"] is None else Span(row["span_start"], row["span_end"]),
+        trust=trust_of_kind(kind) if row["trust"] is None else Trust(row["trust"]),
     )
 
 

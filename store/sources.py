@@ -70,6 +70,13 @@ class SourceTable:
             raise UnknownId(f"There is no source {source}. `memlane status` tells what came in.")
         return source_from_row(rows[0])
 
+    def kind(self, source: str) -> SourceKind:
+        """Its kind, without reading its text. :raises UnknownId: if there is none with this id."""
+        key = row_id("s", source, "source")
+        for row in self._rows.query("SELECT kind FROM sources WHERE id = ?", [key]):
+            return SourceKind(row["kind"])
+        raise UnknownId(f"There is no source {source}. `memlane status` tells what came in.")
+
     def latest_from(self, locator: str) -> Source | None:
         """The newest source that came from this path."""
         rows = self._rows.query(

@@ -7,6 +7,7 @@ times are aware datetimes, ids are short stable strings (``m12`` a memory, ``s3`
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -28,6 +29,8 @@ class EditKind(StrEnum):
     REPLACE = "replace"
     AMEND = "amend"
     FORGET = "forget"
+    ERASE = "erase"
+    """Forgotten for good: the texts of its memories are gone from every line of the journal."""
     UNDO = "undo"
 
 
@@ -55,6 +58,83 @@ class SourceStatus(StrEnum):
     """A newer version of the same file has taken its place."""
 
 
+class Trust(StrEnum):
+    """How far a memory's origin is trusted (docs/trust.md). Best first; the last two are equal."""
+
+    TOLD = "told"
+    """The person said or typed it."""
+    NOTED = "noted"
+    """The person's own note."""
+    RECORDED = "recorded"
+    """A calendar or a contact card: kept by programs, often filled in by others."""
+    SEEN = "seen"
+    """Read off a screenshot."""
+    RELAYED = "relayed"
+    """Somebody else's words inside a text: a quoted or forwarded message."""
+
+    @property
+    def rank(self) -> int:
+        """A larger number is trusted more."""
+        return _RANKS[self]
+
+
+_RANKS = {
+    Trust.TOLD: 4,
+    Trust.NOTED: 3,
+    Trust.RECORDED: 2,
+    Trust.SEEN: 1,
+    Trust.RELAYED: 1,
+}
+_OF_KIND = {
+    SourceKind.CHAT: Trust.TOLD,
+    SourceKind.MANUAL: Trust.TOLD,
+    SourceKind.NOTE: Trust.NOTED,
+    SourceKind.CALENDAR: Trust.RECORDED,
+    SourceKind.CONTACT: Trust.RECORDED,
+    SourceKind.SCREENSHOT: Trust.SEEN,
+}
+
+
+def trust_of_kind(kind: SourceKind | None) -> Trust:
+    """The trust of what a source of this kind says; without a source it was typed by hand."""
+    return Trust.TOLD if kind is None else _OF_KIND[kind]
+
+
+def lowest(trusts: Iterable[Trust]) -> Trust:
+    """What a memory derived from others may claim: the lowest trust of its evidence.
+
+    :raises ValueError: without evidence nothing can be derived.
+    """
+    return min(trusts, key=lambda trust: trust.rank)
+
+
+def may_replace(new: Trust | None, old: Trust | None) -> bool:
+    """Whether something of trust ``new`` may change or end a memory of trust ``old`` unasked.
+
+    The person's own words, told or noted, may change anything. Everything else may change only
+    what is trusted no more than itself: a screenshot never overrules what the person said. Where
+    this is False the new stands beside the old, and the two are asked about. None is the trust of
+    a draft or memory that says nothing of its origin: typed by hand.
+    """
+    new, old = new or Trust.TOLD, old or Trust.TOLD
+    return new.rank >= min(old.rank, Trust.NOTED.rank)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of a source's text: characters ``start`` up to, not including, ``end``."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        """The stretch itself."""
+        return text[self.start : self.end]
+
+    def overlaps(self, other: Span) -> bool:
+        return self.start < other.end and other.start < self.end
+
+
 @dataclass(frozen=True, slots=True)
 class Triple:
     """A directed edge of layer 3: ``head -> tail`` by ``relation``."""
@@ -77,6 +157,10 @@ class Draft:
     valid_until: datetime | None = None
     place: str | None = None
     source: str | None = None
+    span: Span | None = None
+    """Where in the source's text it was read; None where nothing there matches it."""
+    trust: Trust | None = None
+    """None: as the kind of its source says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +179,9 @@ class Memory:
     source: str | None = None
     status: Status = Status.CURRENT
     replaced_by: str | None = None
+    span: Span | None = None
+    trust: Trust | None = None
+    """Read from the rows it is always there; None only in journal lines older than trust."""
 
     def holds_at(self, now: datetime) -> bool:
         """Whether the memory may be stated as current at ``now``."""

@@ -18,6 +18,8 @@ from agent.config import load_config
 from agent.ports import ChatTurn, Vectors
 from agent.session import Session
 from store.graph import MemoryGraph
+from store.journal import Insert
+from store.types import Draft, SourceKind
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 
@@ -76,3 +78,18 @@ def say_many(home: Path, name: str, count: int) -> None:
     with open_here(home) as session:
         for number in range(count):
             session.remember(f"My {name} number {number} is {number}{name}.")
+
+
+def forget_and_acknowledge(home: Path, acknowledged: Path, secret: str) -> None:
+    """Store some memories, acknowledge, and forget one of them for good."""
+    with open_here(home) as session:
+        graph = session.graph
+        source = graph.sources.add(SourceKind.CHAT, f"Well. {secret} Bye.", NOW)
+        drafts = [Draft(secret, "attribute.belongings", NOW, source=source.id)]
+        drafts += [
+            Draft(f"My shelf {number} holds {number} books.", "attribute.belongings", NOW)
+            for number in range(200)
+        ]
+        graph.apply([Insert(draft) for draft in drafts], at=NOW)
+        acknowledged.touch()
+        graph.erase(["m1"], at=NOW)

@@ -69,7 +69,7 @@ def test_ask_without_a_language_model_gives_the_chosen_memories(told: Memlane):
     }  # fmt: skip
     assert reply["route"] == "retrieve"
     first = reply["memories"][0]
-    assert set(first) == {"id", "text", "score"}
+    assert set(first) == {"id", "text", "score", "trust"}
     assert first["text"] == "I live in Jurong West, Singapore."
     assert 0 <= first["score"] <= 1
     assert set(reply["timing_ms"]) >= {"select", "total"}
@@ -140,7 +140,7 @@ def test_memories_by_hand_add_show_edit_replace_forget_undo_history(memlane: Mem
         "replaced", "m2", "I work at Acme.",
     )  # fmt: skip
     assert [edit["kind"] for edit in shown["edits"]] == ["insert", "amend", "replace"]
-    memlane("memories", "forget", "m2")
+    memlane("memories", "forget", "--soft", "m2")
     assert memlane("memories", "list", "--json").json["memories"] == []
     undone = memlane("memories", "undo", "--json").json["edits"][0]
     assert (undone["kind"], undone["after"]) == ("undo", "I work at Bolt.")
@@ -177,7 +177,7 @@ def test_export_writes_everything_as_json_lines(told: Memlane, tmp_path: Path):
     assert {"subclass", "source", "memory", "edit"} <= set(kinds)
     file = tmp_path / "memories.md"
     assert told("export", "--format", "md", "-o", str(file)).code == 0
-    assert "- My name is Wang Xiaoming." in file.read_text()
+    assert "\nMy name is Wang Xiaoming.\n" in file.read_text()
 
 
 def test_status_and_doctor_report_a_sound_home(told: Memlane):

@@ -1,41 +1,27 @@
-"""Drafts and the memories near them -> planned edits (EMG-RAG section 4.2). Pure: writes nothing.
+"""Exact comparisons of a draft with a stored memory: same statement, same slot, same but a value.
 
-The paper compares the relations of the draft and of the top-1 memory of the nearest partition. A
-small model names the same relation in two ways now and then, so three exact comparisons decide,
-the first that holds:
-
-1. *the same statement*: same words, or the same relations with the same ends -> unchanged;
-2. *the same slot*: same head and relation, another tail, and the relation holds one value at a
-   time -> replace;
-3. *the same sentence with another value*: what comes before the value is the same, and only a
-   number, time, date, code or name differs -> replace.
-
-Everything else is a new memory; with an end date it is the time-bound edit, expire.
+Pure functions over words, values and relations; no model. A small model names the same relation
+in two ways now and then, so relations are compared beside the words (EMG-RAG section 4.2).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
+from agent.editing.relations import MANY_VALUED
 from agent.triples.relations import is_single
-from store.journal import Edit, Insert, Replace
 from store.partitions import Match
 from store.records import entity_key
-from store.types import Draft, Memory, Subclass, Triple
+from store.types import Draft, Subclass, Triple
 
 SAME_TEXT = 0.97
 """Cosine similarity from which two sentences with the same values say the same."""
 SAME_TOPIC = 0.60
 """Cosine similarity from which a relation that is single only in its subclass is the same slot."""
 
-MANY_VALUED = frozenset(
-    """likes dislikes loves prefers has owns knows visits bought booked watched read plays eats
-    drinks meets includes wants needs plans decided promised thinks uses speaks allergic_to
-    noted is""".split()
-)
-"""Relations of which several may hold side by side, whatever their subclass."""
+SHORT = 12
+"""Words of a sentence that gives one value to a relation which only its subclass calls single."""
 
 _CODE = re.compile(r"\b(?=[A-Za-z0-9-]*\d)(?=[A-Za-z0-9-]*[A-Za-z])[A-Za-z0-9-]{3,}\b")
 _VALUE = re.compile(
@@ -45,64 +31,8 @@ _VALUE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_JOINS = re.compile(r"\bjoin", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Unchanged:
-    """A draft that says what a memory says already: nothing is stored twice."""
-
-    draft: Draft
-    memory: str
-
-
-@dataclass(frozen=True, slots=True)
-class EditPlan:
-    """What would be done, in order; nothing is written yet."""
-
-    edits: tuple[Edit, ...]
-    unchanged: tuple[Unchanged, ...]
-
-
-def plan_edits(
-    drafts: Sequence[Draft],
-    near: Callable[[Draft], Sequence[Match]],
-    subclasses: Mapping[str, Subclass],
-) -> EditPlan:
-    """Decide for each draft between insert, expire, replace and nothing.
-
-    ``near`` gives the stored memories that a draft may be about, best first.
-    """
-    edits: list[Edit] = []
-    unchanged: list[Unchanged] = []
-    taken: set[str] = set()
-    seen: set[str] = set()
-    for draft in drafts:
-        said = " ".join(words(draft.text))
-        if said in seen:
-            continue
-        seen.add(said)
-        matches = near(draft)
-        same = next((m for m in matches if same_statement(draft, m)), None)
-        if same is not None:
-            unchanged.append(Unchanged(draft, same.memory.id))
-            continue
-        old = next(
-            (
-                m
-                for m in matches
-                if m.memory.id not in taken
-                and m.memory.source != (draft.source or "")
-                and (sameslot(draft, m, subclasses) or same_but_value(draft.text, m.memory.text))
-            ),
-            None,
-        )
-        if old is None:
-            edits.append(Insert(draft))
-        else:
-            taken.add(old.memory.id)
-            edits.append(Replace(old.memory.id, draft))
-    return EditPlan(tuple(edits), tuple(unchanged))
 
 
 def same_statement(draft: Draft, match: Match) -> bool:
@@ -129,6 +59,9 @@ def sameslot(draft: Draft, match: Match, subclasses: Mapping[str, Subclass]) -> 
             continue
         relation = place[1]
         if is_single(relation):
+            # One may join a club and a choir; only an employer there is one of.
+            if relation == "works_at" and _JOINS.search(draft.text + " " + memory.text):
+                return draft.subclass == memory.subclass == "attribute.occupation"
             return True
         subclass = subclasses.get(draft.subclass)
         if (
@@ -137,6 +70,8 @@ def sameslot(draft: Draft, match: Match, subclasses: Mapping[str, Subclass]) -> 
             and relation not in MANY_VALUED
             and memory.subclass == draft.subclass
             and match.score >= SAME_TOPIC
+            # Two stories that share a verb ('I joined ...') are no two values of one thing.
+            and max(len(words(text)) for text in (draft.text, memory.text)) <= SHORT
         ):
             return True
     return False
@@ -199,10 +134,3 @@ def negated(text: str) -> bool:
     return bool(
         re.search(r"\b(not|no longer|never|cannot|stopped|quit)\b|n['’]t\b", text, re.IGNORECASE)
     )
-
-
-def leftovers(plan: EditPlan, made: Sequence[Memory]) -> tuple[str, ...]:
-    """Of the memories that an older version of a file gave, those the new one no longer states."""
-    kept = {entry.memory for entry in plan.unchanged}
-    kept |= {edit.memory for edit in plan.edits if isinstance(edit, Replace)}
-    return tuple(memory.id for memory in made if memory.id not in kept)

@@ -1,0 +1,116 @@
+"""Drafts and the memories near them -> planned edits (EMG-RAG section 4.2). Pure: writes nothing.
+
+The paper compares the relations of the draft and of the top-1 memory of the nearest partition.
+Exact comparisons come first (``compare``), the first that holds:
+
+1. *the same statement*: same words, or the same relations with the same ends -> unchanged;
+2. *the same slot*: same head and relation, another tail, and the relation holds one value at a
+   time -> replace;
+3. *the same sentence with another value*: what comes before the value is the same, and only a
+   number, time, date, code or name differs -> replace;
+4. *a part that moves*: the draft gives an event another time -> replace, the rest stays
+   (``partial``).
+
+Where none holds, the pair judge (``pairs``, ``deciding``) sees what plain comparison cannot: the
+same thing in other words, a denial, another value of a slot that has no name. Everything else is a
+new memory; with an end date it is the time-bound edit, expire. What cannot be decided is kept
+beside the old, with a question for the person (``questions``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.editing.compare import same_but_value, same_statement, sameslot, slot, words
+from agent.editing.deciding import Judge, decide
+from agent.editing.partial import another, merged, moved
+from agent.editing.questions import Question
+from store.journal import Edit, Insert, Replace
+from store.partitions import Match
+from store.types import Draft, Memory, Subclass
+
+__all__ = ["EditPlan", "Question", "Unchanged", "leftovers", "plan_edits", "slot"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A draft that says what a memory says already: nothing is stored twice."""
+
+    draft: Draft
+    memory: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditPlan:
+    """What would be done, in order; nothing is written yet."""
+
+    edits: tuple[Edit, ...]
+    unchanged: tuple[Unchanged, ...]
+    questions: tuple[Question, ...] = ()
+    """What could not be decided: an old memory and the text that was stored beside it."""
+
+
+def plan_edits(
+    drafts: Sequence[Draft],
+    near: Callable[[Draft], Sequence[Match]],
+    subclasses: Mapping[str, Subclass],
+    judge: Judge | None = None,
+) -> EditPlan:
+    """Decide for each draft between insert, expire, replace and nothing.
+
+    ``near`` gives the stored memories that a draft may be about, best first. Without ``judge`` only
+    the exact comparisons decide.
+    """
+    edits: list[Edit] = []
+    unchanged: list[Unchanged] = []
+    questions: list[Question] = []
+    taken: set[str] = set()
+    seen: set[str] = set()
+    for draft in drafts:
+        said = " ".join(words(draft.text))
+        if said in seen:
+            continue
+        seen.add(said)
+        matches = near(draft)
+        same = next((m for m in matches if same_statement(draft, m)), None)
+        if same is not None:
+            unchanged.append(Unchanged(draft, same.memory.id))
+            continue
+        free = [
+            match
+            for match in matches
+            # What one text says stands together: its own sentences never undo one another.
+            if match.memory.id not in taken and match.memory.source != (draft.source or "")
+        ]
+        old = next(
+            (
+                m
+                for m in free
+                if (sameslot(draft, m, subclasses) and not another(draft, m.memory))
+                or same_but_value(draft.text, m.memory.text)
+                or moved(draft, m.memory)
+            ),
+            None,
+        )
+        if old is None and judge is not None:
+            decision = decide(draft, free, judge)
+            if decision.match is not None and decision.same:
+                unchanged.append(Unchanged(draft, decision.match.memory.id))
+                continue
+            if decision.match is not None and decision.asks:
+                questions.append(Question(decision.match.memory.id, draft.text))
+            old = decision.match if decision.replaces else None
+        if old is None:
+            edits.append(Insert(draft))
+        else:
+            taken.add(old.memory.id)
+            edits.append(Replace(old.memory.id, merged(draft, old.memory)))
+    return EditPlan(tuple(edits), tuple(unchanged), tuple(questions))
+
+
+def leftovers(plan: EditPlan, made: Sequence[Memory]) -> tuple[str, ...]:
+    """Of the memories that an older version of a file gave, those the new one no longer states."""
+    kept = {entry.memory for entry in plan.unchanged}
+    kept |= {edit.memory for edit in plan.edits if isinstance(edit, Replace)}
+    return tuple(memory.id for memory in made if memory.id not in kept)

@@ -1,0 +1,154 @@
+"""Partial updates: an event moves to another time, and the rest of what is known of it stays.
+
+``The dentist appointment is moved to 11:00.`` changes the hour in ``I have a dentist appointment
+with Dr Lund on 2024-05-14 10:00 at Orchard Clinic.`` and nothing else. Pure functions over text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from agent.dates import validity
+from agent.editing.cues import common, folded
+from store.types import Draft, Memory, Triple
+
+MONTHS = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+)
+KINDS: Mapping[str, re.Pattern[str]] = {
+    kind: re.compile(pattern, re.IGNORECASE)
+    for kind, pattern in (
+        ("date", rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}} {MONTHS}(?: \d{{4}})?\b"),
+        ("time", r"\b\d{1,2}(?::\d{2})(?:\s?[ap]\.?m\b\.?)?|\b\d{1,2}\s?[ap]\.?m\b\.?"),
+    )
+}
+_CODE = re.compile(r"\b(?=[A-Z-]*\d)[A-Z0-9-]{1,6}\b")
+_TIMED = frozenset("is_at departs_at arrives_at expected_on reserved_for expires_on".split())
+_NUMBERED = frozenset("seat gate terminal platform coach room table".split())
+_MOVES = re.compile(
+    r"\b(?:moved?|re-?scheduled?|postponed?|brought forward|pushed(?: back)?|shifted|delayed"
+    r"|changed|now|put off|set back)\b|改到|推迟",
+    re.IGNORECASE,
+)
+_INTRODUCES = re.compile(
+    r"^(?:(?:and|also),? )?(?:i|we)(?:['’]ve| have)?(?: also| just)?"
+    r"(?: got| booked| made| reserved)? (?:an?|another|two) ",
+    re.IGNORECASE,
+)
+_ABOUT_MOVING = frozenset(
+    """mov resched reschedul postpon brought forward push back shift delay chang now put off set
+    start begin tak plac time at appointment""".split()
+)
+
+
+def values_of(text: str) -> dict[str, list[str]]:
+    """Dates and times of a text as they stand there, by kind."""
+    return {kind: pattern.findall(text) for kind, pattern in KINDS.items()}
+
+
+def moved(draft: Draft, memory: Memory) -> bool:
+    """Whether the draft gives another date or time to the very event the memory is about.
+
+    Without a word of moving only another hour does: another day may well be another appointment.
+    """
+    told, known = values_of(draft.text), values_of(memory.text)
+    given = {kind: found[0].casefold() for kind, found in told.items() if len(found) == 1}
+    if not given or any(len(found) > 1 for found in told.values()):
+        return False
+    if any(len(known[kind]) != 1 for kind in given):
+        return False
+    if all(clock(known[kind][0]) == clock(value) for kind, value in given.items()):
+        return False
+    if not _MOVES.search(draft.text) and "date" in given:
+        return False
+    relations = {t.relation for t in draft.triples} & _TIMED
+    if relations & {"departs_at", "arrives_at"} and not relations & {
+        t.relation for t in memory.triples
+    }:
+        return False
+    inside = set(folded(memory.text))
+    about = [common(folded(t.head)) for t in draft.triples if t.relation in _TIMED]
+    # One word alone ('meeting') is the event only where the draft says that it moved.
+    enough = 1 if _MOVES.search(draft.text) else 2
+    return any(len(head) >= enough and set(head) <= inside for head in about)
+
+
+def another(draft: Draft, memory: Memory) -> bool:
+    """Whether the draft tells of a further event: 'I have an appointment', on another day.
+
+    The same head and relation would otherwise be taken for the one appointment that moved.
+    """
+    told, known = values_of(draft.text)["date"], values_of(memory.text)["date"]
+    return bool(told and known and told != known and _INTRODUCES.search(draft.text))
+
+
+def merged(draft: Draft, memory: Memory) -> Draft:
+    """The draft with what the memory knows beyond it; the draft itself where it says it all."""
+    swap = _swaps(draft, memory)
+    if not swap:
+        return draft
+    beyond = set(folded(draft.text)) - set(folded(memory.text)) - _ABOUT_MOVING
+    new_words = beyond - {word for new in swap.values() for word in folded(new)}
+    kept = _without(memory.text, swap) - set(folded(draft.text))
+    if new_words or not kept:
+        return draft
+    text = _swapped(memory.text, swap)
+    span = validity(text, draft.created)
+    return replace(
+        draft,
+        text=text,
+        subclass=memory.subclass,
+        triples=tuple(
+            Triple(_swapped(t.head, swap), t.relation, _swapped(t.tail, swap))
+            for t in memory.triples
+        ),
+        valid_from=draft.valid_from or memory.valid_from,
+        valid_until=draft.valid_until or span.valid_until,
+        place=draft.place or memory.place,
+    )
+
+
+def _swaps(draft: Draft, memory: Memory) -> dict[str, str]:
+    """Old value -> new value, where each kind stands once in both."""
+    told, known = values_of(draft.text), values_of(memory.text)
+    swap: dict[str, str] = {}
+    for kind in KINDS:
+        if len(told[kind]) == 1 and len(known[kind]) == 1:
+            new, old = told[kind][0], known[kind][0]
+            swap[old] = clock(new) if re.fullmatch(r"\d{1,2}:\d{2}", old) else new
+        elif told[kind]:
+            return {}
+    for told_of in draft.triples:
+        given = _CODE.match(told_of.tail)
+        for known_of in memory.triples:
+            stood = _CODE.match(known_of.tail)
+            same = told_of.relation == known_of.relation and told_of.relation in _NUMBERED
+            if same and given and stood:
+                swap[stood.group()] = given.group()
+    return {old: new for old, new in swap.items() if old != new}
+
+
+def _without(text: str, swap: Mapping[str, str]) -> set[str]:
+    for old in swap:
+        text = text.replace(old, " ")
+    return set(folded(text))
+
+
+def _swapped(text: str, swap: Mapping[str, str]) -> str:
+    for old, new in swap.items():
+        text = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new.replace("\\", r"\\"), text)
+    return text
+
+
+def clock(value: str) -> str:
+    """'3 pm' and '15:00' as one; anything else folded."""
+    match = re.fullmatch(r"(\d{1,2})(?::(\d{2}))?\s?([ap])?\.?m?\.?", value.strip(), re.IGNORECASE)
+    if match is None or not (match.group(2) or match.group(3)):
+        return value.casefold()
+    hour = int(match.group(1))
+    half = (match.group(3) or "").casefold()
+    hour = hour % 12 + 12 if half == "p" else hour % 12 if half == "a" else hour
+    return f"{hour:02d}:{match.group(2) or '00'}"

@@ -1,0 +1,71 @@
+"""A contradiction that cannot be decided: both memories stay, and the person says which holds.
+
+The question is not stored apart: it stands in the trace of the turn that raised it, and the next
+message is read for an answer. Pure functions over text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agent.editing.cues import common, folded
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An old memory, by id, and the text that now stands beside it."""
+
+    memory: str
+    text: str
+
+
+class Holds(StrEnum):
+    """What the person answers."""
+
+    OLD = "old"
+    NEW = "new"
+    BOTH = "both"
+
+
+_LONGEST = 12
+"""Words of an answer; a longer message tells something of its own."""
+_BOTH = re.compile(r"\bboth\b|\beither\b|两个都|都(?:是|对)", re.IGNORECASE)
+_NEW = re.compile(
+    r"\b(?:new(?:er)?|second|latter|latest|last|now|changed|update it|replace)\b|新|第二|后",
+    re.IGNORECASE,
+)
+_OLD = re.compile(
+    r"\b(?:old(?:er)?|first|former|earlier|previous|original|still|unchanged)\b|旧|第一|以前",
+    re.IGNORECASE,
+)
+
+
+def ask(old: str, new: str) -> str:
+    """The question in words."""
+    return (
+        f"You told me: {old} Now: {new} I keep both. "
+        "Which holds: the old one, the new one, or both?"
+    )
+
+
+def answer_in(message: str, old: str, new: str) -> Holds | None:
+    """Which of two memories the message says holds; None where it is no answer.
+
+    A short message that names what only one of them says is an answer too ('the aisle').
+    """
+    if len(message.split()) > _LONGEST or message.rstrip().endswith(("?", "？")):
+        return None
+    if _BOTH.search(message):
+        return Holds.BOTH
+    said = [bool(_OLD.search(message)), bool(_NEW.search(message))]
+    if said[0] != said[1]:
+        return Holds.OLD if said[0] else Holds.NEW
+    own_old, own_new = set(common(folded(old))), set(common(folded(new)))
+    named = set(common(folded(message)))
+    for_old, for_new = named & (own_old - own_new), named & (own_new - own_old)
+    # Whatever else it says must stand in one of the two, or it is a message of its own.
+    if named <= own_old | own_new and bool(for_old) != bool(for_new):
+        return Holds.OLD if for_old else Holds.NEW
+    return None

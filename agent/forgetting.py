@@ -1,0 +1,32 @@
+"""Opening a home, and making good what was softly forgotten long enough ago."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime
+
+from agent.config import Config
+from store.errors import StoreError
+from store.forgetting import due
+from store.graph import MemoryGraph
+
+
+def open_graph(config: Config) -> MemoryGraph:
+    """Open the home of ``config``; what is due is forgotten for good on the way.
+
+    :raises StoreError: if the home or its database cannot be used.
+    """
+    graph = MemoryGraph.open(config.home)
+    # A home that cannot be written now (busy, full, read-only) can still be read.
+    with suppress(StoreError):
+        forget_due(graph, config.now())
+    return graph
+
+
+def forget_due(graph: MemoryGraph, now: datetime) -> tuple[str, ...]:
+    """Forget for good what the person softly forgot 30 days ago; returns the memories' ids."""
+    # A clock set forward by --now must not destroy anything before its time.
+    ids = due(graph, min(now, datetime.now().astimezone()))
+    if ids:
+        graph.erase(ids, at=now, actor="auto")
+    return ids

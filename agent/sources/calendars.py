@@ -1,0 +1,250 @@
+"""Calendars: iCalendar files (RFC 5545). Each event is an Event memory, read without a model.
+
+Times are told in the event's own zone, which is named where it differs from the person's. An event
+ends by itself; one that recurs keeps its rule as text and names its next occurrences.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from itertools import islice
+from typing import Any
+
+from agent.errors import UnreadableSource
+from agent.sources.typed import Entries, Item, text_of
+from store.types import Draft, Source, Span, Triple
+
+SUFFIXES = frozenset({".ics", ".ical", ".ifb", ".icalendar"})
+OCCURRENCES = 3
+"""How many coming occurrences of a recurring event are named."""
+
+_BLOCK = re.compile(r"^BEGIN:(VEVENT|VTIMEZONE)\s*$.*?^END:\1\s*$", re.M | re.S | re.I)
+_DAYS = dict(
+    zip("MO TU WE TH FR SA SU".split(), "Monday Tuesday Wednesday Thursday Friday Saturday "
+        "Sunday".split(), strict=True)
+)  # fmt: skip
+_UNITS = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
+_YEARLY_WORDS = re.compile(r"birthday|anniversary|生日|纪念日", re.IGNORECASE)
+
+
+def read_calendar(source: Source, me: frozenset[str] = frozenset()) -> Entries:
+    """The events of a calendar; one that cannot be read is named and the others are read.
+
+    :raises UnreadableSource: if the text is no calendar.
+    """
+    text = source.text
+    where = source.locator or source.id
+    if not re.search(r"^\s*BEGIN:VCALENDAR", text, re.I | re.M):
+        raise UnreadableSource(f"{where} is no calendar: it has no BEGIN:VCALENDAR.")
+    blocks = list(_BLOCK.finditer(text))
+    zones = "\n".join(block.group() for block in blocks if block[1].upper() == "VTIMEZONE")
+    events = [block for block in blocks if block[1].upper() == "VEVENT"]
+    items: list[Item] = []
+    problems: list[str] = []
+    begun = len(re.findall(r"^BEGIN:VEVENT\s*$", text, re.I | re.M))
+    if begun > len(events):
+        problems.append(f"{where} breaks off: {begun - len(events)} of its events have no end.")
+    parsed: list[tuple[re.Match[str], Any]] = []
+    for number, block in enumerate(events, 1):
+        line = text.count("\n", 0, block.start()) + 1
+        try:
+            parsed.append((block, _parsed(zones, block.group())))
+        except (ValueError, KeyError, IndexError, TypeError, ArithmeticError) as error:
+            problems.append(f"{where}, line {line}, event {number}: {_short(error)}")
+    moved = _moved(event for _, event in parsed)
+    for block, event in parsed:
+        line = text.count("\n", 0, block.start()) + 1
+        try:
+            item = _item(event, source, Span(*block.span()), moved)
+        except (ValueError, KeyError, IndexError, TypeError, ArithmeticError) as error:
+            problems.append(f"{where}, line {line}: {_short(error)}")
+            continue
+        if item is not None:
+            items.append(item)
+    return Entries(tuple(items), tuple(problems))
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:160] or type(error).__name__
+
+
+def _parsed(zones: str, block: str) -> Any:  # noqa: ANN401 - an icalendar component
+    from icalendar import Calendar
+
+    wrapped = f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-\n{zones}\n{block}\nEND:VCALENDAR\n"
+    (event,) = Calendar.from_ical(wrapped.replace("\r\n", "\n").replace("\n\n", "\n")).walk(
+        "VEVENT"
+    )
+    if event.errors:
+        name, reason = event.errors[0]
+        raise ValueError(f"{name} cannot be read: {reason}")
+    if "DTSTART" not in event:
+        raise ValueError("an event without DTSTART")
+    return event
+
+
+def _moved(events: Any) -> dict[str, set[datetime]]:  # noqa: ANN401
+    """Occurrences that have an entry of their own, by the event's UID."""
+    found: dict[str, set[datetime]] = {}
+    for event in events:
+        if "RECURRENCE-ID" in event:
+            moment = _moment(event["RECURRENCE-ID"].dt, UTC)
+            found.setdefault(str(event.get("UID", "")), set()).add(moment)
+    return found
+
+
+def _item(
+    event: Any,  # noqa: ANN401
+    source: Source,
+    span: Span,
+    moved: dict[str, set[datetime]],
+) -> Item | None:
+    if str(event.get("STATUS", "")).upper() == "CANCELLED":
+        return None
+    home = source.captured.tzinfo or UTC
+    name = text_of(str(event.get("SUMMARY", ""))) or "An event without a name"
+    place = text_of(str(event.get("LOCATION", ""))) or None
+    start, end = event["DTSTART"].dt, event.end
+    all_day = not isinstance(start, datetime)
+    begins = _moment(start, home)
+    ends = _moment(end, home) if end else begins
+    if ends < begins:
+        raise ValueError(f"{name!r} ends before it begins")
+    if all_day and ends == begins:
+        ends += timedelta(days=1)
+    recurrence_id = event["RECURRENCE-ID"].to_ical().decode() if "RECURRENCE-ID" in event else ""
+    uid = text_of(str(event.get("UID", ""))) or f"{name}/{begins.isoformat()}"
+    at = _hours(begins, ends, all_day, source.captured)
+    if place:
+        at += f" at {place}"
+    if names := _attendees(event):
+        at += f" with {names}"
+    day = f"{begins:%Y-%m-%d}"
+    yearly = _YEARLY_WORDS.search(name) is not None
+    triples = [Triple("me", "has", name)]
+    if "RRULE" in event:
+        rule = event["RRULE"].to_ical().decode()
+        yearly = yearly or "FREQ=YEARLY" in rule
+        coming, last = _occurrences(event, begins, all_day, source.captured, moved.get(uid, set()))
+        stem = f"{name} is in my calendar {_in_words(event['RRULE'])}{at}, from {day} on ({rule})"
+        text = stem + (f", next on {_listed(coming)}." if coming else ".")
+        until = None if last is None else last + (ends - begins)
+        triples += [
+            Triple(name, "is_at", coming[0] if coming else day),
+            Triple(name, "recurs", rule),
+        ]
+    else:
+        text = stem = f"{name} is in my calendar on {_days(begins, ends, all_day)}{at}."
+        until = max(ends, begins + timedelta(minutes=1))
+        triples.append(Triple(name, "is_at", day if all_day else f"{begins:%Y-%m-%d %H:%M}"))
+    if place:
+        triples.append(Triple(name, "address", place))
+    draft = Draft(
+        text=text_of(text),
+        subclass="event.anniversary" if yearly else "event.arrangement",
+        created=source.captured,
+        triples=tuple(triples),
+        valid_until=until,
+        place=place,
+        source=source.id,
+        span=span,
+    )
+    return Item(f"{uid}/{recurrence_id}", draft, text_of(stem))
+
+
+def _moment(value: date | datetime, home: tzinfo) -> datetime:
+    """A point in time; one without a zone, or in UTC, is told where the person is."""
+    if not isinstance(value, datetime):
+        return datetime.combine(value, time.min, home)
+    if value.tzinfo is None:
+        return value.replace(tzinfo=home)
+    # UTC is how programs write a time, not where the person is.
+    return value.astimezone(home) if value.tzname() == "UTC" else value
+
+
+def _days(begins: datetime, ends: datetime, all_day: bool) -> str:
+    last = ends - timedelta(days=1) if all_day else ends
+    if last.date() > begins.date() and (all_day or ends - begins >= timedelta(days=1)):
+        return f"{begins:%Y-%m-%d} to {last:%Y-%m-%d}"
+    return f"{begins:%Y-%m-%d}"
+
+
+def _hours(begins: datetime, ends: datetime, all_day: bool, said: datetime) -> str:
+    if all_day:
+        return ""
+    hours = f" at {begins:%H:%M}" if ends == begins else f" from {begins:%H:%M} to {ends:%H:%M}"
+    zone = getattr(begins.tzinfo, "key", None) or begins.tzname()
+    differs = begins.utcoffset() != begins.astimezone(said.tzinfo).utcoffset()
+    return f"{hours} ({zone})" if differs and zone else hours
+
+
+def _attendees(event: Any) -> str:  # noqa: ANN401
+    given = event.get("ATTENDEE", [])
+    people = given if isinstance(given, list) else [given]
+    names = [text_of(str(person.params.get("CN", ""))) for person in people]
+    return ", ".join([name for name in names if name][:5])
+
+
+def _in_words(rule: Any) -> str:  # noqa: ANN401
+    """'every 2 weeks on Tuesday' for the common rules; the rule itself follows as text."""
+    unit = _UNITS.get(str(rule.get("FREQ", [""])[0]).upper())
+    if unit is None:
+        return "again and again"
+    step = int(rule.get("INTERVAL", [1])[0])
+    words = f"every {unit}" if step == 1 else f"every {step} {unit}s"
+    days = [str(day) for day in rule.get("BYDAY", [])]
+    if days and all(day in _DAYS for day in days):
+        words += " on " + ", ".join(_DAYS[day] for day in days)
+    return words
+
+
+def _occurrences(
+    event: Any,  # noqa: ANN401
+    begins: datetime,
+    all_day: bool,
+    now: datetime,
+    moved: set[datetime],
+) -> tuple[list[str], datetime | None]:
+    """The next occurrences as text, and the last one of all; None where there is no end."""
+    from dateutil.rrule import rrulestr
+
+    # In the event's own wall-clock time: 10:00 stays 10:00 when summer time ends.
+    zone = begins.tzinfo
+    text = event["RRULE"].to_ical().decode()
+    text = re.sub(
+        r"UNTIL=(\d{8}T\d{6})Z",
+        lambda match: (
+            "UNTIL="
+            + datetime.strptime(match[1] + "+0000", "%Y%m%dT%H%M%S%z")
+            .astimezone(zone)
+            .strftime("%Y%m%dT%H%M%S")
+        ),
+        text,
+    )
+    rule: Any = rrulestr(text, dtstart=begins.replace(tzinfo=None))
+    out = {m.astimezone(zone).replace(tzinfo=None) for m in moved} | _excluded(event, zone)
+    present = now.astimezone(zone).replace(tzinfo=None)
+    form = "%Y-%m-%d" if all_day else "%Y-%m-%d %H:%M"
+    coming = (moment for moment in rule.xafter(present, inc=True) if moment not in out)
+    named = [f"{moment:{form}}" for moment in islice(coming, OCCURRENCES)]
+    finite = "COUNT=" in text or "UNTIL=" in text
+    last = None
+    if finite:
+        all_of_them = list(islice(iter(rule), 10_000))
+        last = all_of_them[-1].replace(tzinfo=zone) if all_of_them else begins
+    return named, last
+
+
+def _excluded(event: Any, zone: tzinfo | None) -> set[datetime]:  # noqa: ANN401
+    given = event.get("EXDATE", [])
+    lists = given if isinstance(given, list) else [given]
+    return {
+        _moment(item.dt, zone or UTC).astimezone(zone).replace(tzinfo=None)
+        for each in lists
+        for item in each.dts
+    }
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]

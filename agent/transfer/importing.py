@@ -1,0 +1,172 @@
+"""Taking a file in, whatever it is: told by its content, or by ``form``.
+
+An export goes into an empty home as it was, and is merged into one that has memories. A dry run
+does the very same to a copy of the home and throws that away, so it changes nothing, holds no lock
+and tells exactly what would happen.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from agent.errors import UnreadableSource
+from agent.transfer.conversations import read_turns, store_turns
+from agent.transfer.mcp_memory import Place, import_mcp
+from agent.transfer.merging import Merge
+from agent.transfer.reading import (
+    FORMATS,
+    Bytes,
+    Manifest,
+    detect_format,
+    read_jsonl,
+    read_markdown,
+)
+from agent.transfer.rebuilding import rebuild
+from agent.transfer.records import KINDS
+from agent.transfer.tally import Tally
+from store.backup import Rebuild, copy_database
+from store.connection import DATABASE_NAME
+from store.errors import InvalidInput
+from store.graph import MemoryGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of an import."""
+
+    path: Path
+    format: str
+    mode: str
+    """``restored`` into an empty home, ``merged`` into one with memories, ``stored`` raw."""
+    dry_run: bool
+    tally: Tally
+    run: str | None = None
+    """By which all of it can be undone."""
+    waiting: tuple[str, ...] = ()
+    """Sources that are stored and not extracted yet."""
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that the file held, or should have held, has been taken in."""
+        return not self.tally.rejected_count and not self.tally.new["missing"]
+
+
+def checked_format(path: Path, form: str | None) -> str:
+    """:raises InvalidInput: if ``form`` is none of ``FORMATS``. Detects it where it is None."""
+    if not path.exists():
+        raise UnreadableSource(f"There is no {path}.")
+    if form is None:
+        return detect_format(path)
+    form = {"md": "markdown"}.get(form, form)
+    if form not in FORMATS:
+        raise InvalidInput(f"--format is one of {', '.join(FORMATS)}, not {form!r}.")
+    return form
+
+
+def import_file(
+    path: Path,
+    form: str,
+    home: Path,
+    at: datetime,
+    place: Place,
+    *,
+    dry_run: bool = False,
+    on_bytes: Bytes | None = None,
+) -> Imported:
+    """Take in a file of ``form`` (not ics or vcf: those are ingested).
+
+    :raises MemlaneError: if the file cannot be opened or the home not be written.
+    """
+    with _home_to_use(home, dry_run) as used:
+        tally = Tally(keep=None if dry_run else _beside(path, home))
+        target = Rebuild(used)
+        try:
+            if form in ("chatgpt", "claude"):
+                turns = read_turns(path, form, at)
+                run, waiting = store_turns(turns, target.graph, tally, at, str(path))
+                return Imported(path, form, "stored", dry_run, tally, run, tuple(waiting))
+            if form == "mcp":
+                merge = Merge(target, tally, at, str(path.absolute()), f"Import of {path.name}.")
+                import_mcp(path, merge, tally, at, place)
+                merge.finish()
+                return Imported(path, form, "merged", dry_run, tally, merge.run)
+            return _import_export(path, form, target, tally, at, dry_run, on_bytes)
+        except BaseException:
+            tally.forget_kept()
+            raise
+        finally:
+            target.close()
+
+
+def _import_export(
+    path: Path,
+    form: str,
+    target: Rebuild,
+    tally: Tally,
+    at: datetime,
+    dry_run: bool,
+    on_bytes: Bytes | None,
+) -> Imported:
+    manifest = Manifest()
+    items = (
+        read_jsonl(path, manifest, on_bytes) if form == "jsonl" else read_markdown(path, on_bytes)
+    )
+    if target.is_empty():
+        rebuild(target, items, manifest, tally, at)
+        return Imported(path, form, "restored", dry_run, tally, warnings=_told(manifest, tally))
+    merge = Merge(target, tally, at, str(path.absolute()), f"Import of {path.name}.")
+    merge.take(items)
+    merge.finish()
+    return Imported(
+        path, form, "merged", dry_run, tally, merge.run, warnings=_told(manifest, tally)
+    )
+
+
+def _told(manifest: Manifest, tally: Tally) -> tuple[str, ...]:
+    """What the manifest says against the file."""
+    warnings = []
+    taken = {kind: tally.new[kind] + tally.unchanged[kind] + tally.left[kind] for kind in KINDS}
+    missing = sum(max(0, manifest.counts.get(kind, 0) - taken[kind]) for kind in KINDS)
+    missing -= tally.rejected_count
+    if missing > 0:
+        tally.new["missing"] = missing
+        warnings.append(
+            f"{missing:,} of the {sum(manifest.counts.values()):,} lines that were exported are "
+            "missing: the file breaks off or was cut"
+        )
+    elif manifest.altered and not tally.rejected_count:
+        warnings.append("the file has been changed since it was exported (its SHA-256 differs)")
+    return tuple(warnings + tally.warnings)
+
+
+def _beside(path: Path, home: Path) -> Path:
+    """Where rejected lines go: beside the file, or into the home where nothing can be written."""
+    beside = path.with_name(f"{path.name}.rejected")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            return beside
+    except OSError:
+        return home / beside.name
+
+
+@contextmanager
+def _home_to_use(home: Path, dry_run: bool) -> Iterator[Path]:
+    """The home, opened once so that it is there; or a copy of it that is thrown away."""
+    if not dry_run:
+        MemoryGraph.open(home).close()
+        yield home
+        return
+    with tempfile.TemporaryDirectory(prefix="memlane-dry-run-") as folder:
+        scratch = Path(folder)
+        if (home / DATABASE_NAME).exists():
+            copy_database(home / DATABASE_NAME, scratch / DATABASE_NAME)
+        MemoryGraph.open(scratch).close()
+        with suppress(OSError):
+            scratch.chmod(0o700)
+        yield scratch

@@ -1,0 +1,164 @@
+"""The memory.json of the Model Context Protocol's reference memory server.
+
+One JSON object a line: entities with observations, and relations between them. Each observation
+and each relation is a memory, without a language model; the file itself is their source, and each
+points at its line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from agent.transfer.merging import Incoming, Merge
+from agent.transfer.reading import numbered_lines
+from agent.transfer.records import Rejected
+from agent.transfer.tally import Tally
+from agent.triples import ME, triples_for
+from agent.triples.relations import lemma, relation_name
+from store.sources import content_hash
+from store.types import Draft, Source, SourceKind, SourceStatus, Span, Triple, Trust
+
+Place = Callable[[Sequence[str]], list[str]]
+"""Sentences -> subclass ids."""
+
+MAX_BYTES = 200_000_000
+_FILE = "s0"
+_ME = frozenset({"default user", "user", "me", "the user", "i"})
+_LAST = "noted"
+
+
+def import_mcp(path: Path, merge: Merge, tally: Tally, at: datetime, place: Place) -> None:
+    """Take in the file, a broken line rejected and the rest kept."""
+    lines: list[str] = []
+    found: list[tuple[int, str, Span, str, Triple | None]] = []
+    start = 0
+    for number, raw in numbered_lines(path):
+        if isinstance(raw, Rejected):
+            tally.reject(raw)
+            lines.append("\n")
+            start += 1
+            continue
+        text = raw.decode("utf-8", "replace").replace("\x00", "")
+        lines.append(text)
+        span = Span(start, start + len(text.rstrip("\r\n")))
+        start += len(text)
+        if not text.strip():
+            continue
+        try:
+            for sentence, triple in _statements(json.loads(text.lstrip("\ufeff"))):
+                found.append((number, text, span, sentence, triple))
+        except json.JSONDecodeError as error:
+            reason = f"no JSON: {error.msg} at character {error.pos + 1}"
+            tally.reject(Rejected(number, reason, text))
+        except (ValueError, RecursionError) as error:
+            tally.reject(Rejected(number, str(error) or "nested too deeply", text))
+    if not found:
+        return
+    whole = "".join(lines)
+    source = Source(
+        _FILE,
+        SourceKind.NOTE,
+        whole,
+        content_hash(whole),
+        at,
+        f"mcp:{path.absolute()}",
+        status=SourceStatus.EXTRACTED,
+    )
+    merge.own_source(_FILE, source)
+    for begin in range(0, len(found), 256):
+        part = found[begin : begin + 256]
+        subclasses = place([sentence for _, _, _, sentence, _ in part])
+        patterns = triples_for([sentence for _, _, _, sentence, _ in part], None)
+        for (number, raw_line, span, sentence, triple), subclass, read in zip(
+            part, subclasses, patterns, strict=True
+        ):
+            guessed = [t for t in read if t.relation != _LAST or t.head != ME]
+            triples = tuple(dict.fromkeys([*([triple] if triple else []), *guessed]))
+            merge.add(
+                Incoming(
+                    Draft(
+                        sentence,
+                        subclass,
+                        at,
+                        triples or tuple(read),
+                        source=_FILE,
+                        span=span,
+                        # Kept by a program, in words of its own: not what the person said.
+                        trust=Trust.RECORDED,
+                    ),
+                    number,
+                    raw_line,
+                )
+            )
+
+
+def _statements(document: Any) -> Iterator[tuple[str, Triple | None]]:  # noqa: ANN401
+    """Sentences of a line, each with its relation; of the whole graph where it is one object."""
+    if not isinstance(document, dict):
+        raise ValueError("no JSON object")
+    kind = document.get("type")
+    if kind == "entity":
+        yield from _entity(document)
+    elif kind == "relation":
+        yield _relation(document)
+    elif "entities" in document or "relations" in document:
+        for entity in document.get("entities") or []:
+            yield from _entity(entity)
+        for relation in document.get("relations") or []:
+            yield _relation(relation)
+    else:
+        raise ValueError(f"type is {kind!r:.60}, neither entity nor relation")
+
+
+def _entity(entity: Any) -> Iterator[tuple[str, Triple | None]]:  # noqa: ANN401
+    name = _words(entity, "name")
+    observations = entity.get("observations", [])
+    if not isinstance(observations, list) or not all(isinstance(o, str) for o in observations):
+        raise ValueError("observations is no list of texts")
+    own = name.casefold() in _ME
+    said = [" ".join(observation.split()) for observation in observations]
+    for observation in filter(None, said):
+        if own:
+            yield _ended(f"About me: {observation}"), Triple(ME, _LAST, observation)
+        elif re.search(rf"(?<!\w){re.escape(name)}(?!\w)", observation, re.IGNORECASE):
+            yield _ended(observation), Triple(name, _LAST, observation)
+        else:
+            yield _ended(f"{name}: {observation}"), Triple(name, _LAST, observation)
+    kind = entity.get("entityType")
+    if not any(said) and isinstance(kind, str) and kind.strip():
+        yield _ended(f"{name} is of the kind {kind.strip()}"), Triple(name, "is", kind.strip())
+
+
+def _relation(relation: Any) -> tuple[str, Triple | None]:  # noqa: ANN401
+    head, tail = _words(relation, "from"), _words(relation, "to")
+    verb = _words(relation, "relationType")
+    head_name = "I" if head.casefold() in _ME else head
+    tail_name = "me" if tail.casefold() in _ME else tail
+    if head_name == "I":  # 'works at' -> 'work at'
+        first, _, rest = verb.partition(" ")
+        verb = f"{lemma(first)} {rest}".strip()
+    return _ended(f"{head_name} {verb} {tail_name}"), Triple(
+        ME if head_name == "I" else head,
+        relation_name(verb) or verb,
+        ME if tail_name == "me" else tail,
+    )
+
+
+def _words(document: Any, name: str) -> str:  # noqa: ANN401
+    """'John_Smith' -> 'John Smith'; raises ValueError where there is no text."""
+    value = document.get(name) if isinstance(document, dict) else None
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{name} is missing or no text")
+    if value.encode("utf-8", "replace").decode() != value:
+        raise ValueError(f"{name} holds half a character (a lone surrogate)")
+    return " ".join(value.replace("_", " ").split())
+
+
+def _ended(sentence: str) -> str:
+    sentence = sentence.encode("utf-8", "replace").decode()
+    return sentence if sentence.endswith((".", "!", "?", "。")) else f"{sentence}."

@@ -1,0 +1,111 @@
+"""memlane memories graph: a picture of the entities and their relations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.run import Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.drawing import Drawing
+
+
+def graph(
+    context: typer.Context,
+    entity: Annotated[
+        str | None,
+        typer.Argument(help="A person or thing, such as Anna; everything if left out."),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="The picture, .svg or .png.")
+    ] = Path("memories.svg"),
+    hops: Annotated[
+        int | None,
+        typer.Option(min=1, help="How far from the entity (2), or from you (all)."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=2000, help="How many entities at most.")] = 200,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also what was replaced, expired or forgotten.")
+    ] = False,
+) -> None:
+    """Draw the people and things you told of.
+
+    You are in the middle, or the entity you name; colours are the four types. In SVG the
+    memories show where the pointer rests.
+
+    \b
+    Examples:
+      memlane memories graph -o memories.svg
+      memlane memories graph Anna -o anna.png
+      memlane memories graph --hops 1 --limit 80 -o near.png
+    """
+    from agent.drawing import draw
+    from store.errors import HomeUnavailable, InvalidInput
+    from store.taxonomy import TYPES
+
+    run: Run = context.obj
+    form = out.suffix.lower().lstrip(".")
+    if form not in ("svg", "png"):
+        raise InvalidInput(f"The picture is .svg or .png, not {out.name!r}.")
+    now = run.config.now()
+    with run.graph() as opened:
+        memories = [m for m in opened.memories.list() if everything or m.holds_at(now)]
+    drawing = draw(memories, TYPES, entity=entity, hops=hops, limit=limit)
+
+    from cli.painting import canvas, png, svg
+
+    picture = canvas(drawing, _title(drawing, entity), {m.id: m.text for m in memories})
+    data, complete = (svg(picture), True) if form == "svg" else png(picture)
+    try:
+        scratch = out.with_name(out.name + ".part")
+        scratch.write_bytes(data)
+        scratch.replace(out)
+    except OSError as error:
+        raise HomeUnavailable(
+            f"Cannot write {out}: {error.strerror or error}. Choose another --out."
+        ) from error
+
+    def show(console: Console) -> None:
+        console.print(f"{_title(drawing, entity)}: {out}", markup=False)
+        if not complete:
+            console.print(
+                "Some letters are missing in the fonts of this machine; the .svg shows them all."
+            )
+
+    run.emit(
+        {
+            "path": str(out),
+            "format": form,
+            "width": round(picture.width),
+            "height": round(picture.height),
+            "root": drawing.nodes[drawing.root].name,
+            "nodes": [
+                {"entity": node.name, "type": node.type, "hops": node.hops}
+                for node in drawing.nodes.values()
+            ],
+            "edges": [
+                {
+                    "head": drawing.nodes[edge.head].name,
+                    "relations": list(edge.relations),
+                    "tail": drawing.nodes[edge.tail].name,
+                    "memories": list(edge.memories),
+                }
+                for edge in drawing.edges
+            ],
+            "left_out": drawing.left_out,
+            "complete": complete,
+        },
+        show,
+    )
+
+
+def _title(drawing: Drawing, entity: str | None) -> str:
+    who = f"Around {drawing.nodes[drawing.root].label}" if entity else "What memlane knows"
+    count = f"{len(drawing.nodes)} entities, {len(drawing.edges)} relations"
+    more = f" ({drawing.left_out} more left out; --limit)" if drawing.left_out else ""
+    return f"{who}: {count}{more}"

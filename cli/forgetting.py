@@ -1,0 +1,102 @@
+"""memlane memories forget: for good by default, softly with --soft."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli import render, shapes
+from cli.confirming import confirmed
+from cli.run import Run
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from store.erasing import ErasePlan
+    from store.forgetting import Forgotten
+
+
+def forget(
+    context: typer.Context,
+    memories: Annotated[list[str], typer.Argument(help="Memories such as m12.")],
+    soft: Annotated[
+        bool, typer.Option("--soft", help="Only out of every answer; undo works for 30 days.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    no_proof: Annotated[
+        bool,
+        typer.Option(
+            "--no-proof", help="Keep no hashes; 'doctor --forgotten' cannot check this one later."
+        ),
+    ] = False,
+) -> None:
+    """Forget memories for good.
+
+    Their text leaves the database, its history, the raw text they were read from, chat turns and
+    caches; every byte of the home is then searched for it. With --soft they only leave the
+    answers, and are forgotten for good after 30 days.
+    """
+    from store.journal import Forget
+
+    run: Run = context.obj
+    now = run.config.now()
+    with run.graph() as graph:
+        if soft:
+            wanted = [Forget(memory) for memory in dict.fromkeys(memories)]
+            entries = graph.apply(wanted, at=now, actor="user")
+        else:
+            plan = graph.plan_erase(memories)
+            if not _agreed(run, plan, yes):
+                run.err.print("Nothing was forgotten.")
+                raise typer.Exit(1)
+            done = graph.erase(memories, at=now, proof=not no_proof)
+    if soft:
+        run.emit(
+            {"edits": shapes.edits(entries), "undoable_until": shapes.iso(_until(now))},
+            lambda out: render.softly_forgotten(out, entries, _until(now)),
+        )
+        return
+    run.emit(shapes.forgotten(done), lambda out: render.forgotten(out, done))
+    if not done.verified:
+        run.err.print(f"memlane: {_remedy(done)}", markup=False)
+        raise typer.Exit(1)
+
+
+def _until(now: datetime) -> datetime:
+    from store.forgetting import KEPT
+
+    return now + KEPT
+
+
+def _agreed(run: Run, plan: ErasePlan, yes: bool) -> bool:
+    if not yes:
+        for memory in plan.memories:
+            run.err.print(f"  {memory.id}: {memory.text}", markup=False)
+    return confirmed(
+        run,
+        f"Forget for good, with history and raw text: {', '.join(m.id for m in plan.memories)}? "
+        "Nothing brings it back.",
+        yes=yes,
+        otherwise="Forgetting for good cannot be undone. Add --yes to do it without being asked, "
+        "or --soft to keep it undoable for 30 days.",
+    )
+
+
+def _remedy(done: Forgotten) -> str:
+    if done.erased.still_in:
+        places = ", ".join(done.erased.still_in[:5])
+        return (
+            f"It is forgotten, but {places} says the same on its own account. Look with: memlane "
+            "memories history; forget such a memory too with: memlane memories forget ID"
+        )
+    if done.searched.found:
+        return (
+            f"It is out of the memory, but these files of the home still hold bytes of it: "
+            f"{', '.join(done.searched.found)}. Delete them, or close other memlane processes "
+            "and run: memlane doctor --forgotten"
+        )
+    return (
+        "It is out of the memory, but another process uses the database, so its old bytes could "
+        "not be overwritten yet. Close it and run: memlane doctor --forgotten"
+    )

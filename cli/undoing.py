@@ -1,0 +1,216 @@
+"""memlane memories undo: take back one edit, several, or everything one source or ingest gave."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli import render, shapes
+from cli.confirming import confirmed
+from cli.run import Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from store.graph import MemoryGraph
+    from store.journal import Change, Entry
+    from store.undoing import UndoPlan
+
+SHOWN = 30
+"""Lines of a preview; the rest is counted."""
+
+
+def undo(
+    context: typer.Context,
+    edits: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="EDIT|N", help="Edits such as e12, or how many of the last ones."),
+    ] = None,
+    last: Annotated[
+        int | None, typer.Option("--last", min=1, metavar="N", help="The last N edits.")
+    ] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="All that was done in one go with the edit.")
+    ] = False,
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="ID-OR-PATH", help="All that a source, file or folder gave."),
+    ] = None,
+    ingest: Annotated[
+        str | None,
+        typer.Option("--run", metavar="ID", help="All that one ingest gave, such as r3, or last."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be taken back, and change nothing.")
+    ] = False,
+) -> None:
+    """Take back edits, memlane's or yours.
+
+    Without anything the last edit that stands. Several are taken back together or not at all,
+    and that can be taken back too.
+
+    \b
+    Examples:
+      memlane memories undo
+      memlane memories undo e12
+      memlane memories undo 5
+      memlane memories undo --run last
+      memlane memories undo --source notes/home.md
+      memlane memories undo e40 --batch
+    """
+    run: Run = context.obj
+    from store.undoing import plan_undo, refuse, undo_all
+
+    with run.graph() as graph:
+        asked = _asked(graph, edits or [], last, batch, source, ingest)
+        plan = plan_undo(graph.journal, asked)
+        if dry_run:
+            run.emit(_preview_document(plan), lambda out: _preview(out, plan))
+            return
+        refuse(plan)
+        count = len(plan.entries)
+        if count > 1 and not yes:
+            if not run.json:
+                _preview(run.err, plan)
+            if not confirmed(
+                run,
+                f"Take back these {count} edits?",
+                yes=yes,
+                otherwise=f"That would take back {count} edits. Add --yes to do it, "
+                "or --dry-run to see them.",
+            ):
+                run.err.print("Nothing was changed.")
+                return
+        done = undo_all(graph, asked, at=run.config.now())
+
+    def show(out: Console) -> None:
+        render.edits(out, done)
+        if len(done) > 1:
+            out.print(
+                f"  [dim]{len(done)} edits taken back; do them again with: "
+                f"memlane memories undo {done[0].id} --batch[/dim]"
+            )
+
+    run.emit({"edits": shapes.edits(done), "batch": done[0].id}, show)
+
+
+def _asked(
+    graph: MemoryGraph,
+    edits: Sequence[str],
+    last: int | None,
+    batch: bool,
+    source: str | None,
+    ingest: str | None,
+) -> tuple[Entry, ...]:
+    """The edits that the options name."""
+    from store.errors import InvalidInput, UnknownId
+    from store.undoing import batch_of, from_sources, last_edits
+
+    count = last
+    if len(edits) == 1 and edits[0].isdecimal():
+        if last is not None:
+            raise InvalidInput(f"Give {edits[0]} or --last {last}, not both.")
+        count, edits = int(edits[0]), []
+        if count < 1:
+            raise InvalidInput("The number of edits to undo is at least 1.")
+    ways = [bool(edits), count is not None, source is not None, ingest is not None]
+    if sum(ways) > 1:
+        raise InvalidInput("Say one of: edits, a number, --source, --run.")
+    if batch and (source is not None or ingest is not None or (count or 1) > 1):
+        raise InvalidInput("--batch goes with an edit, or with the last one.")
+    if ingest is not None:
+        chosen = graph.runs.last() if ingest == "last" else graph.runs.get(ingest)
+        found = from_sources(graph.journal, chosen.sources)
+        if not found:
+            raise UnknownId(f"The ingest {chosen.id} changed nothing: there is nothing to undo.")
+        return found
+    if source is not None:
+        names = _sources(graph, source)
+        found = from_sources(graph.journal, names)
+        if not found:
+            raise UnknownId(f"Nothing was made from {source}: there is nothing to undo.")
+        return found
+    first = (
+        [graph.journal.get(edit) for edit in dict.fromkeys(edits)]
+        if edits
+        else last_edits(graph.journal, count or 1)
+    )
+    if batch:
+        return tuple(entry for edit in first for entry in batch_of(graph.journal, edit.id))
+    return tuple(first)
+
+
+def _sources(graph: MemoryGraph, given: str) -> list[str]:
+    """The sources of an id, of a file (every version of it), or of a folder."""
+    from agent.ingest import locator_of
+    from store.errors import UnknownId
+
+    if re.fullmatch(r"[sS]\d+", given):
+        return [graph.sources.get(given).id]
+    # normpath and not resolve(): a link is stored as it was named.
+    path = os.path.normpath(locator_of(Path(given).expanduser()))
+    found = [
+        source.id
+        for source in graph.sources.list()
+        if source.locator is not None
+        and f"{os.path.normpath(source.locator)}/".startswith(f"{path.rstrip('/')}/")
+    ]
+    if not found:
+        raise UnknownId(
+            f"Nothing was ingested from {given}. `memlane memories history --runs` lists what was."
+        )
+    return found
+
+
+def _preview_document(plan: UndoPlan) -> dict[str, Any]:
+    return {
+        "would_undo": [shapes.journal_entry(entry) for entry in plan.entries],
+        "conflicts": [
+            {"edit": c.entry, "memory": c.memory, "later": c.later} for c in plan.conflicts
+        ],
+        "already": [entry.id for entry in plan.already],
+        "erased": [entry.id for entry in plan.erased],
+    }
+
+
+def _preview(out: Console, plan: UndoPlan) -> None:
+    if not plan.entries:
+        out.print("Nothing is left to take back there.")
+    for entry in plan.entries[:SHOWN]:
+        out.print(f"  {entry.id} {entry.kind.value}: {undone_as(entry)}", markup=False)
+    if (rest := len(plan.entries) - SHOWN) > 0:
+        out.print(f"  and {rest} more")
+    for entry in plan.erased:
+        out.print(f"  {entry.id} stays: what it was about is forgotten for good")
+    for conflict in plan.conflicts:
+        out.print(
+            f"  conflict: {conflict.later} changed {conflict.memory} after {conflict.entry}; "
+            f"undo {conflict.later} first",
+            markup=False,
+        )
+
+
+def undone_as(entry: Entry) -> str:
+    """What taking ``entry`` back does, for people."""
+    from store.journal import reversed_changes
+
+    return "; ".join(_effect(change) for change in reversed_changes(entry.changes))
+
+
+def _effect(change: Change) -> str:
+    from agent.histories import field_changes
+
+    before, after = change.before, change.after
+    if after is None:
+        return f"removes {change.memory} {before.text if before else ''}".rstrip()
+    if before is None:
+        return f"brings back {change.memory} {after.text}"
+    if before.status != after.status:
+        return f"{change.memory} is {after.status.value} again: {after.text}"
+    return f"{change.memory} {field_changes(before, after)}"

@@ -1,0 +1,112 @@
+"""Forgetting for good as one deed: clean the home, erase the rows, sweep the bytes, look again.
+
+A soft forget is an ordinary edit (``journal.Forget``) that undo takes back. One that the person
+made is made good after ``KEPT`` days; one that memlane made, because a newer version of a note no
+longer says it, stays history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from store.connection import Connection
+from store.erasing import Erased, ErasePlan, erase, plan_erase
+from store.journal import Entry
+from store.sweeping import (
+    Searched,
+    clean_lines,
+    clear_caches,
+    key_of,
+    search_for,
+    sweep,
+)
+from store.traces import Marker
+from store.types import EditKind
+
+if TYPE_CHECKING:
+    from store.graph import MemoryGraph
+
+KEPT = timedelta(days=30)
+"""How long undo brings back what the person softly forgot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was forgotten for good, and what the search for it found."""
+
+    erased: Erased
+    swept: bool
+    """False while another process holds the database; its old bytes go when it is next opened."""
+    searched: Searched
+    cleaned: tuple[str, ...]
+    """Logs that lines were taken out of."""
+
+    @property
+    def plan(self) -> ErasePlan:
+        return self.erased.plan
+
+    @property
+    def verified(self) -> bool:
+        """Nothing of it was found in any byte of the home."""
+        return self.swept and not self.searched.found and not self.erased.still_in
+
+
+def forget_for_good(
+    graph: MemoryGraph,
+    rows: Connection,
+    ids: Iterable[str],
+    *,
+    at: datetime,
+    actor: str,
+    proof: bool,
+) -> Forgotten:
+    """See ``MemoryGraph.erase``."""
+    ids = tuple(ids)
+    home = rows.path.parent
+    plan = plan_erase(graph, ids)
+    # Caches and logs first: a crash after this loses nothing that matters, a crash after the
+    # transaction would leave texts in them that nobody knows any more.
+    clear_caches(home)
+    cleaned = clean_lines(home, plan.texts)
+    key = key_of(home, create=True) if proof else None
+    rows.db.conn.execute("PRAGMA secure_delete = ON")
+    with rows.writing():
+        plan = plan_erase(graph, ids)  # anew: another process may have written meanwhile
+        erased = erase(graph, rows, plan, at=at, actor=actor, marker=Marker(key) if key else None)
+    swept = sweep(rows)
+    return Forgotten(erased, swept, search_for(home, erased), cleaned)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A memory that the person softly forgot, and until when undo brings it back."""
+
+    memory: str
+    entry: str
+    until: datetime
+
+
+def softly_forgotten(graph: MemoryGraph) -> tuple[Waiting, ...]:
+    """What the person forgot softly and has not taken back."""
+    found: list[Waiting] = []
+    for memory in graph.journal.forgotten_by_person():
+        last = graph.journal.of_memory(memory)[-1]
+        first = _first(graph, last)
+        if first.kind is EditKind.FORGET and first.actor == "user":
+            found.append(Waiting(memory, last.id, last.at + KEPT))
+    return tuple(found)
+
+
+def _first(graph: MemoryGraph, entry: Entry) -> Entry:
+    """The edit that an undo of an undo does again."""
+    while entry.undoes is not None:
+        entry = graph.journal.get(entry.undoes)
+    return entry
+
+
+def due(graph: MemoryGraph, now: datetime) -> tuple[str, ...]:
+    """Memories whose soft forgetting is older than ``KEPT`` at ``now``."""
+    return tuple(waiting.memory for waiting in softly_forgotten(graph) if waiting.until <= now)
