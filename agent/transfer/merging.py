@@ -279,9 +279,12 @@ class Merge:
         edits: list[Edit] = []
         for memory, end in memories:
             standing = self.graph.memories.get(memory)
-            if standing.valid_until is None or (end or self.at) < standing.valid_until:
-                until = end or self.at
-                edits.append(Expire(memory, max(until, standing.valid_from or until)))
+            # A replaced memory holds no longer, even where its own end lies ahead.
+            until = min(end or self.at, self.at)
+            if standing.valid_from is not None and standing.valid_from > until:
+                edits.append(Forget(memory))  # it never began: there is no end to give it
+            elif standing.valid_until is None or until < standing.valid_until:
+                edits.append(Expire(memory, until))
         if edits:
             self._applied(edits)
 
@@ -335,8 +338,7 @@ def _key(draft: Draft, status: Status, now: datetime) -> bytes:
     if status is Status.CURRENT and not ended:
         return _digest("holds", said)
     # The same may have been true twice, so the past is told apart by when it was said.
-    group = "forgotten" if status is Status.FORGOTTEN else "past"
-    return _digest(group, said, draft.created.timestamp())
+    return _digest("past", said, draft.created.timestamp())
 
 
 def _key_of(memory: Memory, now: datetime) -> bytes:
