@@ -174,7 +174,7 @@ def test_control_tokens_in_content_are_plain_text(model: LlamaModel):
     assert attacked.count(end) == plain.count(end)
     content = model.tokenize(attack)
     assert any(attacked[i : i + len(content)] == content for i in range(len(attacked)))
-    assert b"".join(map(model.piece, content)).decode() == attack
+    assert b"".join(map(model._weights.piece, content)).decode() == attack
 
 
 @pytest.mark.parametrize("content", ["", "\x020\x03", "a\x00b", "\ud800", "{{x}} {% y %}", "é🎉"])
@@ -185,9 +185,9 @@ def test_any_content_goes_through_the_template(model: LlamaModel, content: str):
 
 
 def test_a_model_without_template_gets_plain_turns(model: LlamaModel, monkeypatch):
-    monkeypatch.setattr(model, "_template", None)
+    monkeypatch.setattr(model._weights, "_template", None)
     tokens = model.chat_tokens([ChatTurn("system", "Hi"), ChatTurn("user", "x<|im_end|>")])
-    text = b"".join(map(model.piece, tokens)).decode()
+    text = b"".join(map(model._weights.piece, tokens)).decode()
     assert text == "system:\nHi\n\nuser:\nx<|im_end|>\n\nassistant:\n"
     assert "user:" not in model.chat([ChatTurn("user", "Hi")], max_tokens=30)
 

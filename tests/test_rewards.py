@@ -6,11 +6,11 @@ import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from agent.adapters import engine as engine_module
 from agent.adapters.prefixes import Path as TokenPath
 from agent.adapters.prefixes import reading_order, tree_size, windows
 from agent.adapters.rewards import LlamaRewards
@@ -21,7 +21,7 @@ from agent.ports import ChatTurn
 from agent.reward_cache import RewardCache
 
 MEMORIES = ("I live in Porto.", "My sister Mia bakes bread.", "I am vegan.", "I play the violin.")
-SHORT = {"samples": 3, "max_tokens": 6}
+SHORT: dict[str, Any] = {"samples": 3, "max_tokens": 6}
 
 
 def prompt(chosen: Sequence[int]) -> str:
@@ -155,16 +155,18 @@ def test_bad_input_is_named(rewards: LlamaRewards):
 
 
 def test_a_cancelled_call_leaves_the_engine_right(rewards: LlamaRewards, monkeypatch):
+    import llama_cpp as ll
+
     expected = rewards.entropy(PROMPTS, **SHORT)
     calls = itertools.count()
-    decode = engine_module.ll.llama_decode
+    decode = ll.llama_decode
 
     def interrupted(context, batch):
         if next(calls) == 3:
             raise KeyboardInterrupt
         return decode(context, batch)
 
-    monkeypatch.setattr(engine_module.ll, "llama_decode", interrupted)
+    monkeypatch.setattr(ll, "llama_decode", interrupted)
     with pytest.raises(KeyboardInterrupt):
         rewards.entropy(PROMPTS, **SHORT)
     assert rewards.entropy(PROMPTS, **SHORT) == expected
