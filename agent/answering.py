@@ -8,12 +8,14 @@ contains is an invention, and an invented answer becomes an abstention.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from agent.asof import About, Asked
 from agent.grounding import evidence, invented, supported
 from agent.injection import as_data, attacks, steers
+from agent.periods import Mark, Standing
 from agent.ports import ChatTurn, LanguageModel
 from agent.provenance import contradictions, phrase
 from policies.base import Choice
@@ -67,31 +69,46 @@ class Answer:
     abstained: bool
 
 
-def build_turns(question: str, chosen: Sequence[Choice], now: datetime) -> tuple[ChatTurn, ...]:
-    """The prompt: instructions and examples first, since they are the same in every call."""
+def build_turns(
+    question: str,
+    chosen: Sequence[Choice],
+    now: datetime,
+    asked: Asked | None = None,
+    marks: Mapping[str, Mark] | None = None,
+) -> tuple[ChatTurn, ...]:
+    """The prompt: instructions and examples first, since they are the same in every call.
+
+    ``asked`` is the time that the question is about, ``marks`` the time of each chosen memory.
+    """
     turns = [ChatTurn("system", SYSTEM)]
-    for asked, said in EXAMPLES:
-        turns += [ChatTurn("user", asked), ChatTurn("assistant", said)]
+    for example, said in EXAMPLES:
+        turns += [ChatTurn("user", example), ChatTurn("assistant", said)]
     doubted = {
         m.id for d in contradictions([c.memory for c in chosen]) for m in (d.first, d.second)
     }
+    known = marks or {}
     notes = "\n".join(
-        f"{n}. {note(c.memory, now, origin=c.memory.id in doubted)}"
+        f"{n}. {note(c.memory, now, origin=c.memory.id in doubted, mark=known.get(c.memory.id))}"
         for n, c in enumerate(chosen, 1)
     )
     today = f"Today: {now:%A, %Y-%m-%d %H:%M}"
+    if asked is not None and asked.about is About.AT and str(asked):
+        today += f"\nThe question is about the time {asked}; every note held then."
     turns.append(ChatTurn("user", f"Notes:\n{notes}\n{today}\nQuestion: {as_data(question)}"))
     return tuple(turns)
 
 
-def note(memory: Memory, now: datetime, *, origin: bool = False) -> str:
+def note(memory: Memory, now: datetime, *, origin: bool = False, mark: Mark | None = None) -> str:
     """A memory as the model reads it: on one line, with what became of it.
 
-    ``origin`` adds where it is from, for notes that contradict one another.
+    ``origin`` adds where it is from, for notes that contradict one another; ``mark`` is its time.
     """
     text = as_data(memory.text)
     if origin:
         text = f"{text} ({phrase(memory.trust, mine=True)}, {memory.created:%Y-%m-%d})"
+    if mark is not None:
+        told = str(mark) if mark.lasts or mark.standing.over else ""
+        return f"(True {told}) {text}" if told else text
     if memory.holds_at(now):
         return text
     end = f" on {memory.valid_until:%Y-%m-%d}" if memory.valid_until else ""
@@ -105,8 +122,13 @@ def answer(
     now: datetime,
     llm: LanguageModel,
     on_text: Callable[[str], None] | None = None,
+    asked: Asked | None = None,
+    marks: Mapping[str, Mark] | None = None,
 ) -> Answer:
     """Answer from the chosen memories; abstains when they are none or do not support it.
+
+    With ``asked`` and ``marks`` an answer that rests on what no longer holds, or does not hold
+    yet, says so.
 
     Memories that give orders to an assistant are stored text and no notes: the model never sees
     them, and an answer that gives orders all the same is withheld.
@@ -114,19 +136,36 @@ def answer(
     chosen = [choice for choice in chosen if not steers(choice.memory.text)]
     if not chosen:
         return Answer(UNKNOWN, (), True)
-    said = llm.chat(
-        build_turns(question, chosen, now), max_tokens=MAX_ANSWER_TOKENS, on_text=on_text
-    ).strip()
+    turns = build_turns(question, chosen, now, asked, marks)
+    said = llm.chat(turns, max_tokens=MAX_ANSWER_TOKENS, on_text=on_text).strip()
     if not said or (_DONT_KNOW.search(said) and len(said) < 160):
         return Answer(UNKNOWN, (), True)
     if steers(_YOU.sub("someone", said)):
         return Answer(UNKNOWN, (), True)
-    if invented(said, question, [c.memory for c in chosen], now):
+    times = " ".join(str(marks[c.memory.id]) for c in chosen) if marks else ""
+    if invented(said, f"{question} {times} {asked or ''}", [c.memory for c in chosen], now):
         return Answer(UNKNOWN, (), True)
     rests_on = evidence(question, said, chosen)
     if not supported(question, rests_on):
         return Answer(UNKNOWN, (), True)
-    return Answer(to_you(said), rests_on, False)
+    plainly = times_of(rests_on, asked, marks or {})
+    return Answer(f"{to_you(said)} {plainly}".strip(), rests_on, False)
+
+
+def times_of(rests_on: Sequence[Choice], asked: Asked | None, marks: Mapping[str, Mark]) -> str:
+    """In words, which memories behind an answer do not hold now, and when they do or did."""
+    parts = []
+    for memory in (choice.memory for choice in rests_on):
+        mark = marks.get(memory.id)
+        if mark is None or not mark.lasts:
+            continue
+        if mark.standing.over:
+            parts.append(f"{memory.id} held {mark}")
+        elif mark.standing is Standing.PLANNED:
+            parts.append(f"{memory.id} holds {mark}")
+        elif asked is not None and asked.before(memory.created) and mark.start is None:
+            parts.append(f"{memory.id} was told on {memory.created:%Y-%m-%d}, after that time")
+    return f"({'; '.join(parts)}.)" if parts else ""
 
 
 _YOU = re.compile(r"(?:^|(?<=[.!?;,:] ))you(?:r|rs)?\b", re.IGNORECASE)

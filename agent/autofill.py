@@ -18,6 +18,7 @@ from agent.forms.fields import Asked, FormField
 from agent.forms.keys import vocabulary
 from agent.forms.matching import match_fields
 from agent.forms.values import Value, fit, fit_date
+from agent.periods import present
 from agent.ports import Embedder, LanguageModel
 from store.types import Memory
 
@@ -67,7 +68,7 @@ def fill(
     Memories that hold no more at ``now`` are not used. The embedder finds what a label means
     that no phrase names; the language model points at spans that no pattern reads.
     """
-    current = [m for m in memories if m.holds_at(now)]
+    current = present(memories, now)
     asked = match_fields(fields, embedder)
     facts = read_facts(current)
     open_questions = [

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from agent.addresses import is_loopback, parse_address
 from agent.config import Config
 from agent.forgetting import open_graph
-from agent.loading import LocalEmbedder, LocalLanguageModel, Progress
+from agent.loading import (
+    LocalEmbedder,
+    LocalLanguageModel,
+    LocalRewardModel,
+    Progress,
+    open_cache,
+)
 from agent.models import ModelRegistry
 from agent.ports import ChatTurn
 from agent.retrieval import ensure_vectors
+from agent.reward_cache import MEGABYTE
 from store.errors import MemlaneError
 from store.forgetting import softly_forgotten
 from store.graph import MemoryGraph
@@ -37,7 +47,11 @@ def overview(graph: MemoryGraph, config: Config) -> dict[str, Any]:
         "socket": None,
         "uptime_s": None,
         "queue": len(waiting),
-        "models": {"llm": config.llm, "embedder": config.embedder},
+        "models": {
+            "llm": config.llm,
+            "reward_llm": config.reward_model,
+            "embedder": config.embedder,
+        },
         "home": str(config.home),
         "memories": graph.memories.counts(),
         "sources": graph.sources.counts(),
@@ -64,10 +78,11 @@ def examine(
 
     ``search_forgotten`` reads every byte of the home, for traces of what was forgotten for good.
     """
-    reached = _NetworkWatch()
+    reached = _NetworkWatch(parse_address(config.llm).host if config.llm_is_server else None)
     checks: list[Check] = []
     embedder = LocalEmbedder(config)
     llm = LocalLanguageModel(config, on_progress)
+    rewards = LocalRewardModel(config, on_progress, cached=False)
 
     def run(name: str, look: Callable[[], str]) -> None:
         try:
@@ -84,9 +99,10 @@ def examine(
         run("encoder", lambda: f"{embedder.identity}, {len(embedder.encode(['hello'])[0])} numbers")
         run("vectors", lambda: _vectors(config, embedder))
         run("language model", lambda: _say_hello(llm))
+        run("reward model", lambda: _score_hello(config, rewards))
         run("network", reached.report)
-    settings = f"{config.threads} threads, context of {config.context} tokens, k = {config.k}"
-    checks.append(Check("settings", True, settings))
+    run("reward cache", lambda: _reward_cache(config))
+    checks.append(Check("settings", True, _settings(config)))
     return checks
 
 
@@ -155,9 +171,11 @@ def _forgotten(config: Config, search: bool) -> str:
 
 def _models(config: Config) -> str:
     registry = ModelRegistry(config.models_dir)
-    for model in (config.llm, config.embedder):
+    llm = () if config.llm_is_server else (config.llm,)
+    names = tuple(dict.fromkeys((*llm, config.reward_model, config.embedder)))
+    for model in names:
         registry.check_usable(model)
-    return f"{config.llm} and {config.embedder} are installed and whole"
+    return f"{', '.join(names)}: installed and whole"
 
 
 def _vectors(config: Config, embedder: LocalEmbedder) -> str:
@@ -174,26 +192,83 @@ def _say_hello(llm: LocalLanguageModel) -> str:
     return f"{llm.identity} says {said!r}"
 
 
+def _score_hello(config: Config, rewards: LocalRewardModel) -> str:
+    (entropy,) = rewards.entropy(["User: Say hello.\nAssistant:"], max_tokens=8)
+    sizes = ", ".join(map(str, rewards.batches))
+    chosen = "lowered by you" if config.origins["batch"] != "default" else "chosen on this machine"
+    return (
+        f"{rewards.identity}, entropy {entropy.mean:.2f} nats a token; "
+        f"decodes {sizes} tokens at once ({chosen})"
+    )
+
+
+def _reward_cache(config: Config) -> str:
+    cache = open_cache(config.home, config.reward_cache_mb)
+    hits, misses = cache.totals()
+    found = f"; {hits} of {hits + misses} were found there" if hits + misses else ""
+    return (
+        f"{cache.count()} rewards, {cache.size() / MEGABYTE:.1f} of at most "
+        f"{config.reward_cache_mb} MB{found}"
+    )
+
+
+def _settings(config: Config) -> str:
+    """What was chosen and by whom."""
+    from_machine = {"threads": "from this machine"}
+    told = []
+    for key, words in (
+        ("threads", f"threads: {config.threads}"),
+        ("context", f"context: {config.context} tokens"),
+        ("batch", f"batch: at most {config.batch} tokens"),
+        ("reward_llm", f"reward model: {config.reward_model}"),
+        ("reward_cache_mb", f"reward cache: at most {config.reward_cache_mb} MB"),
+        ("k", f"k: {config.k}"),
+    ):
+        origin = config.origins[key]
+        by = from_machine.get(key, "default") if origin == "default" else f"yours: {origin}"
+        told.append(f"{words} ({by})")
+    return ", ".join(told)
+
+
 class _NetworkWatch:
     """Notes every attempt of this process to reach beyond this machine.
 
-    An audit hook sees all sockets of Python code; it cannot be removed, and ends with the process.
+    ``named`` is the one host that the person's own configuration may send it to. An audit hook
+    sees all sockets of Python code; it cannot be removed, and ends with the process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, named: str | None) -> None:
         self.reached: list[str] = []
+        self._named = None if named is None or is_loopback(named) else named
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        host = None
         if event == "socket.connect" and isinstance(arguments[1], tuple):
-            host = str(arguments[1][0])
-            if not host.startswith("127.") and host not in ("::1", "localhost"):
-                self.reached.append(host)
-        elif event == "socket.getaddrinfo" and arguments[0] not in (None, "localhost"):
-            self.reached.append(str(arguments[0]))
+            host = arguments[1][0]
+        elif event == "socket.getaddrinfo":
+            host = arguments[0]
+        if isinstance(host, bytes):
+            host = host.decode("utf-8", "replace")
+        if isinstance(host, str) and not is_loopback(host):
+            self.reached.append(host)
 
     def report(self) -> str:
-        """:raises MemlaneError: if anything reached out."""
-        if self.reached:
-            raise _Failed(f"something reached out to {', '.join(sorted(set(self.reached)))}.")
+        """:raises MemlaneError: if anything reached out to where it should not."""
+        reached = sorted(set(self.reached) - self._meant())
+        if reached:
+            raise _Failed(f"something reached out to {', '.join(reached)}.")
+        if self._named:
+            return (
+                f"config.toml names {self._named} as the language model: what you tell memlane is "
+                "sent there. Nothing else opened a connection out of this machine"
+            )
         return "loading and using the models opened no connection out of this machine"
+
+    def _meant(self) -> set[str]:
+        """The host that was named, and its addresses if it was looked up."""
+        meant = {self._named} if self._named else set()
+        if self._named and self._named in self.reached:
+            with suppress(OSError):
+                meant |= {str(found[4][0]) for found in socket.getaddrinfo(self._named, None)}
+        return meant

@@ -16,10 +16,12 @@ from typing import Any, Literal
 
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
+from agent.addresses import looks_like_address, parse_address
 from store.errors import HomeUnavailable, InvalidInput
 
 Origin = Literal["command line", "environment", "file", "default"]
 APP = "memlane"
+DEFAULT_LLM = "qwen2.5-coder-1.5b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Setting:
     key: str
     default: Callable[[], str]
     help: str
-    kind: Literal["text", "path", "count"] = "text"
+    kind: Literal["text", "path", "count", "model"] = "text"
 
     @property
     def variable(self) -> str:
@@ -42,12 +44,26 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "models_dir", lambda: str(user_cache_path(APP) / "models"), "where weights are put", "path"
     ),
-    Setting("llm", lambda: "qwen2.5-coder-1.5b", "language model: a name or the path of a GGUF"),
+    Setting(
+        "llm",
+        lambda: DEFAULT_LLM,
+        "language model: a name, the path of a GGUF, or the address of a server on this machine",
+        "model",
+    ),
+    Setting("server_model", lambda: "", "model to ask a server for; empty: the first it lists"),
+    Setting(
+        "reward_llm",
+        lambda: "",
+        "model that scores memories: a name or the path of a GGUF; empty: the llm",
+        "model",
+    ),
     Setting("embedder", lambda: "all-minilm-l6-v2", "sentence encoder: a name or a folder"),
     Setting("policy", lambda: "top-k", "how memories are chosen for a question"),
     Setting("k", lambda: "6", "how many memories a policy with a fixed number takes", "count"),
     Setting("threads", lambda: str(_cores()), "processor threads for the models", "count"),
     Setting("context", lambda: "8192", "tokens the language model may see at once", "count"),
+    Setting("batch", lambda: "63", "most tokens that are scored at once", "count"),
+    Setting("reward_cache_mb", lambda: "200", "most megabytes of rewards kept on disk", "count"),
 )
 
 
@@ -65,16 +81,32 @@ class Config:
     home: Path
     models_dir: Path
     llm: str
+    """A built-in name, a path, or the address of a server."""
+    server_model: str
+    reward_llm: str
     embedder: str
     policy: str
     k: int
     threads: int
     context: int
+    batch: int
+    reward_cache_mb: int
     file: Path
     """The ``config.toml`` that was (or would be) read."""
     origins: Mapping[str, Origin]
     fixed_now: datetime | None = None
     """A clock that stands still (``--now``); None for the real one."""
+
+    @property
+    def llm_is_server(self) -> bool:
+        """Whether a server completes, rather than a model in this process."""
+        return looks_like_address(self.llm)
+
+    @property
+    def reward_model(self) -> str:
+        """The model that gives rewards: always one in this process, for a server tells too little
+        of its probabilities."""
+        return self.reward_llm or (DEFAULT_LLM if self.llm_is_server else self.llm)
 
     def now(self) -> datetime:
         """The present, aware, to the second."""
@@ -105,7 +137,9 @@ def load_config(
             ("file", stored.get(setting.key)),
             ("default", setting.default()),
         )
-        origin, value = next((origin, value) for origin, value in offers if value)
+        origin, value = next(
+            (origin, value or "") for origin, value in offers if value or origin == "default"
+        )
         values[setting.key] = _parsed(setting, value, origin, file)
         origins[setting.key] = origin
     return Config(**values, file=file, origins=origins, fixed_now=now)
@@ -139,7 +173,28 @@ def _parsed(setting: Setting, value: str, origin: str, file: Path) -> str | int 
                 f"{setting.key} must be a whole number of at least 1, not {value!r} ({where})."
             )
         return int(value)
+    if setting.kind == "model" and looks_like_address(value):
+        return _checked_address(setting, value, origin, file)
     return value
+
+
+def _checked_address(setting: Setting, value: str, origin: str, file: Path) -> str:
+    """A server the person may name here: any in the file, only this machine's elsewhere."""
+    if setting.key != "llm":
+        raise InvalidInput(
+            f"{setting.key} cannot be a server: it tells too little of its probabilities. "
+            "Name a model of 'memlane models list', or a GGUF file."
+        )
+    address = parse_address(value)
+    # Trigger: a host beyond this machine that is not in the file.
+    # Why: a variable or an argument is easily slipped in, and all that is said would go there.
+    # Outcome: only who can write the person's own configuration can send it elsewhere.
+    if not address.local and origin != "file":
+        raise InvalidInput(
+            f"{address.host} is not this machine, and what you tell memlane would be sent there. "
+            f'If you want that, write it into {file} by hand: llm = "{address.url}"'
+        )
+    return address.url
 
 
 def set_in_file(key: str, value: str) -> Path:

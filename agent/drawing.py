@@ -14,8 +14,8 @@ import difflib
 import math
 import unicodedata
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from agent.triples import ME
 from store.errors import InvalidInput, UnknownId
@@ -73,7 +73,7 @@ class Drawing:
     """Left, top, right and bottom of all labels."""
     left_out: int = 0
     """Entities that were found but are not drawn, because there is a limit."""
-    written: bool = field(default=True)
+    written: bool = True
     """Whether relations are written on their edges."""
 
 
@@ -198,13 +198,12 @@ def _newest(edges: Iterable[Edge]) -> dict[str, int]:
 def _walk(
     root: str,
     near: Mapping[str, set[str]],
-    rank: object,
+    rank: Callable[[str], tuple[int, str, str]],
     reach: int | None,
     *,
     whole: bool,
 ) -> tuple[dict[str, int], dict[str, str]]:
     """Breadth first: how far each entity is, and from which other it was reached."""
-    assert callable(rank)
     distance, parent = {root: 0}, dict[str, str]()
     person = entity_key(ME)
 
@@ -249,7 +248,7 @@ def _placed(
         cursor = _slots(branch, children, slots, cursor)
     total = max(cursor, 8.0)
 
-    depths = {key: depth for key, depth in _depths(root, children)}
+    depths = dict(_depths(root, children))
     rings = _rings(root, nodes, children, depths, edges, written, total)
     placed: dict[str, Node] = {}
     for key, node in nodes.items():

@@ -5,10 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import datetime
 
+from agent import reward_cache
 from agent.config import Config
 from store.errors import StoreError
 from store.forgetting import due
 from store.graph import MemoryGraph
+from store.sweeping import register_cache
+
+# Rewards tell how much a memory helped. No text, but made of what is to be forgotten.
+register_cache(reward_cache.REWARDS, reward_cache.empty)
 
 
 def open_graph(config: Config) -> MemoryGraph:

@@ -13,9 +13,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 from agent.dates import parse_when
+from agent.histories import shown
 from agent.triples import ME, triples_for
 from agent.triples.relations import relation_name
 from store.errors import InvalidInput
@@ -34,6 +35,15 @@ _BORDER = re.compile(r"---[ \t]*")
 _KEY = re.compile(r"[A-Za-z_]+[ \t]*:(?:\s|$)")
 _NOTHING = ("", "~", "null", "none")
 
+Plain: TypeAlias = "str | list[Plain]"
+"""A value of the front matter as it was typed."""
+
+
+class _Node(Protocol):
+    """A node of PyYAML, which has no types: a string, or a list of nodes."""
+
+    value: object
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -42,7 +52,7 @@ class Block:
     id: str
     line: int
     """Where it begins in the file, from 1."""
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Plain]
     """A string by field; relations as a list of strings or of lists of strings."""
     text: str
 
@@ -147,7 +157,7 @@ def _prose(lines: Sequence[str]) -> str:
     return re.sub(r"<!--.*?-->", "", "\n".join(lines), flags=re.DOTALL).strip()
 
 
-def _fields(text: str, first_line: int) -> dict[str, Any]:
+def _fields(text: str, first_line: int) -> dict[str, Plain]:
     import yaml
 
     try:
@@ -162,7 +172,7 @@ def _fields(text: str, first_line: int) -> dict[str, Any]:
         ) from error
     if not isinstance(node, yaml.MappingNode):
         raise InvalidInput(f"line {first_line}: the front matter has no fields.")
-    found: dict[str, Any] = {}
+    found: dict[str, Plain] = {}
     for key, value in node.value:
         name, line = str(key.value), first_line + key.start_mark.line
         if name not in FIELDS:
@@ -177,15 +187,16 @@ def _fields(text: str, first_line: int) -> dict[str, Any]:
     return found
 
 
-def _plain(node: Any, line: int, depth: int = 0) -> Any:  # noqa: ANN401 - yaml has no types
+def _plain(node: _Node, line: int, depth: int = 0) -> Plain:
     if isinstance(node.value, str):
         return node.value
-    if depth > 1 or any(isinstance(item, tuple) for item in node.value):
+    items = node.value if isinstance(node.value, list) else []
+    if depth > 1 or any(isinstance(item, tuple) for item in items):  # a mapping holds pairs
         raise InvalidInput(f"line {line}: a relation is [head, relation, tail].")
-    return [_plain(item, line, depth + 1) for item in node.value]
+    return [_plain(item, line, depth + 1) for item in items]
 
 
-def _checked_block(fields: dict[str, Any], body: Sequence[str], line: int) -> Block:
+def _checked_block(fields: Mapping[str, Plain], body: Sequence[str], line: int) -> Block:
     memory = str(fields.get("id", "")).strip().lower()
     if not memory:
         raise InvalidInput(
@@ -297,7 +308,7 @@ def _amend(
         return None, []
     edit = Amend(memory.id, **given, clear=tuple(clear))
     return edit, [
-        FieldChange(memory.id, _shown_name(name), _shown(getattr(memory, name)), _shown(value))
+        FieldChange(memory.id, _shown_name(name), shown(getattr(memory, name)), shown(value))
         for name, value in edit.given().items()
     ]
 
@@ -326,8 +337,8 @@ def _triples(memory: str, block: Block) -> tuple[Triple, ...]:
     return tuple(dict.fromkeys(_triple(memory, item) for item in listed))
 
 
-def _triple(memory: str, item: str | Sequence[str]) -> Triple:
-    parts = item.split("|") if isinstance(item, str) else list(item)
+def _triple(memory: str, item: Plain) -> Triple:
+    parts = item.split("|") if isinstance(item, str) else item
     ends = [" ".join(str(part).split()) for part in parts]
     if len(ends) != 3 or not all(ends) or not all(isinstance(part, str) for part in parts):
         raise InvalidInput(
@@ -348,13 +359,3 @@ def _me(entity: str) -> str:
 
 def _shown_name(field: str) -> str:
     return "relations" if field == "triples" else field
-
-
-def _shown(value: object) -> str:
-    if value is None or value == ():
-        return "(none)"
-    if isinstance(value, datetime):
-        return f"{value:%Y-%m-%d %H:%M}"
-    if isinstance(value, tuple):
-        return "; ".join(f"{t.head} -{t.relation}-> {t.tail}" for t in value)
-    return str(value)

@@ -22,6 +22,7 @@ from store.errors import MemlaneError, StoreError
 from store.graph import MemoryGraph
 from store.journal import Entry
 from store.types import Source, SourceKind, SourceStatus
+from store.undoing import taken_back
 
 MAX_NOTE_BYTES = 1_000_000
 """A larger text is no note: extracting it would take this model the better part of an hour."""
@@ -124,8 +125,13 @@ def plan_change(path: Path, graph: MemoryGraph, kind: SourceKind | None = None) 
         return FileChange(path, "new", kind, digest, data)
     if known.content_hash != digest:
         return FileChange(path, "changed", kind, digest, data)
-    done = known.status is SourceStatus.EXTRACTED
-    return FileChange(path, "unchanged" if done else "new", kind, digest, data, known=known)
+    if known.status is not SourceStatus.EXTRACTED:
+        return FileChange(path, "new", kind, digest, data, known=known)
+    # What the person took back does not come again by itself: a folder is ingested many times.
+    if undo := taken_back(graph.journal, known.id):
+        reason = f"taken back by {undo.id}: memlane memories undo {undo.id} --batch"
+        return FileChange(path, "unchanged", kind, digest, data, reason=reason, known=known)
+    return FileChange(path, "unchanged", kind, digest, data, known=known)
 
 
 def kind_of(path: Path) -> SourceKind | None:

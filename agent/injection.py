@@ -158,4 +158,9 @@ def as_data(text: str) -> str:
     """
     line = " ".join(_HIDDEN.sub("", text).split())
     line = "".join(c for c in line if unicodedata.category(c) != "Cc")
-    return _TOKEN.sub(lambda match: match.group().translate(_BRACKETS), line)
+    return inert(line)
+
+
+def inert(text: str) -> str:
+    """A text with the marks of chat templates broken up, for whoever cannot tokenize it apart."""
+    return _TOKEN.sub(lambda match: match.group().translate(_BRACKETS), text)

@@ -9,10 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from agent.config import Config
 from agent.models import BUILT_IN, ModelRegistry
-from agent.ports import ChatTurn, Embedder, LanguageModel, TextLine, TextReader, Vectors
+from agent.models.files import BatchSizes
+from agent.ports import (
+    ChatTurn,
+    Embedder,
+    Entropy,
+    LanguageModel,
+    Prompt,
+    TextLine,
+    TextReader,
+    Vectors,
+)
+from agent.reward_cache import REWARDS, RewardCache
+from store.sweeping import CACHE_FOLDER
+
+if TYPE_CHECKING:
+    from agent.adapters.rewards import LlamaRewards
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done bytes, total bytes) while weights are put together."""
@@ -27,6 +46,43 @@ def _load_llm(path: Path, sha256: str, context: int, threads: int) -> LanguageMo
 
 
 @cache
+def _connect(url: str, model: str) -> LanguageModel:
+    from agent.adapters.server import ServerModel
+
+    return ServerModel(url, model=model)
+
+
+@cache
+def _load_rewards(
+    path: Path,
+    sha256: str,
+    context: int,
+    threads: int,
+    batch: int,
+    sizes: Path,
+    cache: RewardCache | None,
+) -> LlamaRewards:
+    from agent.adapters.machine import fingerprint
+    from agent.adapters.rewards import LlamaRewards
+
+    return LlamaRewards(
+        path,
+        identity=f"{path.name}:{sha256[:12]}",
+        n_ctx=context,
+        n_threads=threads,
+        cache=cache,
+        batch=batch,
+        known=BatchSizes(sizes, fingerprint(sha256, threads)),
+    )
+
+
+@cache
+def open_cache(home: Path, megabytes: int) -> RewardCache:
+    """The rewards kept in a home, opened at their first use; one a process."""
+    return RewardCache(home / CACHE_FOLDER / REWARDS, megabytes=megabytes)
+
+
+@cache
 def _load_encoder(folder: Path, sha256: str) -> Embedder:
     from agent.adapters.embeddings import SentenceEncoder
 
@@ -35,8 +91,34 @@ def _load_encoder(folder: Path, sha256: str) -> Embedder:
     return SentenceEncoder(folder, sha256=sha256, name=name)
 
 
+def _path_of(name: str, config: Config, on_progress: Progress | None) -> tuple[Path, str]:
+    """A language model's file and its SHA-256, put together if that has to be."""
+    registry = ModelRegistry(config.models_dir)
+
+    def progress(done: int, total: int) -> None:
+        if on_progress:
+            on_progress(f"preparing {name}", done, total)
+
+    path = registry.resolve_llm(name, progress)
+    return path, registry.sha256(path)
+
+
+def reward_weights(
+    name: str | Path, config: Config, on_progress: Progress | None = None
+) -> tuple[Path, str]:
+    """The file that rewards of a model are computed with, and its SHA-256.
+
+    Of a small model that is its bfloat16 copy, which is several times as fast.
+    """
+    from agent.adapters.unpacking import unpacked
+
+    path, sha256 = _path_of(str(name), config, on_progress)
+    copy = unpacked(path, config.models_dir / "unpacked", sha256)
+    return (path, sha256) if copy == path else (copy, ModelRegistry(config.models_dir).sha256(copy))
+
+
 class LocalLanguageModel:
-    """The configured GGUF, loaded at its first use."""
+    """The configured GGUF, or the configured server, at its first use."""
 
     def __init__(self, config: Config, on_progress: Progress | None = None) -> None:
         self._config = config
@@ -45,14 +127,10 @@ class LocalLanguageModel:
     @cached_property
     def _model(self) -> LanguageModel:
         config = self._config
-        registry = ModelRegistry(config.models_dir)
-
-        def progress(done: int, total: int) -> None:
-            if self._on_progress:
-                self._on_progress(f"preparing {config.llm}", done, total)
-
-        path = registry.resolve_llm(config.llm, progress)
-        return _load_llm(path, registry.sha256(path), config.context, config.threads)
+        if config.llm_is_server:
+            return _connect(config.llm, config.server_model)
+        path, sha256 = _path_of(config.llm, config, self._on_progress)
+        return _load_llm(path, sha256, config.context, config.threads)
 
     @property
     def loaded(self) -> bool:
@@ -82,6 +160,78 @@ class LocalLanguageModel:
             stop=stop,
             on_text=on_text,
         )
+
+
+class LocalRewardModel:
+    """The configured reward model with what it computed before, loaded at its first use.
+
+    It reads the file beside a language model of the same file rather than through it: that one
+    holds weights laid out anew for generation, which sum in another order. What it adds is a
+    context; the file's own pages are there once.
+    """
+
+    def __init__(
+        self, config: Config, on_progress: Progress | None = None, *, cached: bool = True
+    ) -> None:
+        self._config = config
+        self._on_progress = on_progress
+        self._cached = cached
+
+    @cached_property
+    def _model(self) -> LlamaRewards:
+        config = self._config
+        path, sha256 = reward_weights(config.reward_model, config, self._on_progress)
+        return _load_rewards(
+            path,
+            sha256,
+            config.context,
+            config.threads,
+            config.batch,
+            config.models_dir / "batches.json",
+            open_cache(config.home, config.reward_cache_mb) if self._cached else None,
+        )
+
+    @property
+    def identity(self) -> str:
+        return self._model.identity
+
+    @property
+    def batches(self) -> tuple[int, ...]:
+        """Numbers of tokens that are decoded at once, as found exact on this machine."""
+        return self._model.engine.sizes
+
+    def entropy(
+        self,
+        prompts: Sequence[Prompt],
+        *,
+        samples: int = 5,
+        max_tokens: int = 20,
+        temperature: float = 0.7,
+        seed: int = 0,
+        tempered: bool = False,
+    ) -> list[Entropy]:
+        return self._model.entropy(
+            prompts,
+            samples=samples,
+            max_tokens=max_tokens,
+            temperature=temperature,
+            seed=seed,
+            tempered=tempered,
+        )
+
+    def log_likelihood(
+        self, prompts: Sequence[Prompt], continuations: Sequence[str]
+    ) -> list[NDArray[np.float32]]:
+        return self._model.log_likelihood(prompts, continuations)
+
+    def choose(
+        self,
+        prompts: Sequence[Prompt],
+        options: Sequence[Sequence[str]],
+        *,
+        by: Literal["likelihood", "letter"] = "likelihood",
+    ) -> list[NDArray[np.float64]]:
+        return self._model.choose(prompts, options, by=by)
 
 
 class LocalEmbedder:

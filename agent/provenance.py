@@ -13,6 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from agent.editing.partial import values_of
+from agent.entities.names import ONE_HOLDER, may_be_one, role_name
+from agent.extraction.mail import NAMES
 from agent.extraction.sentences import content, numbers, sentences
 from agent.triples.relations import is_single
 from policies.base import Choice, Selection
@@ -152,8 +155,7 @@ _FORWARD = re.compile(
 )
 _HEADER = re.compile(
     r"^[ \t*_]*(from|von|de|发件人)[*_]*[ \t]*[:：].+\n"
-    r"(?:[ \t*_]*(?:to|cc|bcc|date|sent|subject|reply-to|an|datum|gesendet|betreff|à|objet|para"
-    r"|asunto|fecha|收件人|主题|日期|时间)[*_]*[ \t]*[:：].*\n?){1,6}",
+    rf"(?:[ \t*_]*(?:{NAMES})[*_]*[ \t]*[:：].*\n?){{1,6}}",
     re.IGNORECASE | re.MULTILINE,
 )
 _END = re.compile(
@@ -229,8 +231,13 @@ def _two_values(one: Memory, other: Memory) -> bool:
     slots = {(entity_key(t.head), t.relation): entity_key(t.tail) for t in one.triples}
     for triple in other.triples:
         tail = slots.get((entity_key(triple.head), triple.relation))
-        if tail is not None and tail != entity_key(triple.tail) and is_single(triple.relation):
-            return True
+        if tail is None or tail == entity_key(triple.tail) or not is_single(triple.relation):
+            continue
+        if role_name(triple.relation) in ONE_HOLDER and may_be_one(tail, triple.tail):
+            continue  # 'My boss is Mr Tan' and 'Kenji is my boss' are two names of one boss
+        if triple.relation in _OF_A_DAY and _on_other_days(one, other):
+            continue  # the same flight number of two days is two flights
+        return True
     (words, values), (other_words, other_values) = map(_parted, (one.text, other.text))
     # What comes before the last value says what the sentence is about.
     return (
@@ -238,6 +245,14 @@ def _two_values(one: Memory, other: Memory) -> bool:
         and words == other_words
         and (values[:-1] == other_values[:-1] and values[-1] != other_values[-1])
     )
+
+
+_OF_A_DAY = frozenset("departs_at arrives_at seat gate terminal platform coach".split())
+
+
+def _on_other_days(one: Memory, other: Memory) -> bool:
+    days = [set(values_of(memory.text)["date"]) for memory in (one, other)]
+    return bool(days[0]) and bool(days[1]) and not days[0] & days[1]
 
 
 def _parted(text: str) -> tuple[list[str], list[str]]:

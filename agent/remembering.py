@@ -12,13 +12,16 @@ from datetime import datetime
 from functools import cache
 from typing import Protocol
 
-from agent.dates import resolve_text, validity
+from agent.dates import resolve_text
 from agent.editing import EditPlan, leftovers, plan_edits
 from agent.editing.corrections import RECENT, correction_in, plan_correction
-from agent.editing.expiry import over_after
+from agent.editing.expiry import held
 from agent.editing.nearby import Nearby
 from agent.editing.pairs import Judgement, PairJudge
 from agent.editing.questions import Holds, answer_in, ask
+from agent.entities.events import EventsBeside
+from agent.entities.identity import Identities
+from agent.entities.wording import in_names_of, meanings, mixed_up, other_slots
 from agent.extraction import extract
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
@@ -72,7 +75,7 @@ def draft_memories(
     source: Source, graph: MemoryGraph, models: Models, now: datetime
 ) -> tuple[Draft, ...]:
     """Read the memories out of a source's text; its dates resolve against its own time."""
-    known = people(_nearby(graph, models.embedder, now).holding())
+    known = people(_nearby(graph, models.embedder, now).holding("Relationship"))
     said = extract(source.text, kind=source.kind, now=source.captured, people=known, llm=models.llm)
     return make_drafts(said, models.placer.place(said), source, llm=models.llm)
 
@@ -91,22 +94,28 @@ def make_drafts(
     origin = SourceMap(source, sentences)
     read_at = [origin.locate(sentence) for sentence in sentences]
     texts = [resolve_text(sentence, source.captured) for sentence in sentences]
-    spans = [validity(sentence, source.captured) for sentence in sentences]
+    related = triples_for(texts, llm)
+    periods = [
+        held(sentence, text, subclass, triples, source.captured)
+        for sentence, text, subclass, triples in zip(
+            sentences, texts, subclasses, related, strict=True
+        )
+    ]
     return tuple(
         Draft(
             text=text,
             subclass=subclass,
             created=source.captured,
             triples=triples,
-            valid_from=span.valid_from,
-            valid_until=span.valid_until or over_after(text, subclass, span.when, source.captured),
+            valid_from=start,
+            valid_until=end,
             place=source.place,
             source=source.id,
             span=at,
             trust=origin.trust(at),
         )
-        for text, subclass, triples, span, at in zip(
-            texts, subclasses, triples_for(texts, llm), spans, read_at, strict=True
+        for text, subclass, triples, (start, end), at in zip(
+            texts, subclasses, related, periods, read_at, strict=True
         )
     )
 
@@ -144,20 +153,16 @@ def store_drafts(
         zip((d.text for d in drafts), embedder.encode([d.text for d in drafts]), strict=True)
     )
     for attempt in range(1, ATTEMPTS + 1):
-        nearby = _nearby(graph, embedder, now)
         plan = plan_against(drafts, vectors, graph, models, now)
         # A partial update makes a sentence that is in no draft.
         texts = [e.draft.text for e in plan.edits if isinstance(e, Insert | Replace)]
         if made := [text for text in texts if text not in vectors]:
             vectors.update(zip(made, embedder.encode(made), strict=True))
         try:
-            done = _apply(plan, source, graph, embedder.identity, vectors, now, actor)
+            return _apply(plan, source, graph, embedder.identity, vectors, now, actor)
         except EditConflict:
             if attempt == ATTEMPTS:
                 raise
-        else:
-            nearby.advance(done.entries, vectors)
-            return done
     raise AssertionError("unreachable")
 
 
@@ -175,10 +180,23 @@ def plan_against(
     def judge(draft: Draft, match: Match) -> Judgement:
         return pairs.judge(draft.text, match.memory, match.score, nearby.vector(match.memory.id))
 
-    def near(draft: Draft) -> Sequence[Match]:
-        return nearby.to(draft, vectors[draft.text])
+    known = Identities.of(graph, now)
+    events = EventsBeside(graph, known, drafts)
 
-    plan = plan_edits(drafts, near, {s.id: s for s in graph.subclasses()}, judge)
+    @cache
+    def near(draft: Draft) -> Sequence[Match]:
+        means = meanings(draft, known)
+        return [
+            match
+            for match in nearby.to(draft, vectors[draft.text], called=other_slots(draft, known))
+            # The boss of last year, or the same flight of another day, is not what it is about.
+            if not mixed_up(means, match.memory, known) and not events.apart(draft, match.memory)
+        ]
+
+    def worded(draft: Draft, memory: Memory) -> Draft:
+        return in_names_of(draft, memory, known)
+
+    plan = plan_edits(drafts, near, {s.id: s for s in graph.subclasses()}, judge, worded)
     return within_trust(plan, drafts, graph.memories.get, near)
 
 
@@ -238,13 +256,11 @@ def _corrected(
     if plan is None or plan.text is None:
         return None
     vectors = {plan.text: models.embedder.encode([plan.text])[0]}
-    nearby = _nearby(graph, models.embedder, now)
     with graph.writing():
         entries = graph.apply(
             [plan], at=now, source=source.id, model=models.embedder.identity, vectors=vectors
         )
         graph.sources.mark(source.id, SourceStatus.EXTRACTED)
-    nearby.advance(entries, vectors)
     return Remembered(graph.sources.get(source.id), entries, ())
 
 

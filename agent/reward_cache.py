@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 from store.errors import HomeUnavailable
 
+REWARDS = "rewards.sqlite"
+"""Its name in the cache folder of a home."""
 MEGABYTE = 1_000_000
 _VERSION = 1  # of how rewards are computed; a change makes old values unfindable
 _ASKED_AT_ONCE = 500
@@ -61,6 +63,10 @@ class RewardCache:
                 )
             now = int(time.time())
             with db:
+                db.execute(
+                    "UPDATE totals SET hits = hits + ?, misses = misses + ?",
+                    [len(found), len(keys) - len(found)],
+                )
                 db.executemany(
                     "UPDATE rewards SET used = ? WHERE key = ? AND used < ?",
                     [(now, name, now - 3600) for name in found],
@@ -99,26 +105,43 @@ class RewardCache:
     def clear(self) -> tuple[int, int]:
         """Remove everything; how many rewards and bytes there were.
 
-        :raises HomeUnavailable: if the file cannot be removed.
+        Emptied, not unlinked: another process may have it open.
+
+        :raises HomeUnavailable: if it cannot be emptied.
         """
         count, size = self.count(), self.size()
+        if not self.path.exists():
+            return 0, 0
         with self._lock:
-            self._close()
-            for suffix in ("", "-wal", "-shm"):
-                try:
-                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-                except OSError as error:
-                    raise HomeUnavailable(f"Cannot remove {self.path}: {error}.") from error
+            try:
+                with self._connection() as db:
+                    with db:
+                        db.execute("DELETE FROM rewards")
+                        db.execute("UPDATE totals SET hits = 0, misses = 0")
+                    db.execute("VACUUM")
+                    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            except (sqlite3.Error, OSError) as error:
+                self._close()
+                raise HomeUnavailable(
+                    f"Cannot empty {self.path}: {error}. Close other memlane processes and retry."
+                ) from error
         return count, size
 
     def count(self) -> int:
         """How many rewards it holds."""
-        counts: list[int] = []
+        return self._look_up("SELECT count(*) FROM rewards")[0]
+
+    def totals(self) -> tuple[int, int]:
+        """Hits and misses of all processes since it was last emptied."""
+        hits, misses = self._look_up("SELECT hits, misses FROM totals")
+        return hits, misses
+
+    def _look_up(self, query: str) -> tuple[int, ...]:
+        """One row of numbers; zeros where there is no cache."""
+        rows: list[tuple[int, ...]] = [(0, 0)]
         if self.path.exists():
-            self._try(
-                lambda db: counts.append(db.execute("SELECT count(*) FROM rewards").fetchone()[0])
-            )
-        return counts[0] if counts else 0
+            self._try(lambda db: rows.extend(db.execute(query).fetchall()))
+        return rows[-1]
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -151,6 +174,8 @@ class RewardCache:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
                 self._open = self._connect()
+            except sqlite3.OperationalError:
+                raise  # locked or not writable, but sound
             except sqlite3.DatabaseError:
                 if self._open is None and self.path.exists() and self.path.stat().st_size:
                     self.path.unlink()  # a damaged cache is worth nothing
@@ -166,11 +191,15 @@ class RewardCache:
                 db.execute("PRAGMA auto_vacuum = INCREMENTAL")
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = OFF")
+            db.execute("PRAGMA secure_delete = ON")
             db.execute(
                 "CREATE TABLE IF NOT EXISTS rewards "
                 "(key BLOB PRIMARY KEY, value BLOB NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID"
             )
             db.execute("CREATE INDEX IF NOT EXISTS rewards_used ON rewards(used)")
+            db.execute("CREATE TABLE IF NOT EXISTS totals (hits INTEGER, misses INTEGER)")
+            with db:
+                db.execute("INSERT INTO totals SELECT 0, 0 WHERE NOT EXISTS (SELECT 1 FROM totals)")
         except BaseException:
             db.close()
             raise
@@ -182,3 +211,12 @@ def _size(db: sqlite3.Connection) -> int:
     (free,) = db.execute("PRAGMA freelist_count").fetchone()
     (size,) = db.execute("PRAGMA page_size").fetchone()
     return int((pages - free) * size)
+
+
+def empty(path: Path) -> None:
+    """Empty the cache at ``path``: what ``store.sweeping`` calls when something is forgotten."""
+    cache = RewardCache(path)
+    try:
+        cache.clear()
+    finally:
+        cache.close()

@@ -6,10 +6,9 @@ way: stored raw, detected, then remembered or answered, then logged.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -17,23 +16,26 @@ from types import TracebackType
 from typing import Any, Self
 
 from agent import ingest as files
-from agent.answering import UNKNOWN, answer, converse
+from agent.answering import UNKNOWN, Answer, answer, converse
 from agent.autofill import FilledField, fill
 from agent.config import Config
 from agent.forgetting import open_graph
 from agent.forms.fields import FormField
 from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader, Progress
+from agent.periods import Mark
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, TextReader
 from agent.remembering import Remembered, make_drafts, remember_source, settle, store_drafts
-from agent.retrieval import ensure_vectors, select
+from agent.retrieval import Retrieved, ensure_vectors, retrieve
 from agent.routing import Route, Router
+from agent.stopwatch import Stopwatch
+from agent.telling import describe
 from policies.base import Choice, Selection
 from policies.registry import make_policy
 from store.errors import InvalidInput, MemlaneError
 from store.graph import MemoryGraph
 from store.journal import Edit, Entry, checked_text
-from store.types import Draft, Source, SourceKind, SourceStatus, Status
+from store.types import Draft, Source, SourceKind, SourceStatus
 
 MAX_MESSAGE = 20_000
 """Characters of one message; a longer text is a file to ingest."""
@@ -60,6 +62,8 @@ class Reply:
     """Ids of the old and the new memory where both cannot hold; the text asks which does."""
     questions: tuple[str, ...] = ()
     """Those questions in words."""
+    marks: Mapping[str, Mark] = field(default_factory=dict)
+    """When each of the memories held or will hold, by id."""
 
 
 class Session:
@@ -110,7 +114,7 @@ class Session:
         """
         message = checked_message(text)
         now = self.config.now()
-        clock = _Stopwatch()
+        clock = Stopwatch()
         # Stored before anything is made of it: no failure after this line loses the message.
         source = self.graph.sources.add(SourceKind.CHAT, message, now)
         with clock.measure("settle"), self._kept(source):
@@ -146,7 +150,7 @@ class Session:
     ) -> Reply:
         """Answer from memory, whatever the router would say of it."""
         message = checked_message(question)
-        clock = _Stopwatch()
+        clock = Stopwatch()
         reply = self._answer(
             message, Route.RETRIEVE, clock, policy=policy, k=k, use_llm=use_llm, on_text=on_text
         )
@@ -156,7 +160,7 @@ class Session:
         self,
         message: str,
         route: Route,
-        clock: _Stopwatch,
+        clock: Stopwatch,
         *,
         policy: str | None = None,
         k: int | None = None,
@@ -165,33 +169,59 @@ class Session:
     ) -> Reply:
         now = self.config.now()
         with clock.measure("select"):
-            chosen = self.select(message, policy=policy, k=k)
+            found = self._retrieve(message, policy, k)
+        chosen, marks = found.selection, found.marks
         if route is Route.NEITHER:
             # Trigger: the wording needs no memory, but a stored one is about just that.
             # Why: 'until when is the voucher valid' is general until one has a voucher.
             # Outcome: answered from memory if that gives an answer, else as small talk.
             if max((choice.score for choice in chosen.chosen), default=0.0) >= ABOUT_THIS:
                 with clock.measure("answer"):
-                    said = answer(message, chosen.chosen, now=now, llm=self.llm)
+                    said = self._answered(message, found, now)
                 if not said.abstained:
-                    return Reply(Route.RETRIEVE, said.text, said.evidence, selection=chosen)
+                    return Reply(
+                        Route.RETRIEVE, said.text, said.evidence, selection=chosen, marks=marks
+                    )
             with clock.measure("answer"):
                 return Reply(route, converse(message, llm=self.llm, on_text=on_text))
         if not use_llm:
             text = "" if chosen.chosen else UNKNOWN
-            return Reply(route, text, chosen.chosen, (), not chosen.chosen, selection=chosen)
+            gone = not chosen.chosen
+            return Reply(route, text, chosen.chosen, (), gone, selection=chosen, marks=marks)
         with clock.measure("answer"):
-            said = answer(message, chosen.chosen, now=now, llm=self.llm, on_text=on_text)
-        return Reply(route, said.text, said.evidence, (), said.abstained, selection=chosen)
+            said = self._answered(message, found, now, on_text)
+        return Reply(
+            route, said.text, said.evidence, (), said.abstained, selection=chosen, marks=marks
+        )
+
+    def _answered(
+        self,
+        message: str,
+        found: Retrieved,
+        now: datetime,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Answer:
+        return answer(
+            message,
+            found.selection.chosen,
+            now=now,
+            llm=self.llm,
+            on_text=on_text,
+            asked=found.asked,
+            marks=found.marks,
+        )
 
     def select(
         self, question: str, *, policy: str | None = None, k: int | None = None
     ) -> Selection:
         """The memories chosen for a question, without an answer."""
-        chosen = make_policy(policy or self.config.policy, k or self.config.k)
-        return select(question, self.graph, chosen, self.embedder, self.config.now())
+        return self._retrieve(question, policy, k).selection
 
-    def _logged(self, message: str, reply: Reply, clock: _Stopwatch, now: datetime) -> Reply:
+    def _retrieve(self, question: str, policy: str | None, k: int | None) -> Retrieved:
+        chooser = make_policy(policy or self.config.policy, k or self.config.k)
+        return retrieve(question, self.graph, chooser, self.embedder, self.config.now())
+
+    def _logged(self, message: str, reply: Reply, clock: Stopwatch, now: datetime) -> Reply:
         trace: dict[str, Any] = {
             "memories": [choice.memory.id for choice in reply.memories],
             "edits": [entry.id for entry in reply.entries],
@@ -298,10 +328,9 @@ class Session:
         """Values for form fields, each with its evidence; None where there is none."""
         now = self.config.now()
         ensure_vectors(self.graph, self.embedder)
-        holding = [m for m in self.graph.memories.list(Status.CURRENT) if m.holds_at(now)]
         return fill(
             fields,
-            holding,
+            self.graph.memories.list(),
             embedder=self.embedder,
             llm=self.llm if use_llm else None,
             now=now,
@@ -349,47 +378,3 @@ def _told(done: Remembered) -> Reply:
     return Reply(
         Route.UPDATE, describe(done), entries=done.entries, open=pairs, questions=done.questions
     )
-
-
-def describe(done: Remembered) -> str:
-    """What was remembered or changed, in one line a thing."""
-    lines = []
-    for entry in done.entries:
-        last = entry.changes[-1].after
-        if entry.kind == "amend":
-            lines.append(f"Corrected: {entry.before} -> {entry.after} ({entry.id})")
-        elif entry.kind == "expire" and entry.before is not None:
-            lines.append(f"No longer holds: {entry.before} ({entry.id})")
-        elif entry.kind == "replace":
-            lines.append(f"Changed: {entry.before} -> {entry.after} ({entry.id})")
-        elif last is not None and last.valid_until is not None and entry.kind == "expire":
-            lines.append(
-                f"Noted until {last.valid_until:%Y-%m-%d %H:%M}: {entry.after} ({entry.id})"
-            )
-        elif entry.kind == "forget":
-            lines.append(f"No longer stated: {entry.before} ({entry.id})")
-        else:
-            lines.append(f"Noted: {entry.after} ({entry.id})")
-    lines += [f"I knew that already ({memory})." for memory in done.unchanged]
-    lines += [done.note] if done.note else []
-    lines += done.questions
-    return "\n".join(lines) or f"I found nothing to remember in that; kept raw as {done.source.id}."
-
-
-class _Stopwatch:
-    """Milliseconds by stage."""
-
-    def __init__(self) -> None:
-        self._stages: dict[str, float] = {}
-        self._start = time.perf_counter()
-
-    @contextmanager
-    def measure(self, stage: str) -> Iterator[None]:
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._stages[stage] = round((time.perf_counter() - start) * 1000, 1)
-
-    def total(self) -> dict[str, float]:
-        return {**self._stages, "total": round((time.perf_counter() - self._start) * 1000, 1)}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from agent.editing import EditPlan, Question
+from agent.editing.roles import same_holder
 from agent.injection import steers
 from agent.provenance import contradictions
 from store.journal import Edit, Expire, Insert, Replace
@@ -54,8 +55,10 @@ def within_trust(
 
 
 def _rivals(old: Memory, draft: Draft, around: Sequence[Memory]) -> Iterator[Memory]:
-    """What contradicted the replaced memory and may be ended by the draft as well."""
+    """What contradicted the replaced memory or named the same person, and may end with it."""
     for other in around:
-        clashes = other.id != old.id and contradictions([old, other])
+        clashes = other.id != old.id and (
+            contradictions([old, other]) or same_holder(draft, old, other)
+        )
         if clashes and other.text != draft.text and may_replace(draft.trust, other.trust):
             yield other

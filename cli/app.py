@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from cli import files, memories, system, talk, transfer, types
+from cli import entities, files, memories, system, talk, transfer, types
 from cli.demo import demo
 from cli.run import Run
 from store.errors import InvalidInput, MemlaneError
@@ -35,6 +35,7 @@ app.command()(talk.ask)
 app.command()(files.ingest)
 app.command()(files.fill)
 app.add_typer(memories.app, name="memories")
+app.add_typer(entities.app, name="entities")
 app.add_typer(types.app, name="types")
 app.add_typer(system.models, name="models")
 app.command()(system.status)

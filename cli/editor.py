@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from cli import render, shapes
 from cli.confirming import interactive
-from cli.external import FOLDER, editor_command, open_editor, scratch
+from cli.external import editor_command, open_editor, scratch
 from cli.run import Run
 
 if TYPE_CHECKING:
@@ -246,13 +246,14 @@ def _apply_typed(
     """Show the difference, apply it as one batch, and remove our own file when it is done."""
     from agent.frontmatter import difference, read_blocks
     from store.errors import EditConflict
+    from store.sweeping import EDITS_FOLDER
 
     now = run.config.now()
     blocks = read_blocks(typed)
     if before is None:
         before = {m.id: m for m in _chosen(run, graph, [b.id for b in blocks], None, None)}
     asked = difference(before, blocks, subclasses=[s.id for s in graph.subclasses()], now=now)
-    ours = from_file.parent == run.config.home / FOLDER
+    ours = from_file.parent == run.config.home / EDITS_FOLDER
     if not asked.edits:
         if ours:
             from_file.unlink(missing_ok=True)

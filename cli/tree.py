@@ -127,7 +127,10 @@ def _layers(
     return list(layers.values())
 
 
-def _relations(items: Sequence[tuple[Triple | None, Memory]], depth: int) -> Any:  # noqa: ANN401
+def _relations(
+    items: Sequence[tuple[Triple | None, Memory]], depth: int
+) -> int | list[dict[str, str | None]]:
+    """Their number, or each of them where the tree is asked for that deep."""
     if depth < 4:
         return len(items)
     return [

@@ -49,6 +49,11 @@ class Connection:
         with translated(self.path):
             return list(self.db.query(sql, list(parameters)))
 
+    def tuples(self, sql: str, parameters: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a large read, one at a time and without names."""
+        with translated(self.path):
+            yield from self.db.conn.execute(sql, list(parameters))
+
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run one write; returns the id of the last row that an INSERT made."""
         with translated(self.path):

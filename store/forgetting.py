@@ -17,6 +17,7 @@ from store.erasing import Erased, ErasePlan, erase, plan_erase
 from store.journal import Entry
 from store.sweeping import (
     Searched,
+    clean_edits,
     clean_lines,
     clear_caches,
     key_of,
@@ -42,7 +43,7 @@ class Forgotten:
     """False while another process holds the database; its old bytes go when it is next opened."""
     searched: Searched
     cleaned: tuple[str, ...]
-    """Logs that lines were taken out of."""
+    """Logs that lines were taken out of, and files of the editor that were deleted."""
 
     @property
     def plan(self) -> ErasePlan:
@@ -70,7 +71,7 @@ def forget_for_good(
     # Caches and logs first: a crash after this loses nothing that matters, a crash after the
     # transaction would leave texts in them that nobody knows any more.
     clear_caches(home)
-    cleaned = clean_lines(home, plan.texts)
+    cleaned = (*clean_lines(home, plan.texts), *clean_edits(home, plan.ids, plan.texts))
     key = key_of(home, create=True) if proof else None
     rows.db.conn.execute("PRAGMA secure_delete = ON")
     with rows.writing():

@@ -15,12 +15,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import numpy as np
-
 from store.connection import Connection
 from store.erasing import ErasePlan, plan_erase
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.forgetting import Forgotten, forget_for_good
+from store.index import MemoryIndex
 from store.journal import (
     Amend,
     Change,
@@ -63,6 +62,8 @@ class MemoryGraph:
         self.turns = TurnTable(connection)
         self.vectors = VectorTable(connection)
         self.runs = RunTable(connection)
+        self._index: MemoryIndex | None = None
+        self._seen: tuple[object, tuple[Memory, ...], Vector] | None = None
 
     @classmethod
     def open(cls, home: Path, subclasses: Sequence[Subclass] = SUBCLASSES) -> Self:
@@ -344,21 +345,25 @@ class MemoryGraph:
 
     # ---- derived --------------------------------------------------------------------------
 
+    def index(self, model: str, now: datetime) -> MemoryIndex:
+        """What may be searched at ``now``, read once and kept in step with the journal."""
+        if self._index is None or self._index.model != model:
+            self._index = MemoryIndex(self._rows, self.memories, self.vectors, model)
+        return self._index.advance(now)
+
     def view(self, now: datetime, model: str, *, history: bool = False) -> GraphView:
         """A read-only snapshot of what holds at ``now`` (with ``history``: what ever held).
 
         Memories without a vector of ``model`` are left out; see ``vectors.missing``.
         """
-        stored = self.vectors.of(model)
-        chosen = [
-            memory
-            for memory in self.memories.list()
-            if memory.id in stored
-            and (memory.holds_at(now) or (history and memory.status is not Status.FORGOTTEN))
-        ]
-        matrix = np.stack([stored[m.id] for m in chosen]) if chosen else np.zeros((0, 0), "<f4")
-        current = frozenset(m.id for m in chosen if m.holds_at(now))
-        return GraphView(tuple(chosen), matrix, current)
+        index = self.index(model, now)
+        state = (model, index.version, history)
+        if self._seen is None or self._seen[0] != state:
+            self._seen = None  # before the next one is made: each is as large as all vectors
+            self._seen = (state, *index.standing(history=history))
+        _, memories, vectors = self._seen
+        current = frozenset(memory.id for memory in memories if memory.holds_at(now))
+        return GraphView(memories, vectors, current)
 
     def verify(self, model: str | None = None) -> tuple[str, ...]:
         """What does not agree between journal, rows, full text and vectors; empty when all does.

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterator, Sequence
 from store.connection import Connection
 from store.errors import UnknownId
 from store.journal import Change
-from store.records import entity_key, iso, memory_from_row, public_id, row_id
+from store.records import ROW, entity_key, iso, memory_from_row, public_id, row_id
 from store.types import Memory, Status, Triple
 
-_SELECT = """SELECT memories.*, subclasses.type AS type, sources.kind AS source_kind FROM memories
+_SELECT = f"""SELECT {", ".join(ROW)} FROM memories
     JOIN subclasses ON subclasses.id = memories.subclass
     LEFT JOIN sources ON sources.id = memories.source"""
 
@@ -33,7 +33,7 @@ _RELATIONS = """SELECT relations.memory, head.name AS head, relations.name, tail
 
 
 _FEW = 500
-"""Below this many memories their relations are looked up one by one, from it on all are read."""
+"""Up to this many memories their relations are looked up one by one, above it all are read."""
 
 
 class MemoryTable:
@@ -47,6 +47,21 @@ class MemoryTable:
         for found in self._read("WHERE memories.id = ?", [row_id("m", memory, "memory")]):
             return found
         raise UnknownId(f"There is no memory {memory}. `memlane memories list` shows them.")
+
+    def of(self, ids: Sequence[str]) -> tuple[Memory, ...]:
+        """Several memories, in the order given.
+
+        :raises UnknownId: if there is none with one of the ids.
+        """
+        keys = [row_id("m", memory, "memory") for memory in ids]
+        found: dict[str, Memory] = {}
+        for start in range(0, len(keys), _FEW):
+            marks = ",".join(map(str, keys[start : start + _FEW]))
+            found.update((m.id, m) for m in self._read(f"WHERE memories.id IN ({marks})"))
+        if len(found) < len(set(keys)):
+            gone = next(memory for memory in ids if memory not in found)
+            raise UnknownId(f"There is no memory {gone}. `memlane memories list` shows them.")
+        return tuple(found[public_id("m", key)] for key in keys)
 
     def list(self, *statuses: Status) -> tuple[Memory, ...]:
         """Memories in the order of their ids: all, or those of the given statuses."""
@@ -80,6 +95,29 @@ class MemoryTable:
         )
         return tuple(self.get(public_id("m", row["id"])) for row in rows)
 
+    def in_slot(self, head: str, relations: Sequence[str], limit: int) -> tuple[str, ...]:
+        """Ids of the latest current memories with one of the relations at the entity of a key."""
+        marks = ",".join("?" * len(relations))
+        rows = self._rows.query(
+            f"""SELECT memories.id FROM relations JOIN memories ON memories.id = relations.memory
+                WHERE head = (SELECT id FROM entities WHERE key = ?) AND relations.name IN ({marks})
+                AND status = 'current' ORDER BY relations.memory DESC LIMIT ?""",
+            [head, *relations, limit],
+        )
+        return tuple(public_id("m", row["id"]) for row in rows)
+
+    def mentioning(self, words: str, limit: int) -> tuple[Memory, ...]:
+        """The latest current memories whose text holds these words in a row."""
+        quoted = '"' + words.replace('"', " ") + '"'
+        rows = self._rows.query(
+            """SELECT memories.id FROM memories_fts
+               JOIN memories ON memories.id = memories_fts.rowid
+               WHERE memories_fts MATCH ? AND status = 'current'
+               ORDER BY memories_fts.rowid DESC LIMIT ?""",
+            [quoted, limit],
+        )
+        return self.of([public_id("m", row["id"]) for row in rows])
+
     def counts(self) -> dict[str, int]:
         """How many memories have which status."""
         rows = self._rows.query("SELECT status, count(*) AS n FROM memories GROUP BY status")
@@ -96,20 +134,46 @@ class MemoryTable:
             (Triple(r["head"], r["name"], r["tail"]), public_id("m", r["memory"])) for r in rows
         )
 
+    def entity(self, name: str) -> str | None:
+        """An entity's name as it was first spelt; None where no relation names it."""
+        rows = self._rows.query("SELECT name FROM entities WHERE key = ?", [entity_key(name)])
+        return str(rows[0]["name"]) if rows else None
+
+    def entity_names(self) -> tuple[str, ...]:
+        """The names of all entities, in the order they were first told."""
+        rows = self._rows.query("SELECT name FROM entities ORDER BY id")
+        return tuple(row["name"] for row in rows)
+
+    def relation_names(self) -> tuple[str, ...]:
+        """Every name of a relation."""
+        rows = self._rows.query("SELECT DISTINCT name FROM relations ORDER BY name")
+        return tuple(row["name"] for row in rows)
+
+    def with_relations(self, names: Collection[str]) -> tuple[Memory, ...]:
+        """Memories of every status that carry a relation of one of these names."""
+        marks = ",".join("?" * len(names))
+        rows = self._rows.query(
+            f"SELECT DISTINCT memory FROM relations WHERE name IN ({marks})", tuple(names)
+        )
+        return self.of([public_id("m", row["memory"]) for row in rows])
+
     def _read(self, where: str, parameters: Sequence[object] = ()) -> Iterator[Memory]:
-        rows = self._rows.query(f"{_SELECT} {where} ORDER BY memories.id", parameters)
-        if not rows:
-            return
-        ids = ",".join(str(int(row["id"])) for row in rows[:_FEW])
-        only = f"WHERE relations.memory IN ({ids})" if len(rows) < _FEW else ""
-        triples: dict[int, list[Triple]] = {}
-        for row in self._rows.query(
+        rows = list(self._rows.tuples(f"{_SELECT} {where} ORDER BY memories.id", parameters))
+        triples = self._triples([row[0] for row in rows]) if rows else {}
+        for row in rows:
+            yield memory_from_row(row, triples.get(row[0], ()))
+
+    def _triples(self, keys: Sequence[int]) -> dict[int, tuple[Triple, ...]]:
+        only = "" if len(keys) > _FEW else f"WHERE relations.memory IN ({','.join(map(str, keys))})"
+        triples: dict[int, tuple[Triple, ...]] = {}
+        # The same names come again and again: one string each is kept of them.
+        shared: dict[str, str] = {}
+        for memory, *names in self._rows.tuples(
             f"{_RELATIONS} {only} ORDER BY relations.memory, relations.position"
         ):
-            triple = Triple(row["head"], row["name"], row["tail"])
-            triples.setdefault(row["memory"], []).append(triple)
-        for row in rows:
-            yield memory_from_row(row, tuple(triples.get(row["id"], ())))
+            triple = Triple(*(shared.setdefault(name, name) for name in names))
+            triples[memory] = (*triples.get(memory, ()), triple)
+        return triples
 
     # ---- writing --------------------------------------------------------------------------
 
@@ -139,13 +203,15 @@ class MemoryTable:
                 ),
             )
         if before_triples != after_triples:
-            self._set_relations(key, after_triples)
+            self._set_relations(key, after_triples, had_some=bool(before_triples))
         if after is None:
             self._rows.execute("DELETE FROM memories WHERE id = ?", [key])
 
-    def _set_relations(self, memory: int, triples: Sequence[Triple]) -> None:
-        old = self._rows.query("SELECT head, tail FROM relations WHERE memory = ?", [memory])
-        self._rows.execute("DELETE FROM relations WHERE memory = ?", [memory])
+    def _set_relations(self, memory: int, triples: Sequence[Triple], *, had_some: bool) -> None:
+        old: Sequence[dict[str, int]] = ()
+        if had_some:
+            old = self._rows.query("SELECT head, tail FROM relations WHERE memory = ?", [memory])
+            self._rows.execute("DELETE FROM relations WHERE memory = ?", [memory])
         for position, triple in enumerate(triples):
             self._rows.execute(
                 "INSERT INTO relations VALUES (?, ?, ?, ?, ?)",
@@ -168,5 +234,6 @@ class MemoryTable:
 
     def _ensure_entity(self, name: str) -> int:
         key = entity_key(name)
-        self._rows.execute("INSERT OR IGNORE INTO entities (name, key) VALUES (?, ?)", (name, key))
-        return int(self._rows.query("SELECT id FROM entities WHERE key = ?", [key])[0]["id"])
+        for (known,) in self._rows.tuples("SELECT id FROM entities WHERE key = ?", [key]):
+            return int(known)
+        return self._rows.execute("INSERT INTO entities (name, key) VALUES (?, ?)", (name, key))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from sys import intern
 from typing import Any
 
 from store.errors import UnknownId
@@ -104,24 +105,39 @@ def memory_from_payload(payload: Mapping[str, Any]) -> Memory:
     )
 
 
-def memory_from_row(row: Mapping[str, Any], triples: tuple[Triple, ...]) -> Memory:
-    """``row`` is of ``memories`` joined with its subclass's ``type`` and source's ``kind``."""
-    kind = None if row["source_kind"] is None else SourceKind(row["source_kind"])
+ROW = (
+    "memories.id", "memories.text", "subclasses.type", "memories.subclass", "memories.created",
+    "memories.valid_from", "memories.valid_until", "memories.place", "memories.source",
+    "memories.status", "memories.replaced_by", "memories.span_start", "memories.span_end",
+    "memories.trust", "sources.kind",
+)  # fmt: skip
+"""The columns that ``memory_from_row`` reads, in their order."""
+_STATUSES = {status.value: status for status in Status}
+_TRUSTS = {trust.value: trust for trust in Trust} | {None: None}
+
+
+def memory_from_row(row: Sequence[Any], triples: tuple[Triple, ...]) -> Memory:
+    """A memory of a row with the columns ``ROW``. Positions and tables: homes hold very many."""
+    (
+        key, text, type_, subclass, created, valid_from, valid_until, place, source, status,
+        replaced_by, span_start, span_end, trust, kind,
+    ) = row  # fmt: skip
+    told = _TRUSTS[trust] or trust_of_kind(None if kind is None else SourceKind(kind))
     return Memory(
-        id=public_id("m", row["id"]),
-        text=row["text"],
-        type=row["type"],
-        subclass=row["subclass"],
-        created=datetime.fromisoformat(row["created"]),
-        triples=triples,
-        valid_from=moment(row["valid_from"]),
-        valid_until=moment(row["valid_until"]),
-        place=row["place"],
-        source=None if row["source"] is None else public_id("s", row["source"]),
-        status=Status(row["status"]),
-        replaced_by=None if row["replaced_by"] is None else public_id("m", row["replaced_by"]),
-        span=None if row["span_start"] is None else Span(row["span_start"], row["span_end"]),
-        trust=trust_of_kind(kind) if row["trust"] is None else Trust(row["trust"]),
+        f"m{key}",
+        text,
+        intern(type_),
+        intern(subclass),
+        datetime.fromisoformat(created),
+        triples,
+        moment(valid_from),
+        moment(valid_until),
+        place,
+        None if source is None else f"s{source}",
+        _STATUSES[status],
+        None if replaced_by is None else f"m{replaced_by}",
+        None if span_start is None else Span(span_start, span_end),
+        told,
     )
 
 

@@ -1,17 +1,19 @@
 """The bytes of a home after something was forgotten for good: clean them, and prove it.
 
 The database is rewritten (``VACUUM``) and its write-ahead log cut to nothing; caches are thrown
-away, lines of logs taken out. Then every byte of every file is looked at. What lies outside of the
-home (the note itself, a backup elsewhere, blocks that a disk has not reused yet) is not memlane's.
+away, lines of logs taken out. Then every byte of every file is looked at, packed ones too: a backup
+in the home is found and named, and is the person's to delete. What lies outside of the home (the
+note itself, a backup elsewhere, blocks that a disk has not reused yet) is not memlane's.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +21,13 @@ from pathlib import Path
 from store.connection import Connection
 from store.erasing import Erased
 from store.records import public_id
-from store.traces import SHORTEST, Mark, Marker, occurrences, stream, streams_of
+from store.traces import SHORTEST, Mark, Marker, occurrences, parts_of, stream, streams_of
 
 KEY_NAME = "forgotten.key"
 CACHE_FOLDER = "cache"
-_LINES = frozenset({".log", ".jsonl", ".txt", ".history"})
+EDITS_FOLDER = "edits"
+"""Where a memory lies as Markdown while it is edited, and stays when that cannot be applied."""
+_LINES = frozenset({".log", ".jsonl", ".txt", ".history", ".rejected"})
 """Endings of files in a home that are read line by line, so that a line may leave."""
 
 _caches: dict[str, Callable[[Path], None]] = {}
@@ -70,6 +74,23 @@ def clean_lines(home: Path, texts: Iterable[str]) -> tuple[str, ...]:
             scratch.replace(path)
             cleaned.append(path.name)
     return tuple(cleaned)
+
+
+def clean_edits(home: Path, ids: Collection[str], texts: Iterable[str]) -> tuple[str, ...]:
+    """Delete the files of the editor that hold one of the memories; returns their names.
+
+    The whole file, with what was typed about others: a memory that was reworded there says the
+    same in words that no search knows.
+    """
+    named = re.compile(rf"^id:[ \t]*['\"]?(?:{'|'.join(map(re.escape, ids))})\b", re.M | re.I)
+    needles = [text for text in texts if len(stream(text)) >= SHORTEST]
+    gone: list[str] = []
+    for path in _files(home / EDITS_FOLDER):
+        typed = path.read_bytes().decode("utf-8", "replace")
+        if named.search(typed) or any(occurrences(needle, typed) for needle in needles):
+            path.unlink()
+            gone.append(path.relative_to(home).as_posix())
+    return tuple(gone)
 
 
 def _files(home: Path) -> Iterator[Path]:
@@ -242,8 +263,8 @@ def _each(
     for path in _files(home):
         try:
             found = {mark for piece in streams_of(path) for mark in marker.find(marks, piece)}
-            data = path.read_bytes() if exact else b""
-            if any(text in data for text in exact):
+            whole = (b"".join(part) for part in parts_of(path)) if exact else ()
+            if any(text in data for data in whole for text in exact):
                 found.add(Mark(0, 0, b"as it was written"))
         except FileNotFoundError:
             continue  # a log that was just turned over

@@ -15,10 +15,14 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,17 +84,33 @@ def codes(text: str) -> frozenset[str]:
     return frozenset(word for word in found if len(word) >= 3 and any(c.isdigit() for c in word))
 
 
+def parts_of(path: Path) -> Iterator[Iterator[bytes]]:
+    """A file in blocks of bytes; of a zip, as a backup is, also each file that is packed in it."""
+    yield _blocks(lambda: path.open("rb"))
+    with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            yield _blocks(partial(archive.open, member))
+
+
+def _blocks(opened: Callable[[], IO[bytes]]) -> Iterator[bytes]:
+    # What is packed and damaged, or locked with a password, cannot be read here.
+    unreadable = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+    with suppress(*unreadable), opened() as file:
+        while block := file.read(_CHUNK):
+            yield block
+
+
 def streams_of(path: Path) -> Iterator[str]:
     """The stream of a file of any kind, in pieces that overlap by a window less one character.
 
     Bytes that are no UTF-8 are passed over.
     """
-    decoder = codecs.getincrementaldecoder("utf-8")("ignore")
-    kept = ""
-    with path.open("rb") as file:
-        while data := file.read(_CHUNK):
+    for part in parts_of(path):
+        decoder = codecs.getincrementaldecoder("utf-8")("ignore")
+        kept = ""
+        for block in part:
             # Most of a database is numbers: what no text consists of goes before it is decoded.
-            piece = kept + stream(decoder.decode(data.translate(None, _NO_LETTERS)))
+            piece = kept + stream(decoder.decode(block.translate(None, _NO_LETTERS)))
             yield piece
             kept = piece[-(LONGEST - 1) :]
 

@@ -101,6 +101,17 @@ def from_sources(journal: JournalTable, sources: Iterable[str]) -> tuple[Entry, 
     )
 
 
+def taken_back(journal: JournalTable, source: str) -> Entry | None:
+    """The undo that took back all that a source gave; None where something of it stands."""
+    made = from_sources(journal, [source])
+    if not made or any(_erased(entry) or tip(journal, entry) is not None for entry in made):
+        return None
+    last = made[-1]
+    while (later := journal.undo_of(last.id)) is not None:
+        last = later
+    return last
+
+
 def plan_undo(journal: JournalTable, asked: Sequence[Entry]) -> UndoPlan:
     """Find what has to be taken back, and every later edit outside of it that stands in the way."""
     tips: dict[str, Entry] = {}

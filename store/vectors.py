@@ -6,7 +6,8 @@ Vectors of different models never mix; a changed model finds its vectors missing
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,32 @@ class VectorTable:
         return {
             public_id("m", row["memory"]): np.frombuffer(row["vector"], dtype="<f4") for row in rows
         }
+
+    def of_some(self, model: str, keys: Sequence[int]) -> dict[int, Vector]:
+        """Vectors of one model for some memories, both by row number."""
+        marks = ",".join(str(int(key)) for key in keys)
+        rows = self._rows.tuples(
+            f"SELECT memory, vector FROM vectors WHERE model = ? AND memory IN ({marks})", [model]
+        )
+        return {key: np.frombuffer(blob, dtype="<f4") for key, blob in rows}
+
+    def dimension(self, model: str) -> int:
+        """Numbers in a vector of this model; 0 where there are none yet."""
+        rows = self._rows.query("SELECT vector FROM vectors WHERE model = ? LIMIT 1", [model])
+        return len(rows[0]["vector"]) // 4 if rows else 0
+
+    def blocks(self, model: str, size: int = 2000) -> Iterator[tuple[list[int], Vector]]:
+        """All vectors of one model, many at a time: row numbers and a matrix with their rows."""
+        dimension = self.dimension(model)
+        rows = self._rows.tuples("SELECT memory, vector FROM vectors WHERE model = ?", [model])
+        while some := list(islice(rows, size)):
+            # A broken one is left out here; ``problems`` names it.
+            whole = [(key, blob) for key, blob in some if len(blob) == 4 * dimension]
+            joined = b"".join(blob for _, blob in whole)
+            yield (
+                [key for key, _ in whole],
+                np.frombuffer(joined, dtype="<f4").reshape(len(whole), dimension),
+            )
 
     def missing(self, model: str) -> tuple[str, ...]:
         """Ids of memories that have no vector of ``model`` yet."""

@@ -15,11 +15,14 @@ from typing import Any
 
 import pytest
 
-from agent.config import Config, load_config
+from agent.config import SETTINGS, Config, load_config
 from agent.loading import LocalEmbedder, LocalLanguageModel
 from agent.ports import ChatTurn, Embedder, LanguageModel
 from agent.session import Session, open_session
+from agent.transfer.exporting import export_jsonl
 from store.graph import MemoryGraph
+from store.journal import Insert
+from store.types import SourceKind
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 
@@ -49,8 +52,9 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Config) 
     monkeypatch.setenv("MEMLANE_HOME", str(home))
     monkeypatch.setenv("MEMLANE_CONFIG", str(tmp_path / "config.toml"))
     monkeypatch.setenv("MEMLANE_MODELS_DIR", str(settings.models_dir))
-    for name in ("MEMLANE_LLM", "MEMLANE_EMBEDDER", "MEMLANE_POLICY", "MEMLANE_K"):
-        monkeypatch.delenv(name, raising=False)
+    for setting in SETTINGS:
+        if setting.kind != "path":
+            monkeypatch.delenv(setting.variable, raising=False)
     return home
 
 
@@ -58,6 +62,46 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Config) 
 def graph(own_home: Path) -> Iterator[MemoryGraph]:
     with MemoryGraph.open(own_home) as opened:
         yield opened
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Path:
+    """A home with everything that a home can have."""
+    from tests.exports import fill
+
+    home = tmp_path / "full"
+    with MemoryGraph.open(home) as graph:
+        fill(graph)
+    return home
+
+
+@pytest.fixture
+def exported(full: Path, tmp_path: Path) -> Path:
+    """The JSONL of ``full``."""
+    path = tmp_path / "all.jsonl"
+    export_jsonl(full, path, NOW)
+    return path
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A home with memories and ids of its own."""
+    from tests.exports import draft
+
+    home = tmp_path / "own"
+    with MemoryGraph.open(home) as graph:
+        source = graph.sources.add(SourceKind.CHAT, "I like green tea!", NOW)
+        graph.apply([Insert(draft("I like  GREEN tea", source=source.id))], at=NOW)
+        graph.apply([Insert(draft("My bicycle is red."))], at=NOW)
+    return home
+
+
+@pytest.fixture
+def told(graph: MemoryGraph) -> MemoryGraph:
+    """A home where a secret was told; see ``tests.forgetting``."""
+    from tests.forgetting import tell_a_secret
+
+    return tell_a_secret(graph)
 
 
 class ScriptedModel:
@@ -81,14 +125,18 @@ class ScriptedModel:
         on_text: Callable[[str], None] | None = None,
     ) -> str:
         self.asked.append(tuple(turns))
-        if not self.replies:
-            raise AssertionError(f"an unexpected call: {turns[-1].content!r}")
-        reply = self.replies.pop(0)
+        reply = self.reply_to(turns)
         if isinstance(reply, Exception):
             raise reply
         if on_text:
             on_text(reply)
         return reply
+
+    def reply_to(self, turns: Sequence[ChatTurn]) -> str | Exception:
+        """The next reply; a model that decides by what it is asked is a subclass."""
+        if not self.replies:
+            raise AssertionError(f"an unexpected call: {turns[-1].content!r}")
+        return self.replies.pop(0)
 
 
 @pytest.fixture

@@ -331,3 +331,11 @@ def test_a_file_that_is_no_backup_is_refused_in_one_line(
     assert len(result.err.splitlines()) == 1
     assert memlane("restore", tmp_path / "gone.zip", "--yes").code == 1
     assert memlane("backup", "--out", "/proc/no/b.zip").code == 1
+
+
+def test_a_backup_goes_into_a_folder_that_is_named(memlane, home: Path, tmp_path: Path):
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    done = memlane("--home", home, "backup", "--out", stick, "--json")
+    assert done.code == 0, done.err
+    assert [str(path) for path in stick.iterdir()] == [done.json["path"]]

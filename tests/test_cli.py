@@ -69,7 +69,10 @@ def test_ask_without_a_language_model_gives_the_chosen_memories(told: Memlane):
     }  # fmt: skip
     assert reply["route"] == "retrieve"
     first = reply["memories"][0]
-    assert set(first) == {"id", "text", "score", "trust"}
+    assert set(first) == {
+        "id", "text", "score", "trust", "standing", "from", "from_inferred", "until",
+    }  # fmt: skip
+    assert (first["standing"], first["until"]) == ("holds", None)
     assert first["text"] == "I live in Jurong West, Singapore."
     assert 0 <= first["score"] <= 1
     assert set(reply["timing_ms"]) >= {"select", "total"}

@@ -17,6 +17,7 @@ from agent.extraction import (
     parse_reply,
 )
 from agent.extraction.guards import clean_sentence, guard, is_clean
+from agent.extraction.mail import without_headers
 from agent.extraction.pronouns import resolve, split_facts
 from agent.extraction.sentences import (
     CHUNK_CHARACTERS,
@@ -61,6 +62,29 @@ def told(
 )
 def test_a_single_clean_sentence_needs_no_model(text, memory, scripted):
     assert told(text, scripted) == (memory,)
+
+
+@pytest.mark.parametrize("quoted", ["", "> "])
+@pytest.mark.parametrize(
+    "header",
+    [
+        "From: Kenji Tan <kenji@acme.example>\nTo: me@home.example\nSubject: Friday\n"
+        "Date: Wed, 8 May 2024 09:00:00 +0000\n",
+        "**From:** Kenji Tan\n**Sent:** Wednesday\n**To:** Ana\n**Subject:** Re: the flat\n",
+        "Von: Kenji\nAn: Ana\nBetreff: Wohnung\n",
+        "发件人：赵雅琳\n收件人：我\n主题：会议\n",
+    ],
+)
+def test_the_header_of_a_letter_is_no_memory(scripted: Any, header: str, quoted: str):
+    text = "".join(f"{quoted}{line}\n" for line in header.splitlines()) + "\nI moved to Ghent.\n"
+    assert told(text, scripted, kind=SourceKind.NOTE) == ("I moved to Ghent.",)
+
+
+def test_a_ticket_from_here_to_there_is_no_letter():
+    ticket = "From: Singapore\nTo: Tokyo\nDate: 12 May 2024\n"
+    assert without_headers(ticket) == ticket
+    lesson = "From: 9:00\nTo: 10:00\nSubject: Maths\n"
+    assert without_headers(lesson) == lesson
 
 
 @pytest.mark.parametrize(

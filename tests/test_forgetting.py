@@ -11,75 +11,19 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.config import load_config
 from agent.forgetting import forget_due, open_graph
-from agent.session import Session
-from store import sweeping
 from store.errors import EditConflict, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Amend, Forget, Insert, Replace
-from store.sweeping import KEY_NAME, register_cache
-from store.traces import Marker, marked, occurrences, stream, windows
-from store.types import Draft, EditKind, SourceKind, Span, Status, Triple
-from tests.conftest import NOW, ScriptedModel
+from store.types import EditKind, SourceKind, Span, Status
+from tests.conftest import NOW
 from tests.crash_work import forget_and_acknowledge
-
-SECRET = "My locker at the Quixotl pool opens with 4711-zebra."
-OTHER = "My dentist is Dr. Osei."
-RAW = f"Note to self. {SECRET} {OTHER}"
-
-
-def draft(text: str, source: str | None = None, span: Span | None = None, *ends: str) -> Draft:
-    triples = tuple(Triple("me", "has", end) for end in ends)
-    return Draft(text, "attribute.belongings", NOW, triples, source=source, span=span)
-
-
-@pytest.fixture
-def told(graph: MemoryGraph) -> MemoryGraph:
-    """Two memories of one message, in every place where memlane keeps something."""
-    raw = graph.sources.add(SourceKind.CHAT, RAW, NOW)
-    start = RAW.index(SECRET)
-    spans = (Span(start, start + len(SECRET)), Span(start + len(SECRET) + 1, len(RAW)))
-    unit = np.eye(4, dtype=np.float32)
-    graph.apply(
-        [
-            Insert(draft(SECRET, raw.id, spans[0], "the Quixotl pool locker")),
-            Insert(draft(OTHER, raw.id, spans[1], "Dr. Osei")),
-        ],
-        at=NOW,
-        source=raw.id,
-        model="x",
-        vectors={SECRET: unit[0], OTHER: unit[1]},
-    )
-    graph.turns.log(NOW, RAW, "update", f"Noted: {SECRET} (e1)", {"edits": ["e1", "e2"]})
-    graph.turns.log(
-        NOW, "How do I open my locker?", "retrieve", "With 4711-zebra.", {"memories": ["m1"]}
-    )
-    graph.turns.log(NOW, "Who is my dentist?", "retrieve", "Dr. Osei.", {"memories": ["m2"]})
-    return graph
-
-
-def void(_: object) -> None:
-    """Nothing, whatever it is given."""
-
-
-def bytes_of(home: Path) -> bytes:
-    return b"\n".join(path.read_bytes() for path in sorted(home.rglob("*")) if path.is_file())
-
-
-def nothing_left(home: Path, *texts: str) -> None:
-    """No text, and no distinctive part of one, in any file."""
-    data = bytes_of(home)
-    folded = stream(data.decode("utf-8", "replace"))
-    for text in texts:
-        assert text.encode() not in data
-        for window in windows(text):
-            assert window not in folded, window
+from tests.forgetting import OTHER, SECRET, bytes_of, draft, nothing_left
 
 
 def test_it_leaves_every_place_and_everything_else_stays(told: MemoryGraph, own_home: Path):
@@ -195,118 +139,6 @@ def test_undoing_a_whole_message_leaves_the_forgotten_part_alone(told: MemoryGra
     assert told.verify() == ()
 
 
-# ---- the proof ----------------------------------------------------------------------------
-
-
-def test_the_proof_holds_no_text_and_finds_a_trace(told: MemoryGraph, own_home: Path):
-    told.erase(["m1"], at=NOW)
-    assert told.prove_forgotten().left == ()
-    (own_home / "debug.bin").write_bytes(b"\x00\x80A" + SECRET[5:40].encode() + b"B\xff")
-    proof = told.prove_forgotten()
-    assert proof.left == ("e3",)
-    assert proof.searched.found == ("debug.bin",)
-
-
-def test_what_is_told_again_later_is_no_leftover(told: MemoryGraph):
-    told.erase(["m1"], at=NOW)
-    again = told.sources.add(SourceKind.CHAT, SECRET, NOW)
-    told.apply([Insert(draft(SECRET, again.id))], at=NOW)
-    assert told.prove_forgotten().left == ()
-
-
-def test_without_the_key_or_without_a_proof_nothing_can_be_checked(
-    told: MemoryGraph, own_home: Path
-):
-    told.erase(["m1"], at=NOW)
-    assert told.prove_forgotten().unproven == 0
-    told.erase(["m2"], at=NOW, proof=False)
-    assert told.prove_forgotten().unproven == 1
-    assert (own_home / KEY_NAME).stat().st_mode & 0o077 == 0
-    (own_home / KEY_NAME).unlink()
-    assert told.prove_forgotten().unproven == 2
-
-
-def test_marks_of_a_text_tell_nothing_without_the_key():
-    one, other = Marker(b"a" * 32), Marker(b"b" * 32)
-    assert len(marked(one, [SECRET])) >= 3
-    assert not {m.digest for m in marked(one, [SECRET])} & {
-        m.digest for m in marked(other, [SECRET])
-    }
-
-
-def test_windows_lie_side_by_side_and_short_texts_have_none():
-    cut = windows(SECRET)
-    assert "".join(cut[:-1]) + cut[-1][-(len(stream(SECRET)) % 12) :] == stream(SECRET)
-    assert windows("My PIN 4") == ()
-    assert windows("🎉🎉🎉🎉🎉🎉🎉🎉🎉") == ()
-
-
-def test_occurrences_are_of_whole_words():
-    assert occurrences("I ski.", "Three whiskies. And i  SKI!") == (Span(20, 26),)
-
-
-@given(st.binary(max_size=60), st.binary(max_size=60))
-def test_a_trace_is_found_between_any_bytes(before: bytes, after: bytes):
-    """Property: whatever stands beside a text, its marks are found."""
-    marker = Marker(b"k")
-    marks = dict.fromkeys(marked(marker, [SECRET]))
-    folded = stream((before + SECRET.encode() + after).decode("utf-8", "replace"))
-    assert marker.find(marks, folded)
-
-
-# ---- files beside the database ------------------------------------------------------------
-
-
-def test_caches_go_and_lines_of_logs_too(told: MemoryGraph, own_home: Path):
-    cache = own_home / "cache"
-    (cache / "deep").mkdir(parents=True)
-    (cache / "replies.sqlite").write_bytes(SECRET.encode())
-    (cache / "deep" / "x").write_bytes(b"y")
-    log = own_home / "chat.history"
-    log.write_text(f"hello\nsay {SECRET}\nbye\n")
-    done = told.erase(["m1"], at=NOW)
-    assert done.verified
-    assert done.cleaned == ("chat.history",)
-    assert log.read_text() == "hello\nbye\n"
-    assert list(cache.iterdir()) == []
-
-
-def test_a_cache_may_be_emptied_by_its_owner(
-    told: MemoryGraph, own_home: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(sweeping, "_caches", {})
-    kept = own_home / "cache" / "llm.sqlite"
-    kept.parent.mkdir()
-    kept.write_bytes(b"tokens")
-    (own_home / "cache" / "llm.sqlite-wal").write_bytes(b"w")
-    register_cache("llm.sqlite", lambda path: void(path.write_bytes(b"empty")))
-    told.erase(["m1"], at=NOW)
-    assert kept.read_bytes() == b"empty"
-
-
-def test_another_file_that_holds_it_is_named(told: MemoryGraph, own_home: Path):
-    (own_home / "backup.db").write_bytes(b"\x00" + SECRET.encode())
-    done = told.erase(["m1"], at=NOW)
-    assert not done.verified
-    assert done.searched.found == ("backup.db",)
-
-
-def test_while_another_process_reads_old_bytes_wait_for_the_next_open(
-    told: MemoryGraph, own_home: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(sweeping, "PATIENCE", 0.1)
-    other = sqlite3.connect(told.path)
-    other.execute("BEGIN")
-    other.execute("SELECT count(*) FROM memories").fetchone()
-    done = told.erase(["m1"], at=NOW)
-    assert not done.swept and not done.verified
-    other.close()
-    told.close()
-    with MemoryGraph.open(own_home) as graph:
-        nothing_left(own_home, SECRET)
-        assert not graph.prove_forgotten().unswept
-
-
 # ---- softly -------------------------------------------------------------------------------
 
 
@@ -342,93 +174,7 @@ def test_a_clock_set_forward_destroys_nothing(graph: MemoryGraph):
     assert forget_due(graph, today + timedelta(days=365)) == ()
 
 
-# ---- the command --------------------------------------------------------------------------
-
-
-@pytest.fixture
-def kept(memlane, own_home: Path):
-    with MemoryGraph.open(own_home) as graph:
-        graph.apply([Insert(draft(SECRET)), Insert(draft(OTHER))], at=NOW)
-    return memlane
-
-
-def test_forget_asks_first_and_names_the_way_without(kept):
-    result = kept("memories", "forget", "m1")
-    assert result.code == 2
-    assert "--yes" in result.err and "--soft" in result.err
-    assert len(kept("memories", "list", "--json").json["memories"]) == 2
-
-
-def test_forget_yes_reports_what_was_searched(kept, own_home: Path):
-    result = kept("memories", "forget", "m1", "--yes", "--json")
-    assert result.code == 0
-    assert result.json["verified"] is True
-    assert result.json["memories"] == ["m1"]
-    assert result.json["edits"][0]["kind"] == "erase"
-    assert result.json["searched"]["files"] >= 1
-    assert SECRET not in result.out
-    nothing_left(own_home, SECRET)
-    checks = {c["name"]: c for c in kept("doctor", "--forgotten", "--json").json["checks"]}
-    assert checks["forgotten"]["ok"]
-    assert "nothing of it" in checks["forgotten"]["detail"]
-    assert "language model" not in checks
-    history = kept("memories", "history").out
-    assert "forgotten for good" in history and SECRET not in history
-    again = kept("memories", "forget", "m1", "--yes")
-    assert (again.code, "no memory m1" in again.err) == (1, True)
-
-
-def test_doctor_fails_on_a_trace(kept, own_home: Path):
-    kept("memories", "forget", "m1", "--yes")
-    (own_home / "stray.bin").write_bytes(SECRET.encode())
-    result = kept("doctor", "--forgotten", "--json")
-    check = next(c for c in result.json["checks"] if c["name"] == "forgotten")
-    assert result.code == 1
-    assert "stray.bin" in check["detail"]
-
-
-def test_forget_soft_says_until_when(kept):
-    result = kept("--now", "2024-05-08T09:00:00+00:00", "memories", "forget", "--soft", "m1")
-    assert "until 2024-06-07" in result.out
-    assert "memories undo e3" in result.out
-    assert kept("--now", "2024-05-09T09:00:00+00:00", "memories", "undo").code == 0
-
-
-def test_forgotten_in_the_home_but_not_in_the_persons_own_file(kept, tmp_path: Path):
-    note = tmp_path / "gym.md"
-    note.write_text("My gym is called Fit24.\n")
-    kept("ingest", str(note))
-    result = kept("memories", "forget", "m3", "--yes")
-    assert result.code == 0
-    assert f"Your own file still holds it: {note}" in result.out
-    assert kept("ingest", str(note), "--json").json["sources"][0]["status"] == "unchanged"
-
-
-def test_in_chat_forget_is_soft(session: Session, scripted: ScriptedModel):
-    from cli.run import Run
-    from cli.talk import _one_line
-
-    session.remember(SECRET)
-    _one_line(Run(), session, "/forget m1", None)
-    assert session.graph.memories.get("m1").status is Status.FORGOTTEN
-    session.graph.undo(at=NOW)
-    assert session.graph.memories.get("m1").status is Status.CURRENT
-
-
-# ---- through a session --------------------------------------------------------------------
-
-
-def test_told_answered_and_forgotten_nothing_of_it_is_left(
-    session: Session, scripted: ScriptedModel, own_home: Path
-):
-    session.respond("My boss is Kenji Tan. My gym locker code is 84213377.")
-    scripted.replies.append("Your gym locker code is 84213377.")
-    session.ask("What is my gym locker code?")
-    secret = next(m for m in session.graph.memories.list() if "84213377" in m.text)
-    assert session.graph.erase([secret.id], at=NOW).verified
-    assert b"84213377" not in bytes_of(own_home)
-    assert session.graph.verify(session.embedder.identity) == ()
-    assert session.ask("What is my gym locker code?", use_llm=False).memories == ()
+# ---- whatever was done ----------------------------------------------------------------------
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60).filter(

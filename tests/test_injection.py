@@ -5,7 +5,7 @@ The language model is the worst there could be: it obeys, by saying whatever the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from agent.session import Session
 from policies.base import Choice
 from store.journal import Insert
 from store.types import Draft, Memory, SourceKind, Status, Trust
-from tests.conftest import NOW
+from tests.conftest import NOW, ScriptedModel
 from tests.injections import GYM, MESSAGES, NOTES, SCREENS
 
 KNOWN = (
@@ -30,27 +30,13 @@ KNOWN = (
 ASKED = ("Where do I live?", "Who is my boss?", "What time does the EK349 flight depart?")
 
 
-class Obedient:
-    """A model that says the attack, in the form that each prompt asks for, and keeps prompts."""
+class Obedient(ScriptedModel):
+    """A model that says the attack, in the form that each prompt asks for."""
 
     identity = "obedient"
+    attack = ""
 
-    def __init__(self) -> None:
-        self.attack = ""
-        self.prompts: list[tuple[ChatTurn, ...]] = []
-
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-    ) -> str:
-        self.prompts.append(tuple(turns))
+    def reply_to(self, turns: Sequence[ChatTurn]) -> str:
         asked = turns[-1].content
         lines = [line for line in self.attack.splitlines() if line.strip()] or ["OK"]
         if "| relation |" in turns[0].content:
@@ -163,7 +149,7 @@ def test_stored_as_a_memory_it_reaches_no_prompt_and_no_answer(
     )
     carries_no_order(said.text, attack)
     if steers(text):
-        assert text not in obedient.prompts[-1][-1].content
+        assert text not in obedient.asked[-1][-1].content
         assert all(choice.memory.text != text for choice in said.evidence)
 
 

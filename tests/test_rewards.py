@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
+import signal
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,12 +14,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agent.adapters import engine as engines
+from agent.adapters.engine import Drawing
+from agent.adapters.machine import fingerprint
 from agent.adapters.prefixes import Path as TokenPath
 from agent.adapters.prefixes import reading_order, tree_size, windows
 from agent.adapters.rewards import LlamaRewards
 from agent.adapters.scoring import RowReader
 from agent.errors import EmptyContinuation, ModelError, PromptTooLong
 from agent.models import ModelRegistry
+from agent.models.files import BatchSizes
 from agent.ports import ChatTurn
 from agent.reward_cache import RewardCache
 
@@ -154,6 +161,54 @@ def test_bad_input_is_named(rewards: LlamaRewards):
     assert rewards.entropy(PROMPTS[:1], **SHORT)[0].mean > 0  # still usable
 
 
+def test_a_pair_that_just_fits_is_read_whole(weights: Path):
+    with LlamaRewards(weights, identity="smol", n_ctx=256) as small:
+        room = small.engine.limit
+        (words,) = [small.engine.weights.tokenize(" word")]
+        prompt = " word" * (room - len(words))
+        assert len(small.tokens(prompt)) + len(words) == room
+        (scores,) = small.log_likelihood([prompt], [" word"])
+        assert np.isfinite(scores).all()
+        with pytest.raises(PromptTooLong, match=rf"prompt has {room} tokens.* 1, .* holds {room}"):
+            small.log_likelihood([prompt + " word"], [" word"])
+        with pytest.raises(PromptTooLong, match=f"holds {room}"):
+            small.choose([prompt], [[" one", " two three"]])
+
+
+@pytest.mark.parametrize("token", [-5, 49152, 10**6])
+def test_tokens_that_the_vocabulary_lacks(rewards: LlamaRewards, token: int):
+    engine = rewards.engine
+    assert token not in range(engine.weights.vocabulary_size)
+    for asked in (([[token]], [[1]]), ([[1]], [[token]])):
+        with pytest.raises(ValueError, match="not in the vocabulary of 49152"):
+            engine.score(*asked)
+    with pytest.raises(ValueError, match="not in the vocabulary"):
+        engine.sample([[1, token]], range(2), Drawing(4, 0.7, 0))
+
+
+@pytest.mark.parametrize("template", [None, b"{% for a in b %}no template of this world", b""])
+def test_a_model_without_a_usable_chat_template(rewards: LlamaRewards, monkeypatch, template):
+    turns = (ChatTurn("system", "Be brief."), ChatTurn("user", "Who am I?"))
+    templated = rewards.entropy([turns], **SHORT)
+    monkeypatch.setattr(rewards.engine.weights, "_template", template)
+    plain = "system:\nBe brief.\n\nuser:\nWho am I?\n\nassistant:\n"
+    assert rewards.entropy([turns], **SHORT) == rewards.entropy([plain], **SHORT) != templated
+    assert rewards.choose([turns], [["You", "Nobody"]])[0].sum() == pytest.approx(1)
+
+
+def test_ctrl_c_returns_promptly(rewards: LlamaRewards):
+    many = [f"{text} {i}" for i in range(60) for text in PROMPTS]
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    began = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        rewards.entropy(many, samples=5, max_tokens=20)
+    assert time.monotonic() - began < 3
+    timer.join()
+    (after,) = rewards.entropy(PROMPTS[:1], **SHORT)
+    assert after == rewards.entropy(PROMPTS[:2], **SHORT)[0]
+
+
 def test_a_cancelled_call_leaves_the_engine_right(rewards: LlamaRewards, monkeypatch):
     import llama_cpp as ll
 
@@ -229,6 +284,52 @@ def test_the_cache_is_bounded_and_survives_damage(tmp_path: Path):
     (found,) = broken.find([b"x" * 32])
     assert found is not None
     assert found.tolist() == [1, 1]
+
+
+def test_sizes_are_tried_once_a_machine(
+    weights: Path, tmp_path: Path, rewards: LlamaRewards, monkeypatch: pytest.MonkeyPatch
+):
+    record = BatchSizes(tmp_path / "models" / "batches.json", fingerprint("abc", 2))
+    agreeing = engines.Engine._agreeing_sizes
+    tried: list[int] = []
+
+    def counted(engine: engines.Engine) -> tuple[int, ...]:
+        tried.append(1)
+        return agreeing(engine)
+
+    def started() -> tuple[int, ...]:
+        monkeypatch.setattr(engines, "_agreeing", {})  # as in a new process
+        with LlamaRewards(weights, identity="smol", n_ctx=256, known=record) as model:
+            return model.engine.sizes
+
+    monkeypatch.setattr(engines.Engine, "_agreeing_sizes", counted)
+    assert started() == started() == rewards.engine.sizes
+    assert len(tried) == 1
+    record.remember([8, 7, 63])
+    assert started() == started() == rewards.engine.sizes
+    assert len(tried) == 2
+
+
+def test_a_damaged_record_of_sizes_is_written_anew(tmp_path: Path):
+    file = tmp_path / "batches.json"
+    key = fingerprint("abc", 2)
+    record = BatchSizes(file, key)
+    for damage in (b"", b"{", b"[" * 100_000, b"[]", b"\xff", f'{{"{key}": ["8"]}}'.encode()):
+        file.write_bytes(damage)
+        assert record.recall() == ()
+        record.remember([8, 63])
+        assert record.recall() == (8, 63)
+    for other in (fingerprint("abd", 2), fingerprint("abc", 3)):
+        assert BatchSizes(file, other).recall() == ()
+    BatchSizes(Path("/proc/no/where.json"), key).remember([8])  # kept nowhere, and no error
+
+
+def test_smaller_batches_give_the_same(weights: Path, rewards: LlamaRewards):
+    with LlamaRewards(weights, identity="smol", n_ctx=1024, batch=24) as small:
+        assert max(small.engine.sizes) <= 24
+        assert small.entropy(PROMPTS, **SHORT) == rewards.entropy(PROMPTS, **SHORT)
+    with LlamaRewards(weights, identity="smol", n_ctx=1024, batch=1) as tiny:
+        assert tiny.engine.sizes == rewards.engine.sizes[:1]
 
 
 def test_the_prefix_tree_holds_each_shared_token_once():

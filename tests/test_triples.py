@@ -149,3 +149,9 @@ def test_the_prompt_numbers_the_sentences():
 def test_the_model_reads_what_shapes_cannot(llm):
     found = triples_for(["The plumber from Voss & Sons comes every Friday morning."], llm)
     assert "lumber" in found[0][0].head
+
+
+def test_joining_is_not_yet_working_there():
+    """'works_at' has one value at a time: a choir would have ended the job."""
+    ((triple,),) = triples_for(["I joined a choir."], None)
+    assert (triple.relation, triple.tail) == ("join", "choir")

@@ -141,7 +141,14 @@ def test_a_whole_ingest_is_taken_back_and_given_again(memlane: Memlane, tmp_path
     left = memlane("memories", "list", "--json").json["memories"]
     assert [memory["text"] for memory in left] == ["I like tea."]
     assert memlane("memories", "undo", "--run", "r1", "--yes").code == 1
+    # Ingesting again does not overrule the person, and says how to have it back.
+    again = memlane("ingest", str(notes), "--json").json["sources"]
+    remedy = f"memlane memories undo {undone['batch']} --batch"
+    assert [source["status"] for source in again] == ["unchanged", "unchanged"]
+    assert all(source["reason"].startswith("taken back by e") for source in again)
+    assert again[-1]["reason"].endswith(remedy)
     memlane("memories", "undo", undone["batch"], "--batch", "--yes")
+    assert memlane("ingest", str(notes), "--json").json["sources"][0]["reason"] is None
     assert len(memlane("memories", "list", "--json").json["memories"]) == 4
     memlane("memories", "undo", "--run", "r1", "--yes")  # after a redo it works again
     assert len(memlane("memories", "list", "--json").json["memories"]) == 1

@@ -34,11 +34,15 @@ from agent.adapters.prefixes import Node, Path, common, reading_order, windows
 from agent.adapters.scoring import Row, RowReader
 from agent.adapters.weights import Weights
 from agent.errors import ModelError, PromptTooLong
+from agent.models.files import BatchSizes
 
 SIZES = (8, 24, 40, 63)
 """Numbers of tokens a ``llama_decode`` may get, if they agree; see invariant 1. From 64 tokens on
 attention is computed in tiles of the cache, and depends on where in it a sequence lies."""
 MOST = SIZES[-1]
+WINDOW = 1536
+"""Cells that are filled before the cache is emptied. Attention looks at every cell in use, also at
+those of other prompts; smaller windows are drained more often. See docs/engine.md."""
 SEQUENCES = 256
 """llama.cpp's own limit."""
 _PADDING = SEQUENCES - 1  # the sequence of tokens that only fill a batch up
@@ -94,18 +98,27 @@ class Engine:
     """Reads and samples in batches. Not safe for two threads at once: the owner holds a lock.
 
     ``cells`` tokens fit the cache together; a prompt with its continuation is limited by that and
-    by the context the model was trained with.
+    by the context the model was trained with. No more than ``batch`` are decoded at once. ``known``
+    remembers which sizes agree, so that this is not tried again at every start.
 
     :raises ModelError: if there is no memory for the context, or the model cannot share cells.
     """
 
-    def __init__(self, weights: Weights, *, cells: int, threads: int) -> None:
+    def __init__(
+        self,
+        weights: Weights,
+        *,
+        cells: int,
+        threads: int,
+        batch: int = MOST,
+        known: BatchSizes | None = None,
+    ) -> None:
         if ll.llama_model_is_recurrent(weights.model) or ll.llama_model_is_hybrid(weights.model):
             raise ModelError(
                 f"{weights.path.name} is a recurrent model: its prompts cannot share what was "
                 "read, so it cannot give rewards. Choose a transformer as reward_llm."
             )
-        self._weights = weights
+        self.weights = weights
         params = ll.llama_context_default_params()
         params.n_ctx = cells
         params.n_batch = params.n_seq_max = SEQUENCES  # llama.cpp wants room for a row each
@@ -119,17 +132,24 @@ class Engine:
         self._cells = int(ll.llama_n_ctx(self._context)) - MOST - 1
         self._reader = RowReader(weights.vocabulary_size)
         self._trunk: tuple[int, ...] = ()
+        self.window = WINDOW
         self.decoded = 0
         """Tokens decoded since the start, padding included; for benchmarks."""
-        known = (str(weights.path.resolve()), threads)
-        self.sizes: tuple[int, ...] = _agreeing.get(known, (MOST,))
-        if known not in _agreeing:
-            self.sizes = _agreeing[known] = self._agreeing_sizes()
+        self.sizes: tuple[int, ...] = (MOST,)
+        here = (str(weights.path.resolve()), threads)
+        if here not in _agreeing:
+            found = known.recall() if known else ()
+            if found[-1:] != (MOST,) or found != tuple(size for size in SIZES if size in found):
+                found = self._agreeing_sizes()
+                if known:
+                    known.remember(found)
+            _agreeing[here] = found
+        self.sizes = tuple(n for n in _agreeing[here] if n <= batch) or _agreeing[here][:1]
 
     @property
     def limit(self) -> int:
         """The most tokens that a prompt and its continuation may have together."""
-        return min(self._cells, self._weights.trained_context)
+        return min(self._cells, self.weights.trained_context)
 
     def close(self) -> None:
         """Free the context. Closing twice is fine."""
@@ -148,6 +168,7 @@ class Engine:
         pairs = [(tuple(p), tuple(c)) for p, c in zip(prompts, continuations, strict=True)]
         for prompt, continuation in pairs:
             self._check_length(len(prompt), len(continuation))
+            self._check_tokens(prompt + continuation)
         # The last token is never read: nothing is asked of what follows it.
         order = sorted(set(pairs), key=lambda pair: pair[0] + pair[1][:-1])
         paths = [Path(p + c[:-1], len(p) - 1) for p, c in order]
@@ -175,6 +196,7 @@ class Engine:
         """
         for prompt in prompts:
             self._check_length(len(prompt), drawing.max_tokens)
+            self._check_tokens(prompt)
         paths = [Path(p, len(p) - 1) for p in sorted({tuple(prompt) for prompt in prompts})]
         found: dict[tuple[int, ...], list[Sample]] = {path.tokens: [] for path in paths}
         longest = max((len(path.tokens) for path in paths), default=0)
@@ -197,11 +219,17 @@ class Engine:
         if prompt + continuation > self.limit:
             raise PromptTooLong(
                 f"The prompt has {prompt} tokens and its continuation {continuation}, but "
-                f"{self._weights.path.name} holds {self.limit} here. Shorten the text."
+                f"{self.weights.path.name} holds {self.limit} here. Shorten the text."
             )
 
+    def _check_tokens(self, tokens: Sequence[int]) -> None:
+        size = self.weights.vocabulary_size
+        if strange := [token for token in tokens if not 0 <= token < size]:
+            raise ValueError(f"token {strange[0]} is not in the vocabulary of {size}")
+
     def _windows(self, paths: Sequence[Path], *, room: int, most: int) -> list[range]:
-        return list(windows(paths, cells=self._cells, most=most, room=room))
+        cells = min(self._cells, self.window)
+        return list(windows(paths, cells=cells, most=most, room=room))
 
     # ---- one window -----------------------------------------------------------------------
 
@@ -226,7 +254,7 @@ class Engine:
                 sample.tokens.append(token)
                 sample.plain.append(plain)
                 sample.tempered.append(tempered)
-                if not self._weights.ends(token) and len(sample.tokens) < drawing.max_tokens:
+                if not self.weights.ends(token) and len(sample.tokens) < drawing.max_tokens:
                     taken.setdefault(token, []).append(number)
             for index, (token, members) in enumerate(taken.items()):
                 sequence = stem.sequence
@@ -260,8 +288,8 @@ class Engine:
             held = self._keep_trunk(paths)
             nodes = reading_order(paths, held)
             while True:
-                stems = [pending.popleft() for _ in range(min(len(pending), MOST))]
-                reading = list(islice(nodes, MOST - len(stems)))
+                stems = [pending.popleft() for _ in range(min(len(pending), self.sizes[-1]))]
+                reading = list(islice(nodes, self.sizes[-1] - len(stems)))
                 if not stems and not reading:
                     return
                 self._decode(stems, reading)
@@ -337,7 +365,7 @@ class Engine:
 
     def _agreeing_sizes(self) -> tuple[int, ...]:
         """Which of SIZES give the same logits, to the last bit, as the largest does."""
-        size = self._weights.vocabulary_size
+        size = self.weights.vocabulary_size
         tokens = np.random.default_rng(0).integers(0, size, MOST)
         nodes = [Node(int(token), i, (0,), (0,)) for i, token in enumerate(tokens)]
         self.sizes = SIZES
@@ -362,4 +390,4 @@ class Engine:
         pointer: Any = ll.llama_get_logits_ith(self._context, place)
         if not pointer:
             raise ModelError("llama.cpp gave no logits. Try again.")
-        return np.ctypeslib.as_array(pointer, shape=(self._weights.vocabulary_size,))
+        return np.ctypeslib.as_array(pointer, shape=(self.weights.vocabulary_size,))

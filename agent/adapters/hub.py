@@ -1,6 +1,7 @@
 """Fetches one file from a model hub. Only ``memlane models pull`` comes here.
 
-huggingface_hub is imported inside the functions: nothing else in memlane may reach a network.
+huggingface_hub is imported inside the functions: nothing else in memlane reaches a network, unless
+the person's configuration file names a model server beyond this machine (docs/decisions/0008).
 """
 
 from __future__ import annotations

@@ -15,9 +15,10 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.adapters.engine import Drawing, Engine, Sample
+from agent.adapters.engine import MOST, Drawing, Engine, Sample
 from agent.adapters.weights import Weights, default_threads
 from agent.errors import EmptyContinuation, ModelError
+from agent.models.files import BatchSizes
 from agent.ports import ChatTurn, Entropy, Prompt
 from agent.reward_cache import RewardCache, key
 
@@ -27,7 +28,8 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class LlamaRewards:
     """A GGUF that gives rewards; fulfils ``agent.ports.RewardModel``. Callers take turns.
 
-    ``identity`` names the weights in ``cache``. ``n_ctx`` tokens fit the cache cells together.
+    ``identity`` names the weights in ``cache``. ``n_ctx`` tokens fit the cache cells together; at
+    most ``batch`` are decoded at once, in sizes that ``known`` remembers.
     ``weights`` are borrowed if given, else loaded from ``path`` and freed at the end.
     """
 
@@ -40,6 +42,8 @@ class LlamaRewards:
         n_threads: int | None = None,
         cache: RewardCache | None = None,
         weights: Weights | None = None,
+        batch: int = MOST,
+        known: BatchSizes | None = None,
     ) -> None:
         self._identity = identity
         self._cache = cache
@@ -50,7 +54,11 @@ class LlamaRewards:
         try:
             assert self._weights is not None
             self._engine = Engine(
-                self._weights, cells=n_ctx, threads=n_threads or default_threads()
+                self._weights,
+                cells=n_ctx,
+                threads=n_threads or default_threads(),
+                batch=batch,
+                known=known,
             )
         except ModelError:
             self.close()

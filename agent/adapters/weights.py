@@ -36,6 +36,13 @@ def _on_log(level: int, text: bytes, _: object) -> None:
 _log_callback = ll.llama_log_callback(_on_log)  # must live as long as the process
 
 
+def listen(*, verbose: bool) -> None:
+    """Send what llama.cpp says to the log if ``verbose``, nowhere otherwise."""
+    global _verbose
+    _verbose = verbose
+    ll.llama_log_set(_log_callback, ctypes.c_void_p(0))
+
+
 class Weights:
     """The model of one file. ``repack`` lays weights out for faster generation of one text, at
     the price of memory and of slower reading.
@@ -45,15 +52,13 @@ class Weights:
     """
 
     def __init__(self, path: Path, *, repack: bool, verbose: bool = False) -> None:
-        global _verbose
-        _verbose = verbose
         self.path = path
         self.model: Any = None
         if not path.is_file():
             raise ModelMissing(
                 f"There is no model file at {path}. See what there is with: memlane models list"
             )
-        ll.llama_log_set(_log_callback, ctypes.c_void_p(0))
+        listen(verbose=verbose)
         ll.llama_backend_init()
         params = ll.llama_model_default_params()
         params.use_extra_bufts = repack

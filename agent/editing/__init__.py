@@ -15,22 +15,33 @@ Where none holds, the pair judge (``pairs``, ``deciding``) sees what plain compa
 same thing in other words, a denial, another value of a slot that has no name. Everything else is a
 new memory; with an end date it is the time-bound edit, expire. What cannot be decided is kept
 beside the old, with a question for the person (``questions``).
+
+All comparisons read the draft in the names that the memory uses (``agent.entities``): 'Kenji' and
+'my boss' are one where they are told to be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from agent.editing.changing import changes_slot
 from agent.editing.compare import same_but_value, same_statement, sameslot, slot, words
 from agent.editing.deciding import Judge, decide
+from agent.editing.expiry import ended_by, passes, replaces_nothing
 from agent.editing.partial import another, merged, moved
 from agent.editing.questions import Question
-from store.journal import Edit, Insert, Replace
+from agent.editing.roles import further_name
+from agent.triples.tidying import without_lead
+from store.journal import Edit, Expire, Insert, Replace
 from store.partitions import Match
 from store.types import Draft, Memory, Subclass
 
 __all__ = ["EditPlan", "Question", "Unchanged", "leftovers", "plan_edits", "slot"]
+
+
+Worded = Callable[[Draft, Memory], Draft]
+"""A draft in the names that a memory uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,7 @@ def plan_edits(
     near: Callable[[Draft], Sequence[Match]],
     subclasses: Mapping[str, Subclass],
     judge: Judge | None = None,
+    worded: Worded = lambda draft, _: draft,
 ) -> EditPlan:
     """Decide for each draft between insert, expire, replace and nothing.
 
@@ -73,28 +85,35 @@ def plan_edits(
             continue
         seen.add(said)
         matches = near(draft)
-        same = next((m for m in matches if same_statement(draft, m)), None)
+        told = {match.memory.id: worded(draft, match.memory) for match in matches}
+        ending = ended_by(draft, [m for m in matches if m.memory.id not in taken])
+        if ending is not None and draft.valid_until is not None:
+            taken.add(ending.memory.id)
+            edits.append(Expire(ending.memory.id, draft.valid_until))
+            continue
+        same = next((m for m in matches if same_statement(told[m.memory.id], m)), None)
         if same is not None:
             unchanged.append(Unchanged(draft, same.memory.id))
+            continue
+        if replaces_nothing(draft):
+            edits.append(Insert(draft))
             continue
         free = [
             match
             for match in matches
             # What one text says stands together: its own sentences never undo one another.
             if match.memory.id not in taken and match.memory.source != (draft.source or "")
+            if not passes(draft, match)
         ]
+        if further_name(draft, [match.memory for match in free]):
+            edits.append(Insert(draft))
+            continue
         old = next(
-            (
-                m
-                for m in free
-                if (sameslot(draft, m, subclasses) and not another(draft, m.memory))
-                or same_but_value(draft.text, m.memory.text)
-                or moved(draft, m.memory)
-            ),
+            (m for m in free if _takes_the_place(told[m.memory.id], m, subclasses)),
             None,
         )
         if old is None and judge is not None:
-            decision = decide(draft, free, judge)
+            decision = decide([(_undated(told[match.memory.id]), match) for match in free], judge)
             if decision.match is not None and decision.same:
                 unchanged.append(Unchanged(draft, decision.match.memory.id))
                 continue
@@ -105,8 +124,26 @@ def plan_edits(
             edits.append(Insert(draft))
         else:
             taken.add(old.memory.id)
-            edits.append(Replace(old.memory.id, merged(draft, old.memory)))
+            named = told[old.memory.id]
+            whole = merged(named, old.memory)
+            edits.append(Replace(old.memory.id, draft if whole is named else whole))
     return EditPlan(tuple(edits), tuple(unchanged), tuple(questions))
+
+
+def _undated(draft: Draft) -> Draft:
+    """The draft as the judge reads it: the day from which it holds is no part of its fact."""
+    return replace(draft, text=without_lead(draft.text))
+
+
+def _takes_the_place(draft: Draft, match: Match, subclasses: Mapping[str, Subclass]) -> bool:
+    """Whether exact comparison shows that the draft says anew what the memory said."""
+    old = match.memory
+    return (
+        (sameslot(draft, match, subclasses) and not another(draft, old))
+        or changes_slot(draft, match)
+        or same_but_value(draft.text, old.text)
+        or moved(draft, old)
+    )
 
 
 def leftovers(plan: EditPlan, made: Sequence[Memory]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from agent.extraction.sentences import stem, words
 from store.types import Triple
@@ -94,9 +95,11 @@ def is_request(text: str) -> bool:
     )
 
 
-def folded(text: str) -> list[str]:
+@lru_cache(maxsize=1024)  # one message is compared with many memories
+def folded(text: str) -> tuple[str, ...]:
     """Stems of the words that carry meaning, hyphens opened: 'non-smoking' is 'non', 'smok'."""
-    return [stem(w) for w in words(text.replace("-", " ").replace("/", " ")) if w not in _STOP]
+    opened = words(text.replace("-", " ").replace("/", " "))
+    return tuple(stem(word) for word in opened if word not in _STOP)
 
 
 _STOP = frozenset(
@@ -140,17 +143,19 @@ def coverage(of: Sequence[str], by: Sequence[str]) -> float:
     return sum(word in known for word in of) / len(of)
 
 
-def common(stems: Sequence[str]) -> list[str]:
+def common(stems: Sequence[str]) -> tuple[str, ...]:
     """Without the words that any request or preference has."""
-    return [word for word in stems if word not in _COMMON]
+    return tuple(word for word in stems if word not in _COMMON)
 
 
+@lru_cache(maxsize=1024)
 def counts(text: str) -> tuple[float, float, float, float, float]:
     """How often a text denies, says no longer, changes, adds, and affirms (each at most 2)."""
-    return tuple(  # type: ignore[return-value]
-        float(min(2, len(pattern.findall(text))))
-        for pattern in (_DENIAL, _NO_LONGER, _CHANGE, _ADD, _AGAIN)
-    )
+
+    def count(pattern: re.Pattern[str]) -> float:
+        return float(min(2, len(pattern.findall(text))))
+
+    return count(_DENIAL), count(_NO_LONGER), count(_CHANGE), count(_ADD), count(_AGAIN)
 
 
 def denied(text: str, value: str) -> float:

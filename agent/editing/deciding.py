@@ -50,13 +50,16 @@ class Decision:
 NEW = Decision(None)
 
 
-def decide(draft: Draft, matches: Sequence[Match], judge: Judge) -> Decision:
-    """The decision for a draft against the memories near it, best first."""
-    near = [match for match in matches if same_person(draft, match)][:JUDGED]
-    judged = [(match, judge(draft, match)) for match in near]
+def decide(pairs: Sequence[tuple[Draft, Match]], judge: Judge) -> Decision:
+    """The decision for a draft against the memories near it, best first.
+
+    Each memory comes with the draft in the names which that memory uses.
+    """
+    near = [(draft, match) for draft, match in pairs if same_person(draft, match)][:JUDGED]
+    judged = [(draft, match, judge(draft, match)) for draft, match in near]
     if not judged:
         return NEW
-    match, found = min(judged, key=lambda pair: pair[1].apart)
+    draft, match, found = min(judged, key=lambda one: one[2].apart)
     match found.verdict:
         case Verdict.SAME if found.same >= SURE and adds_nothing(draft, match):
             return Decision(match, same=True)

@@ -1,16 +1,23 @@
-"""When an arrangement is over: an appointment or a booking ends with its day.
+"""When a memory begins and ends beyond what its words say of validity. Pure functions over text.
 
-``agent.dates.validity`` ends a memory only where its words say so (a voucher, 'until Friday'). An
-arrangement that is still to come ends by itself too: 'I have an appointment on Tuesday' is not true
-on Wednesday. It stays in history, and questions about the past still find it.
+``agent.dates.validity`` reads words of validity (a voucher, 'until Friday', 'since March'). Three
+things follow without them: an arrangement ends with its day, a state that is told as begun begins
+with its date ('I moved to Bedok in March'), and one told in the past is over ('I worked at Acme in
+2019'). Nothing is lost: what is over stays in history, and questions about the past find it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from agent.dates import TimeSpan
+from agent.dates import TimeSpan, validity
+from agent.editing.compare import slot
+from agent.triples.relations import LASTING
+from store.partitions import Match
+from store.records import entity_key
+from store.types import Draft, Triple, may_replace
 
 _ARRANGEMENT = "event.arrangement"
 _STANDS = re.compile(
@@ -18,6 +25,57 @@ _STANDS = re.compile(
     re.IGNORECASE,
 )
 _DUE = re.compile(r"\b(?:must|need to|have to|has to|should|deadline|due|by)\b", re.IGNORECASE)
+_BEGINS = re.compile(
+    r"\b(?:mov(?:e|es|ed|ing)|start(?:s|ed|ing)?|beg[aiu]n\w*|join(?:s|ed|ing)?|becom\w+|became"
+    r"|switch\w*|chang\w+|tak\w+ over|took over|married|marry\w*|transfer\w*|promoted|hired"
+    r"|settled|new|will)\b|['’]ll\b",
+    re.IGNORECASE,
+)
+_SUBJECT = r"^(?:(?:back )?(?:in|until|from|before) [^,]{2,30}, )?(?:i|we|he|she|my [\w'’ ]{2,30}?)"
+_WAS = re.compile(
+    rf"{_SUBJECT} (?:used to|(?:formerly|previously|once) \w+ed|lived|worked|was|were|resided"
+    r"|rented)\b|\b(?:used to be|formerly|previously) (?:my|our)\b|\bmy (?:old|former|previous)\b",
+    re.IGNORECASE,
+)
+_PLANNED = re.compile(
+    r"\b(?:will|shall|going to|(?:am|are|is) (?:moving|starting|joining|switching|changing)"
+    r"|plan(?:s|ning)? to|hop(?:e|es|ing) to)\b"
+    r"|['’](?:ll|m moving|re moving|m starting|m joining)\b",
+    re.IGNORECASE,
+)
+
+
+def is_arranged(text: str) -> bool:
+    """Whether it is an appointment or booking, which is over with its day."""
+    return _STANDS.search(text) is not None
+
+
+def held(
+    sentence: str, text: str, subclass: str, triples: Sequence[Triple], said: datetime
+) -> tuple[datetime | None, datetime | None]:
+    """From when and until when a memory holds; None where nothing says so.
+
+    ``sentence`` is read at the time it was said, ``text`` is the same with absolute dates.
+    """
+    read = validity(sentence, said)
+    start, end, when = read.valid_from, read.valid_until, read.when
+    if is_over(text, triples):
+        if when is not None and when.kind != "recurring":
+            start, end = start or when.start, end or when.end
+        end = min(end or said, said)
+        return (start if start is not None and start <= end else None), end
+    if start is None and when is not None and _begins(text, subclass, triples, when):
+        start = when.start
+    end = end or over_after(text, subclass, when, said)
+    return (start if start is None or end is None or start <= end else None), end
+
+
+def _begins(text: str, subclass: str, triples: Sequence[Triple], when: TimeSpan) -> bool:
+    """Whether the date a sentence names is where the state it tells of begins."""
+    if when.start is None or not when.dated or when.kind == "recurring":
+        return False
+    lasting = any(t.relation in LASTING for t in triples)
+    return lasting and not is_arranged(text) and _BEGINS.search(text) is not None
 
 
 def over_after(text: str, subclass: str, when: TimeSpan | None, said: datetime) -> datetime | None:
@@ -28,7 +86,7 @@ def over_after(text: str, subclass: str, when: TimeSpan | None, said: datetime) 
     """
     if subclass != _ARRANGEMENT or when is None or when.start is None or not when.dated:
         return None
-    if when.kind == "recurring" or _DUE.search(text) or not _STANDS.search(text):
+    if when.kind == "recurring" or _DUE.search(text) or not is_arranged(text):
         return None
     end = when.end or when.start
     if end <= said or when.start < said:
@@ -36,3 +94,50 @@ def over_after(text: str, subclass: str, when: TimeSpan | None, said: datetime) 
     if (end.hour, end.minute, end.second) == (0, 0, 0) and end > when.start:
         return end
     return end.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+
+
+def is_over(text: str, triples: Sequence[Triple]) -> bool:
+    """Whether a sentence tells of a lasting state as past: 'I used to work at Acme'."""
+    lasting = any(t.relation in LASTING for t in triples)
+    return lasting and _WAS.search(text) is not None
+
+
+def replaces_nothing(draft: Draft) -> bool:
+    """Whether a draft says nothing of what holds now: a past state, or a plan without its date.
+
+    'I lived in Oslo until 2019' leaves the present address alone, and so does 'I will move to
+    Berlin': only from a known day on can a plan take the place of what holds.
+    """
+    if draft.valid_until is not None and draft.valid_until <= draft.created:
+        return True
+    if is_over(draft.text, draft.triples):
+        return True
+    begins = draft.valid_from is not None and draft.valid_from > draft.created
+    return _PLANNED.search(draft.text) is not None and not begins and _lasts(draft)
+
+
+def _lasts(draft: Draft) -> bool:
+    return any(t.relation in LASTING for t in draft.triples)
+
+
+def ended_by(draft: Draft, matches: Sequence[Match]) -> Match | None:
+    """The memory that a draft only gives an end: 'I used to work at Acme', 'until the end of May'.
+
+    It says the same of the same thing; the end is all that is new.
+    """
+    if draft.valid_until is None:
+        return None
+    told = {(*slot(t), entity_key(t.tail)) for t in draft.triples if t.relation in LASTING}
+    for match in matches:
+        memory = match.memory
+        known = {(*slot(t), entity_key(t.tail)) for t in memory.triples}
+        begun = memory.valid_from is None or memory.valid_from < draft.valid_until
+        free = memory.valid_until is None and may_replace(draft.trust, memory.trust)
+        if told & known and begun and free:
+            return match
+    return None
+
+
+def passes(draft: Draft, match: Match) -> bool:
+    """Whether a draft holds for a while beside something that lasts: a stay is no new home."""
+    return draft.valid_until is not None and match.memory.valid_until is None and _lasts(draft)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agent.dates import validity
 from agent.editing.cues import common, folded
+from agent.editing.expiry import held
 from store.types import Draft, Memory, Triple
 
 MONTHS = (
@@ -39,8 +39,9 @@ _INTRODUCES = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_MOVING = frozenset(
-    """mov resched reschedul postpon brought forward push back shift delay chang now put off set
-    start begin tak plac time at appointment""".split()
+    """mov resched reschedul postpon brought forward push back shift delay dela chang now put off
+    set start begin tak plac time at appointment depart departur leav arriv arrival land flight
+    train instead""".split()
 )
 
 
@@ -96,17 +97,17 @@ def merged(draft: Draft, memory: Memory) -> Draft:
     if new_words or not kept:
         return draft
     text = _swapped(memory.text, swap)
-    span = validity(text, draft.created)
+    triples = tuple(
+        Triple(_swapped(t.head, swap), t.relation, _swapped(t.tail, swap)) for t in memory.triples
+    )
+    _, end = held(text, text, memory.subclass, triples, draft.created)
     return replace(
         draft,
         text=text,
         subclass=memory.subclass,
-        triples=tuple(
-            Triple(_swapped(t.head, swap), t.relation, _swapped(t.tail, swap))
-            for t in memory.triples
-        ),
+        triples=triples,
         valid_from=draft.valid_from or memory.valid_from,
-        valid_until=draft.valid_until or span.valid_until,
+        valid_until=draft.valid_until or end,
         place=draft.place or memory.place,
     )
 

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from agent.extraction.guards import clean_sentence, guard, has_verb, is_clean, tied
+from agent.extraction.mail import without_headers
 from agent.extraction.pronouns import split_facts
 from agent.extraction.screens import read_screen
 from agent.extraction.sentences import Chunk, chunks, declarative, is_chinese, sentences
@@ -122,10 +123,9 @@ def extract(
     :raises ExtractionFailed: if a reply cannot be read even at a second, warmer try.
     """
     labelled = kind in (SourceKind.SCREENSHOT, SourceKind.CONTACT, SourceKind.CALENDAR)
-    screen = read_screen(text, least=2 if labelled else 3)
+    screen = read_screen(without_headers(text), least=2 if labelled else 3)
     found = list(screen.memories)
-    text = screen.rest
-    for chunk in chunks(text):
+    for chunk in chunks(screen.rest):
         found += _extract_chunk(chunk, kind=kind, now=now, people=people, llm=llm)
     return tuple(dict.fromkeys(found))
 

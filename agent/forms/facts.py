@@ -189,14 +189,25 @@ def _from_bookings(text: str) -> Iterator[_Raw]:
         yield BOOKED_FOR, role, THINGS, 0.9
 
 
+_RELATION_KEYS = {
+    "lives_in": "street-address",
+    "works_at": "organization",
+    "works_as": "organization-title",
+}
+"""Relations whose names are no words of a form."""
+
+
 def _from_triples(memory: Memory) -> Iterator[_Raw]:
     for triple in memory.triples:
-        named = [m for m in matches(triple.relation) if m.coverage >= 0.99]
-        if len(named) != 1:
-            continue
+        key = _RELATION_KEYS.get(triple.relation)
+        if key is None:
+            named = [m for m in matches(triple.relation) if m.coverage >= 0.99]
+            if len(named) != 1:
+                continue
+            key = named[0].key
         head = fold(triple.head).strip()
         subject = ME if head in _SELF else role_in(triple.head) or head
-        attribute = next((a for a in ATTRIBUTES if a.key == named[0].key), None)
+        attribute = next((a for a in ATTRIBUTES if a.key == key), None)
         tail = triple.tail.strip()
         shape = VALUES[attribute.value] if attribute else VALUES["line"]
         if attribute is not None and attribute.value not in ("date", "line", "phrase"):
@@ -205,7 +216,7 @@ def _from_triples(memory: Memory) -> Iterator[_Raw]:
                 continue
         # A triple is the model's reading; only what the person's sentence says may be filled.
         if tail and fold(tail) in fold(memory.text):
-            yield named[0].key, tail, subject, 0.88
+            yield key, tail, subject, 0.88
 
 
 def _clean(key: str, value: str) -> Iterator[str]:

@@ -14,7 +14,9 @@ _OTHERS = (
     rf"|(?P<who>\b{NAME_WORD}(?:\s{NAME_WORD})?)"
 )
 _STILL = r"(?:now |currently |also |still |just )?"
-_WHO = rf"(?:\b(?P<me>I(?:['’]m|['’]ve| am| have)?)|{_OTHERS})\s+{_STILL}"
+_WHO = (
+    rf"(?:\b(?P<me>(?:I|[Ww]e)(?:['’](?:m|ve|re|ll)| am| are| have| will)?)|{_OTHERS})\s+{_STILL}"
+)
 _WHO_IS = rf"(?:\b(?P<me>I(?:['’]m| am))|(?:{_OTHERS}) is)\s+{_STILL}"
 _BE = r"(?:am |is |are |was |were )?"
 _TITLE = r"[^.;,!?\n]+?(?=\s(?:at|for|in|with|from|since|by|on|and)\b|[.;,!?\n]|$)"
@@ -69,7 +71,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     _verb(
         "street-address",
-        rf"{_BE}(?:live|lives|living|reside|resides|moved|have moved|has moved) (?:at|in|on|to|into) (?P<v>{VALUES['line']})",
+        rf"{_BE}(?:live|lives|living|reside|resides|lived(?<=ve lived)|move|moved|moving|relocated|relocating|have moved|has moved|has lived) (?:from [^.;,]{2, 40}? (?=to ))?(?:at|in|on|to|into) (?P<v>{VALUES['line']})",
     ),
     _plain(
         "street-address", r"(?P<me>我)(?:现在)?(?:住在|住|搬到了?|搬去了?)(?P<v>[^，。；！？\s]+)"
@@ -95,7 +97,7 @@ VERBS: tuple[Verb, ...] = (
     _is("organization", rf"(?:an?|the) [^.,]+? (?:at|for) {_REMOTE}(?P<v>[A-Z]{_FIRM})", 0.85),
     _verb(
         "organization",
-        rf"{_BE}(?:joined|started (?:working )?at|has joined|have joined) (?P<v>[A-Z]{_FIRM})",
+        rf"{_BE}(?:joined|start(?:ed)? (?:work(?:ing)? |a new job |my new job )?(?:at|with)|has joined|have joined|worked(?<=ve worked) (?:for|at)) (?P<v>[A-Z]{_FIRM})",
         0.85,
     ),
     _plain("organization", r"(?P<me>我)(?:现在)?在(?P<v>[^，。；！？\s]+?)(?:上班|工作|任职)"),

@@ -21,14 +21,50 @@ GGUF_MAGIC = b"GGUF"
 _CHUNK = 4 * 1024 * 1024
 
 
+class Record:
+    """A small JSON file of what was found out about this machine's models. Best effort.
+
+    A damaged file says nothing and is written anew; where none can be written, nothing is kept.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> dict[str, Any]:
+        try:
+            entries = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return entries if isinstance(entries, dict) else {}
+
+    def put(self, key: str, value: object) -> None:
+        entries = {**self.read(), key: value}
+        with contextlib.suppress(OSError):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(
+                "w",
+                dir=self.path.parent,
+                prefix=f".{self.path.stem}.",
+                delete=False,
+                encoding="utf-8",
+            ) as file:
+                try:
+                    json.dump(entries, file, indent=1)
+                    file.close()
+                    os.replace(file.name, self.path)
+                except BaseException:
+                    os.unlink(file.name)
+                    raise
+
+
 class VerifiedHashes:
     """SHA-256 of files that were read once, valid while size and mtime stay the same."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._record = Record(path)
 
     def recall(self, path: Path) -> str | None:
-        entry = self._read().get(str(path.absolute()))
+        entry = self._record.read().get(str(path.absolute()))
         try:
             stat = path.stat()
         except OSError:
@@ -52,32 +88,33 @@ class VerifiedHashes:
 
     def remember(self, path: Path, digest: str) -> None:
         """Best effort: where it cannot be written, the file is read again next time."""
-        entries = self._read()
         with contextlib.suppress(OSError):
             stat = path.stat()
-            entries[str(path.absolute())] = {
-                "size": stat.st_size,
-                "mtime_ns": stat.st_mtime_ns,
-                "sha256": digest,
-            }
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                "w", dir=self._path.parent, prefix=".verified.", delete=False, encoding="utf-8"
-            ) as file:
-                try:
-                    json.dump(entries, file, indent=1)
-                    file.close()
-                    os.replace(file.name, self._path)
-                except BaseException:
-                    os.unlink(file.name)
-                    raise
+            self._record.put(
+                str(path.absolute()),
+                {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns, "sha256": digest},
+            )
 
-    def _read(self) -> dict[str, Any]:
-        try:
-            entries = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return entries if isinstance(entries, dict) else {}
+
+class BatchSizes:
+    """Sizes of batches that agree to the last bit, as the reward engine found them.
+
+    They hold for one model on one machine with one build: all of that is in ``key``.
+    """
+
+    def __init__(self, path: Path, key: str) -> None:
+        self._record = Record(path)
+        self._key = key
+
+    def recall(self) -> tuple[int, ...]:
+        """What was found; empty if nothing was, or nothing that can be understood."""
+        sizes = self._record.read().get(self._key)
+        if not isinstance(sizes, list) or not all(type(size) is int for size in sizes):
+            return ()
+        return tuple(sizes)
+
+    def remember(self, sizes: Sequence[int]) -> None:
+        self._record.put(self._key, list(sizes))
 
 
 def hash_files(paths: Sequence[Path]) -> str:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING
 
 from agent.errors import UnreadableSource
 from agent.sources.typed import Entries, Item, text_of
 from store.types import Draft, Source, Span, Triple
+
+if TYPE_CHECKING:
+    from icalendar import Event, vRecur
 
 SUFFIXES = frozenset({".ics", ".ical", ".ifb", ".icalendar"})
 OCCURRENCES = 3
@@ -45,14 +48,19 @@ def read_calendar(source: Source, me: frozenset[str] = frozenset()) -> Entries:
     begun = len(re.findall(r"^BEGIN:VEVENT\s*$", text, re.I | re.M))
     if begun > len(events):
         problems.append(f"{where} breaks off: {begun - len(events)} of its events have no end.")
-    parsed: list[tuple[re.Match[str], Any]] = []
+    parsed: list[tuple[re.Match[str], Event]] = []
+    # Occurrences that have an entry of their own, by the event's UID.
+    moved: dict[str, set[datetime]] = {}
     for number, block in enumerate(events, 1):
         line = text.count("\n", 0, block.start()) + 1
         try:
-            parsed.append((block, _parsed(zones, block.group())))
+            event = _parsed(zones, block.group())
+            if event.RECURRENCE_ID is not None:
+                moment = _moment(event.RECURRENCE_ID, UTC)
+                moved.setdefault(str(event.get("UID", "")), set()).add(moment)
+            parsed.append((block, event))
         except (ValueError, KeyError, IndexError, TypeError, ArithmeticError) as error:
             problems.append(f"{where}, line {line}, event {number}: {_short(error)}")
-    moved = _moved(event for _, event in parsed)
     for block, event in parsed:
         line = text.count("\n", 0, block.start()) + 1
         try:
@@ -69,13 +77,11 @@ def _short(error: Exception) -> str:
     return " ".join(str(error).split())[:160] or type(error).__name__
 
 
-def _parsed(zones: str, block: str) -> Any:  # noqa: ANN401 - an icalendar component
+def _parsed(zones: str, block: str) -> Event:
     from icalendar import Calendar
 
     wrapped = f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-\n{zones}\n{block}\nEND:VCALENDAR\n"
-    (event,) = Calendar.from_ical(wrapped.replace("\r\n", "\n").replace("\n\n", "\n")).walk(
-        "VEVENT"
-    )
+    (event,) = Calendar.from_ical(wrapped.replace("\r\n", "\n").replace("\n\n", "\n")).events
     if event.errors:
         name, reason = event.errors[0]
         raise ValueError(f"{name} cannot be read: {reason}")
@@ -84,36 +90,19 @@ def _parsed(zones: str, block: str) -> Any:  # noqa: ANN401 - an icalendar compo
     return event
 
 
-def _moved(events: Any) -> dict[str, set[datetime]]:  # noqa: ANN401
-    """Occurrences that have an entry of their own, by the event's UID."""
-    found: dict[str, set[datetime]] = {}
-    for event in events:
-        if "RECURRENCE-ID" in event:
-            moment = _moment(event["RECURRENCE-ID"].dt, UTC)
-            found.setdefault(str(event.get("UID", "")), set()).add(moment)
-    return found
-
-
-def _item(
-    event: Any,  # noqa: ANN401
-    source: Source,
-    span: Span,
-    moved: dict[str, set[datetime]],
-) -> Item | None:
+def _item(event: Event, source: Source, span: Span, moved: dict[str, set[datetime]]) -> Item | None:
     if str(event.get("STATUS", "")).upper() == "CANCELLED":
         return None
     home = source.captured.tzinfo or UTC
     name = text_of(str(event.get("SUMMARY", ""))) or "An event without a name"
     place = text_of(str(event.get("LOCATION", ""))) or None
-    start, end = event["DTSTART"].dt, event.end
-    all_day = not isinstance(start, datetime)
-    begins = _moment(start, home)
-    ends = _moment(end, home) if end else begins
+    all_day = not isinstance(event.start, datetime)
+    begins, ends = _moment(event.start, home), _moment(event.end, home)
     if ends < begins:
         raise ValueError(f"{name!r} ends before it begins")
     if all_day and ends == begins:
         ends += timedelta(days=1)
-    recurrence_id = event["RECURRENCE-ID"].to_ical().decode() if "RECURRENCE-ID" in event else ""
+    recurrence_id = _written(event, "RECURRENCE-ID")
     uid = text_of(str(event.get("UID", ""))) or f"{name}/{begins.isoformat()}"
     at = _hours(begins, ends, all_day, source.captured)
     if place:
@@ -123,11 +112,11 @@ def _item(
     day = f"{begins:%Y-%m-%d}"
     yearly = _YEARLY_WORDS.search(name) is not None
     triples = [Triple("me", "has", name)]
-    if "RRULE" in event:
-        rule = event["RRULE"].to_ical().decode()
+    if event.rrules:
+        rule = _written(event, "RRULE")
         yearly = yearly or "FREQ=YEARLY" in rule
         coming, last = _occurrences(event, begins, all_day, source.captured, moved.get(uid, set()))
-        stem = f"{name} is in my calendar {_in_words(event['RRULE'])}{at}, from {day} on ({rule})"
+        stem = f"{name} is in my calendar {_in_words(event.rrules[0])}{at}, from {day} on ({rule})"
         text = stem + (f", next on {_listed(coming)}." if coming else ".")
         until = None if last is None else last + (ends - begins)
         triples += [
@@ -179,14 +168,19 @@ def _hours(begins: datetime, ends: datetime, all_day: bool, said: datetime) -> s
     return f"{hours} ({zone})" if differs and zone else hours
 
 
-def _attendees(event: Any) -> str:  # noqa: ANN401
-    given = event.get("ATTENDEE", [])
-    people = given if isinstance(given, list) else [given]
-    names = [text_of(str(person.params.get("CN", ""))) for person in people]
+def _written(event: Event, name: str) -> str:
+    """A property as the file has it; the first where it stands more than once, '' where not."""
+    given = event.get(name, [])
+    values = given if isinstance(given, list) else [given]
+    return values[0].to_ical().decode() if values else ""
+
+
+def _attendees(event: Event) -> str:
+    names = [text_of(str(person.params.get("CN", ""))) for person in event.attendees]
     return ", ".join([name for name in names if name][:5])
 
 
-def _in_words(rule: Any) -> str:  # noqa: ANN401
+def _in_words(rule: vRecur) -> str:
     """'every 2 weeks on Tuesday' for the common rules; the rule itself follows as text."""
     unit = _UNITS.get(str(rule.get("FREQ", [""])[0]).upper())
     if unit is None:
@@ -200,7 +194,7 @@ def _in_words(rule: Any) -> str:  # noqa: ANN401
 
 
 def _occurrences(
-    event: Any,  # noqa: ANN401
+    event: Event,
     begins: datetime,
     all_day: bool,
     now: datetime,
@@ -211,7 +205,7 @@ def _occurrences(
 
     # In the event's own wall-clock time: 10:00 stays 10:00 when summer time ends.
     zone = begins.tzinfo
-    text = event["RRULE"].to_ical().decode()
+    text = _written(event, "RRULE")
     text = re.sub(
         r"UNTIL=(\d{8}T\d{6})Z",
         lambda match: (
@@ -222,7 +216,7 @@ def _occurrences(
         ),
         text,
     )
-    rule: Any = rrulestr(text, dtstart=begins.replace(tzinfo=None))
+    rule = rrulestr(text, dtstart=begins.replace(tzinfo=None))
     out = {m.astimezone(zone).replace(tzinfo=None) for m in moved} | _excluded(event, zone)
     present = now.astimezone(zone).replace(tzinfo=None)
     form = "%Y-%m-%d" if all_day else "%Y-%m-%d %H:%M"
@@ -236,13 +230,10 @@ def _occurrences(
     return named, last
 
 
-def _excluded(event: Any, zone: tzinfo | None) -> set[datetime]:  # noqa: ANN401
-    given = event.get("EXDATE", [])
-    lists = given if isinstance(given, list) else [given]
+def _excluded(event: Event, zone: tzinfo | None) -> set[datetime]:
     return {
-        _moment(item.dt, zone or UTC).astimezone(zone).replace(tzinfo=None)
-        for each in lists
-        for item in each.dts
+        _moment(moment, zone or UTC).astimezone(zone).replace(tzinfo=None)
+        for moment in event.exdates
     }
 
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING
 
 from agent.errors import UnreadableSource
 from agent.sources.typed import Entries, Item, text_of
@@ -20,6 +20,9 @@ from agent.triples import ME
 from agent.triples.relations import attribute_name
 from store.records import entity_key
 from store.types import Draft, Source, Span, Triple
+
+if TYPE_CHECKING:
+    from icalendar.parser import Contentline
 
 SUFFIXES = frozenset({".vcf", ".vcard"})
 
@@ -77,8 +80,9 @@ def _fields(card: str) -> list[_Field]:
     # vCard 2.1: a soft line break of quoted-printable, and types without 'TYPE='.
     card = re.sub(r"=\r?\n(?!\r?\n)", "", card) if "QUOTED-PRINTABLE" in card.upper() else card
     found = []
-    reader: Any = Contentlines  # its methods have no annotations
-    for line in reader.from_ical(card.replace("\r\n", "\n").replace("\n", "\r\n")):
+    card = card.replace("\r\n", "\n").replace("\n", "\r\n")
+    lines: list[Contentline] = Contentlines.from_ical(card)  # type: ignore[no-untyped-call]  # icalendar's gap
+    for line in lines:
         if not line:
             continue
         head, colon, raw = str(line).partition(":")
@@ -95,20 +99,21 @@ def _fields(card: str) -> list[_Field]:
         }
         if '"' in head:
             # A quoted parameter may hold ':' and ';': the careful parser knows.
-            name, params, raw = _careful(line)
+            name, types, raw = _careful(line)
             group, _, name = name.rpartition(".")
-            given: Any = params.get("TYPE", [])
-            listed = given if isinstance(given, list) else [given]
-            types = {word.upper() for item in listed for word in str(item).split(",")}
         if any("QUOTED-PRINTABLE" in part[0].upper() + part[2].upper() for part in parameters):
             raw = quopri.decodestring(raw.encode()).decode("utf-8", "replace")
         found.append(_Field(name.upper(), frozenset(types), raw, group))
     return found
 
 
-def _careful(line: Any) -> tuple[str, Any, str]:  # noqa: ANN401 - icalendar's Contentline
+def _careful(line: Contentline) -> tuple[str, set[str], str]:
+    """Name, types and value of a line, read by icalendar's own parser."""
     name, params, value = line.parts()
-    return str(name), params, str(value)
+    given = params.get("TYPE", [])
+    listed = given if isinstance(given, list) else [given]
+    types = {word.upper() for item in listed for word in str(item).split(",")}
+    return str(name), types, str(value)
 
 
 def _parts(value: str) -> list[str]:

@@ -60,8 +60,13 @@ class Restored:
 
 
 def default_path(home: Path, now: datetime, prefix: str = "memlane") -> Path:
-    """A name for a backup taken now, not taken yet."""
-    base = home / FOLDER / f"{prefix}-{now:%Y%m%d-%H%M%S}.zip"
+    """Where a backup of ``home`` goes that is taken now and told no other place."""
+    return _free_name(home / FOLDER, now, prefix)
+
+
+def _free_name(folder: Path, now: datetime, prefix: str = "memlane") -> Path:
+    """A name in ``folder`` that no file has yet."""
+    base = folder / f"{prefix}-{now:%Y%m%d-%H%M%S}.zip"
     path, number = base, 1
     while path.exists():
         number += 1
@@ -70,7 +75,7 @@ def default_path(home: Path, now: datetime, prefix: str = "memlane") -> Path:
 
 
 def backup(home: Path, out: Path, now: datetime, on_step: Step | None = None) -> Backup:
-    """Write a verified copy of the home to ``out``, readable by its owner alone.
+    """Write a verified copy of the home to ``out``, a file or a folder; its owner alone reads it.
 
     :raises HomeUnavailable: if ``out`` cannot be written, or is a file that is no backup.
     :raises CorruptStore: if the home itself does not verify.
@@ -78,7 +83,7 @@ def backup(home: Path, out: Path, now: datetime, on_step: Step | None = None) ->
     if not (home / DATABASE_NAME).exists():
         raise HomeUnavailable(f"There is no memory in {home} to back up.")
     if out.is_dir():
-        out = default_path(out.parent, now).with_name(default_path(home, now).name)
+        out = _free_name(out, now)
     if out.exists() and not _is_backup(out):
         raise HomeUnavailable(f"{out} is there already and no backup. Choose another --out.")
     if out.parent == home / FOLDER:

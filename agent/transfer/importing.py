@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -49,7 +49,7 @@ class Imported:
     """By which all of it can be undone."""
     waiting: tuple[str, ...] = ()
     """Sources that are stored and not extracted yet."""
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:

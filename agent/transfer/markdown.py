@@ -112,15 +112,15 @@ def _unescaped(body: str) -> str:
 
 
 @cache
-def _loader() -> Any:  # noqa: ANN401 - a class of a library that is imported late
+def _loader() -> type[object]:
     import yaml
 
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-    class Loader(base):  # type: ignore[misc]
+    class Loader(base):  # type: ignore[misc]  # PyYAML has no types
         """Reads null, true, false and numbers, but leaves dates and yes/no as they are written."""
 
-        yaml_implicit_resolvers: ClassVar[dict[Any, Any]] = {
+        yaml_implicit_resolvers: ClassVar[dict[str | None, list[tuple[str, re.Pattern[str]]]]] = {
             first: [
                 (tag, pattern)
                 for tag, pattern in resolvers

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from agent.transfer.merging import Incoming, Merge
 from agent.transfer.reading import numbered_lines
@@ -26,16 +26,65 @@ from store.types import Draft, Source, SourceKind, SourceStatus, Span, Triple, T
 Place = Callable[[Sequence[str]], list[str]]
 """Sentences -> subclass ids."""
 
-MAX_BYTES = 200_000_000
+CHUNK = 256
+"""Sentences that are placed at once."""
 _FILE = "s0"
 _ME = frozenset({"default user", "user", "me", "the user", "i"})
 _LAST = "noted"
 
 
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """One sentence that a line of the file states."""
+
+    line: int
+    raw: str
+    span: Span
+    """Of the line, in the whole file."""
+    sentence: str
+    triple: Triple | None
+
+
 def import_mcp(path: Path, merge: Merge, tally: Tally, at: datetime, place: Place) -> None:
     """Take in the file, a broken line rejected and the rest kept."""
+    whole, found = _read(path, tally)
+    if not found:
+        return
+    source = Source(
+        _FILE,
+        SourceKind.NOTE,
+        whole,
+        content_hash(whole),
+        at,
+        f"mcp:{path.absolute()}",
+        status=SourceStatus.EXTRACTED,
+    )
+    merge.own_source(_FILE, source)
+    for begin in range(0, len(found), CHUNK):
+        part = found[begin : begin + CHUNK]
+        sentences = [stated.sentence for stated in part]
+        for stated, subclass, read in zip(
+            part, place(sentences), triples_for(sentences, None), strict=True
+        ):
+            guessed = [t for t in read if t.relation != _LAST or t.head != ME]
+            given = [stated.triple] if stated.triple else []
+            draft = Draft(
+                stated.sentence,
+                subclass,
+                at,
+                tuple(dict.fromkeys([*given, *guessed])) or tuple(read),
+                source=_FILE,
+                span=stated.span,
+                # Kept by a program, in words of its own: not what the person said.
+                trust=Trust.RECORDED,
+            )
+            merge.add(Incoming(draft, stated.line, stated.raw))
+
+
+def _read(path: Path, tally: Tally) -> tuple[str, list[_Stated]]:
+    """The text of the file, and what its lines state; lines that state nothing are rejected."""
     lines: list[str] = []
-    found: list[tuple[int, str, Span, str, Triple | None]] = []
+    found: list[_Stated] = []
     start = 0
     for number, raw in numbered_lines(path):
         if isinstance(raw, Rejected):
@@ -51,53 +100,16 @@ def import_mcp(path: Path, merge: Merge, tally: Tally, at: datetime, place: Plac
             continue
         try:
             for sentence, triple in _statements(json.loads(text.lstrip("\ufeff"))):
-                found.append((number, text, span, sentence, triple))
+                found.append(_Stated(number, text, span, sentence, triple))
         except json.JSONDecodeError as error:
             reason = f"no JSON: {error.msg} at character {error.pos + 1}"
             tally.reject(Rejected(number, reason, text))
         except (ValueError, RecursionError) as error:
             tally.reject(Rejected(number, str(error) or "nested too deeply", text))
-    if not found:
-        return
-    whole = "".join(lines)
-    source = Source(
-        _FILE,
-        SourceKind.NOTE,
-        whole,
-        content_hash(whole),
-        at,
-        f"mcp:{path.absolute()}",
-        status=SourceStatus.EXTRACTED,
-    )
-    merge.own_source(_FILE, source)
-    for begin in range(0, len(found), 256):
-        part = found[begin : begin + 256]
-        subclasses = place([sentence for _, _, _, sentence, _ in part])
-        patterns = triples_for([sentence for _, _, _, sentence, _ in part], None)
-        for (number, raw_line, span, sentence, triple), subclass, read in zip(
-            part, subclasses, patterns, strict=True
-        ):
-            guessed = [t for t in read if t.relation != _LAST or t.head != ME]
-            triples = tuple(dict.fromkeys([*([triple] if triple else []), *guessed]))
-            merge.add(
-                Incoming(
-                    Draft(
-                        sentence,
-                        subclass,
-                        at,
-                        triples or tuple(read),
-                        source=_FILE,
-                        span=span,
-                        # Kept by a program, in words of its own: not what the person said.
-                        trust=Trust.RECORDED,
-                    ),
-                    number,
-                    raw_line,
-                )
-            )
+    return "".join(lines), found
 
 
-def _statements(document: Any) -> Iterator[tuple[str, Triple | None]]:  # noqa: ANN401
+def _statements(document: object) -> Iterator[tuple[str, Triple | None]]:
     """Sentences of a line, each with its relation; of the whole graph where it is one object."""
     if not isinstance(document, dict):
         raise ValueError("no JSON object")
@@ -115,7 +127,9 @@ def _statements(document: Any) -> Iterator[tuple[str, Triple | None]]:  # noqa: 
         raise ValueError(f"type is {kind!r:.60}, neither entity nor relation")
 
 
-def _entity(entity: Any) -> Iterator[tuple[str, Triple | None]]:  # noqa: ANN401
+def _entity(entity: object) -> Iterator[tuple[str, Triple | None]]:
+    if not isinstance(entity, dict):
+        raise ValueError("an entity is no JSON object")
     name = _words(entity, "name")
     observations = entity.get("observations", [])
     if not isinstance(observations, list) or not all(isinstance(o, str) for o in observations):
@@ -134,7 +148,9 @@ def _entity(entity: Any) -> Iterator[tuple[str, Triple | None]]:  # noqa: ANN401
         yield _ended(f"{name} is of the kind {kind.strip()}"), Triple(name, "is", kind.strip())
 
 
-def _relation(relation: Any) -> tuple[str, Triple | None]:  # noqa: ANN401
+def _relation(relation: object) -> tuple[str, Triple | None]:
+    if not isinstance(relation, dict):
+        raise ValueError("a relation is no JSON object")
     head, tail = _words(relation, "from"), _words(relation, "to")
     verb = _words(relation, "relationType")
     head_name = "I" if head.casefold() in _ME else head
@@ -149,9 +165,9 @@ def _relation(relation: Any) -> tuple[str, Triple | None]:  # noqa: ANN401
     )
 
 
-def _words(document: Any, name: str) -> str:  # noqa: ANN401
+def _words(document: dict[str, object], name: str) -> str:
     """'John_Smith' -> 'John Smith'; raises ValueError where there is no text."""
-    value = document.get(name) if isinstance(document, dict) else None
+    value = document.get(name)
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{name} is missing or no text")
     if value.encode("utf-8", "replace").decode() != value:

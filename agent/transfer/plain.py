@@ -13,29 +13,36 @@ from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 BYTES = "$base64"
 """The key of an object that stands for bytes."""
 
 _PLAIN = {str: "text", int: "a whole number", bool: "true or false", float: "a number"}
 
 
-def to_plain(value: object) -> Any:  # noqa: ANN401 - what json.dumps takes
+def to_plain(value: DataclassInstance) -> dict[str, object]:
     """Dataclasses become objects, tuples lists, times ISO 8601, enumerations their values."""
+    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+
+
+def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+        return to_plain(value)
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, list | tuple | set | frozenset):
-        return [to_plain(item) for item in value]
+        return [_plain(item) for item in value]
     if isinstance(value, bytes):
         return {BYTES: base64.b64encode(value).decode("ascii")}
     if isinstance(value, Mapping):
-        return {str(key): to_plain(item) for key, item in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     return value
 
 
@@ -44,7 +51,7 @@ def from_plain(wanted: type[T], plain: object, where: str = "") -> T:
 
     :raises ValueError: naming the field that is missing, unknown or of another kind.
     """
-    hints: dict[str, Any] = _hints(wanted)  # type: ignore[arg-type]
+    hints = _hints(wanted)
     if isinstance(plain, list):  # the short form: fields by position
         if len(plain) > len(hints):
             raise ValueError(f"{where or wanted.__name__} has {len(plain)} values")
@@ -54,7 +61,7 @@ def from_plain(wanted: type[T], plain: object, where: str = "") -> T:
     if unknown := sorted(str(key) for key in plain.keys() - hints.keys()):
         raise ValueError(f"{where and where + '.'}{unknown[0]} is no field that memlane knows")
     values = {}
-    for field in fields(wanted):  # type: ignore[arg-type]
+    for field in fields(wanted):
         path = f"{where}.{field.name}" if where else field.name
         if field.name in plain:
             values[field.name] = _value(hints[field.name], plain[field.name], path)
@@ -64,11 +71,11 @@ def from_plain(wanted: type[T], plain: object, where: str = "") -> T:
 
 
 @cache
-def _hints(wanted: object) -> dict[str, Any]:
+def _hints(wanted: type[DataclassInstance]) -> dict[str, object]:
     return get_type_hints(wanted)
 
 
-def _value(hint: Any, plain: Any, path: str) -> Any:  # noqa: ANN401 - typed by ``hint``
+def _value(hint: object, plain: object, path: str) -> object:
     origin = get_origin(hint)
     if hint is Any:
         return plain
@@ -92,9 +99,8 @@ def _value(hint: Any, plain: Any, path: str) -> Any:  # noqa: ANN401 - typed by 
         if not isinstance(plain, dict):
             raise ValueError(f"{path} is no object")
         return plain
-    if isinstance(hint, type) and is_dataclass(hint):
-        return from_plain(hint, plain, path)
-    return _single(hint, plain, path)
+    assert isinstance(hint, type), f"{path} has a type that is not carried: {hint}"
+    return from_plain(hint, plain, path) if is_dataclass(hint) else _single(hint, plain, path)
 
 
 def _single(hint: type, plain: object, path: str) -> object:

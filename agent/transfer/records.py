@@ -45,7 +45,7 @@ class Record:
     raw: str
 
 
-KINDS: dict[str, type[Any]] = {
+KINDS: dict[str, type[Value | Row]] = {
     "subclass": Subclass,
     "source": Source,
     "edit": Entry,
@@ -79,8 +79,7 @@ def from_document(document: Mapping[str, Any]) -> Value | Row:
     plain = {"kind" if key == own else key: item for key, item in document.items() if key != "kind"}
     if wanted is Subclass:
         plain.setdefault("single", False)  # version 1 left it out
-    value: Value | Row = from_plain(wanted, plain)
-    return value
+    return from_plain(wanted, plain)
 
 
 def to_line(value: Value | Row) -> str:

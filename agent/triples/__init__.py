@@ -14,8 +14,9 @@ from collections.abc import Sequence
 
 from agent.extraction.sentences import sentences, stem, words
 from agent.ports import ChatTurn, LanguageModel
-from agent.triples.relations import relation_name
+from agent.triples.relations import LASTING, relation_name
 from agent.triples.shapes import me_or, shape_triples, thing
+from agent.triples.tidying import without_end
 from store.types import Triple
 
 ME = "me"
@@ -88,6 +89,8 @@ def _validated(triples: Sequence[Triple], text: str) -> tuple[Triple, ...]:
     result: list[Triple] = []
     for triple in triples:
         head, tail = thing(triple.head), thing(triple.tail)
+        if triple.relation in LASTING:
+            tail = without_end(tail)
         if head == tail or not triple.relation:
             continue
         if all(_stands_in(end, inside) for end in (head, tail)):

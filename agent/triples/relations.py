@@ -11,7 +11,7 @@ import re
 _SYNONYMS: dict[str, str] = {
     "lives_in": "live in|reside in|stay in|settle in|be based in|living in|live at|reside at"
     "|live on",
-    "works_at": "work at|work for|be employed by|be employed at|join|company|employer|work in",
+    "works_at": "work at|work for|be employed by|be employed at|company|employer|work in",
     "works_as": "work as|job|occupation|profession|be employed as|role|job title|title",
     "from": "be from|come from|hail from|originate from",
     "born_in": "be born in|birthplace|place of birth",
@@ -69,9 +69,16 @@ _NAMES = {phrase: name for name, phrases in _SYNONYMS.items() for phrase in phra
 SINGLE_RELATIONS = frozenset(
     """lives_in works_at works_as from born_in birthday age name nickname phone email address
     departs_at arrives_at is_at expires_on costs reserved_for seat gate terminal platform married_to
-    blood_type expected_on boss spouse wife husband gender height weight""".split()
+    blood_type expected_on boss manager supervisor spouse wife husband girlfriend boyfriend
+    mother father landlord landlady dentist first_name last_name surname gender height
+    weight""".split()
 )
 """Relations of which one head has one tail at a time; 'favourite ...' relations are single too."""
+LASTING = SINGLE_RELATIONS - frozenset(
+    """is_at departs_at arrives_at expires_on costs reserved_for seat gate terminal platform
+    expected_on from born_in birthday age name blood_type gender""".split()
+)
+"""Single relations whose value holds for some time: a home, an employer; no hour, no birthday."""
 
 _IRREGULAR = {
     "am": "be", "is": "be", "are": "be", "was": "be", "were": "be", "been": "be", "has": "have",

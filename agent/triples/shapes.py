@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 
 from agent.triples.relations import IRREGULAR_PASTS, attribute_name, relation_name
+from agent.triples.tidying import without_times
 from store.types import Triple
 
 ME = "me"
@@ -23,11 +24,26 @@ PERSON = (
     r"|flatmate|roommate|landlord|landlady|doctor|dentist|therapist|lawyer|accountant|client"
     r"|(?:\w+ )?(?:teacher|tutor|coach|instructor|adviser|advisor|professor|student)|team ?mate)"
 )
+_DEMONYMS = (
+    "American|Argentinian|Australian|Austrian|Belgian|Brazilian|British|Buddhist|Bulgarian|Canadian"
+    "|Catholic|Chilean|Chinese|Colombian|Croatian|Cuban|Czech|Danish|Dutch|Egyptian|English"
+    "|Estonian|Ethiopian|European|Filipino|Finnish|French|German|Greek|Hindu|Hungarian|Icelandic"
+    "|Indian|Indonesian|Iranian|Iraqi|Irish|Israeli|Italian|Japanese|Jewish|Kenyan|Korean|Latvian"
+    "|Lebanese|Lithuanian|Malaysian|Mexican|Moroccan|Muslim|Nigerian|Norwegian|Pakistani|Peruvian"
+    "|Polish|Portuguese|Romanian|Russian|Scottish|Serbian|Sikh|Singaporean|Slovak|Somali|Spanish"
+    "|Swedish|Swiss|Syrian|Taiwanese|Thai|Turkish|Ukrainian|Vietnamese|Welsh"
+)
+"""What a person is and not who: 'My boss is Swedish' names nobody."""
 _NAME = (
-    r"(?!(?:The|A|An|My|Our|This|That|These|Everyone|I|We|It|On|In|At|He|She|They|There)\b)"
+    r"(?!(?:The|A|An|My|Our|This|That|These|Everyone|I|We|It|On|In|At|He|She|They|There)\b"
+    rf"|(?:{_DEMONYMS})$)"
     r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[A-Z][\w’'-]*"
     r"(?: (?:van|de|der|von|da|bin|al|[A-Z][\w’'-]*))*"
 )
+_TITLED = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? [A-Z][\w’'-]*(?: [A-Z][\w’'-]*)*"
+_WHAT = r"( (person|man|woman|people|one|thing|place|event|flight|trip|appointment|meeting))?"
+_ONE = f"(one and the same|the same|one){_WHAT}"
+_TWO = f"(not the same|not one|(two )?different){_WHAT}s?"
 _CODE = r"[A-Z0-9]{1,3} ?\d{1,5}[A-Z]?"
 _TIME = (
     r"(?:(?:on|at|by|until|next|this|tomorrow|tonight|from (?=\d)"
@@ -101,6 +117,11 @@ def _as(head: str, relation: str, tail: str) -> Builder:
     return build
 
 
+def _called(relation: str) -> Builder:
+    """Two names of one, or of two, as they stand: 'the Lagos flight' is not Lagos."""
+    return lambda match: (Triple(thing(match["h"]), relation, thing(match["t"])),)
+
+
 def _kin_name(subject: str) -> tuple[Triple, ...]:
     """'My brother Hugo ...' also says that Hugo is my brother."""
     named = re.match(rf"(?:[Mm]y|[Oo]ur) ({PERSON}),? ({_NAME})$", subject)
@@ -154,9 +175,12 @@ _KINDS = {
     "name": _NAME,
     "kinname": rf"(?:My|Our) {PERSON}(?:,? {_NAME})?",
     "who": rf"(?:My|Our) {PERSON}(?:,? {_NAME})?|{_NAME}",
+    "either": rf"(?:My|Our|my|our) {PERSON}|.{{1,80}}?",
+    "someone": rf"(?:My|Our|my|our) {PERSON}|{_NAME}",
+    "titled": _TITLED,
     "i": r"I|We",
     "whoever": rf"I|We|(?:My|Our) {PERSON}(?:,? {_NAME})?|{_NAME}",
-    "any": r"I|We|.{2,40}?",
+    "any": r"I|We|(?!(?:I|We)\b).{2,40}?",
     "thing": r"(?:The|My|Our) [\w&’'./ -]{2,60}?|[A-Z][\w&’'./ -]{1,50}?",
     "ours": r"(?:The|My|Our) [\w&’' -]{2,50}?",
     "noun": r"[\w&’'-]+(?: [\w&’'-]+){0,3}",
@@ -221,12 +245,24 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
         # who is who
         ("(My|Our) <r:kin>('s (first |full )?name)? is (called |named )?<t:name>",
          ("me", "{r}", "{t}")),
-        ("<t:name> is (my|our) <r:kin>", ("me", "{r}", "{t}")),
+        ("<t:name> is (now )?(my|our) (new |current )?<r:kin>( now)?", ("me", "{r}", "{t}")),
+        ("(My|Our) (new|current) <r:kin> is (called |named )?<t:name>", ("me", "{r}", "{t}")),
         ("<t:name> is <h:name>'s <r:kin>", ("{h}", "{r}", "{t}")),
         ("<h:name>'s <r:kin> is (called )?<t:name>", ("{h}", "{r}", "{t}")),
         ("I am married to <t:text>", ("me", "married_to", "{t}")),
         ("(Everyone|Everybody|People|My friends|My family) calls? me <t:text>",
          ("me", "nickname", "{t}")),
+        # one under two names, or two who are not one (agent.entities)
+        (f"<h:either> and <t:either> are {_ONE}", _called("same_as")),
+        (f"<h:either> is {_ONE} as <t:either>", _called("same_as")),
+        (f"<h:either> and <t:either> are {_TWO}", _called("different_from")),
+        (f"<h:either> is not {_ONE} as <t:either>", _called("different_from")),
+        ("<h:someone> is <t:titled>", _called("same_as")),
+        ("<h:someone> is (also|better|usually) (known as|called) <t:name>",
+         _called("nickname")),
+        ("(Everyone|Everybody|People|We( all)?|They( all)?|My friends|My family) calls? <h:someone>"
+         " <t:name>", _called("nickname")),
+        ("<t:name> is short for <h:name>", _called("nickname")),
         (r"(My|Our) (\w+ )?<r:kin>( (in|at|from) [\w ]+?)? is (called|named) <t:name>",
          ("me", "{r}", "{t}")),
         ("(Call me|My nickname is) <t:text>", ("me", "nickname", "{t}")),
@@ -238,7 +274,15 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
         ("<h:any> (was|were) born on <t:text>", ("{h}", "birthday", "{t}")),
         (r"<h:any> (was|were) born in (?P<t>\d{4})", ("{h}", "birth_year", "{t}")),
         ("<h:any> (was|were) born in <t:text>", ("{h}", "born_in", "{t}")),
-        ("<h:i> (have )?moved (from .+? )?to <t:text>", ("me", "lives_in", "{t}")),
+        ("<h:i> ?(have |'ve |am |'m |are |'re |will |'ll )?(be )?mov(ed?|ing) (house |home )?"
+         "(from .+? )?to <t:text>", ("me", "lives_in", "{t}")),
+        ("<h:i> ?(have |'ve |am |'m |will |'ll )?(be )?(start(ed|ing)?|began|begin(ning)?)"
+         "( work| working| (a|my|the) (new )?job)? (at|with|for) <t:name>( .*)?",
+         ("me", "works_at", "{t}")),
+        ("(I|We) (have|got|'ve got|have got|hired|found) (a|my|our|another) new <r:kin>,?"
+         "( (called|named|(his|her|their) name is))? <t:name>", ("me", "{r}", "{t}")),
+        ("(My|Our) <r:kin> (has )?(changed|switched) (from .+? )?to <t:name>",
+         ("me", "{r}", "{t}")),
         ("<h:kinname> (has )?moved (from .+? )?to <t:text>", ("{h}", "lives_in", "{t}")),
         ("<h:any> (am |is |are |'m )?(now )?(lives?|resides?|living) (in|at|on) <t:text>",
          ("{h}", "lives_in", "{t}")),
@@ -270,7 +314,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
         ("<h:thing> (includes?|comes with) <t:text>", ("{h}", "includes", "{t}")),
         ("<h:thing> costs? <t:text>", ("{h}", "costs", "{t}")),
         ("<h:thing> (was|is|has been|will be|is now) (moved|postponed|rescheduled|changed"
-         "|brought forward|scheduled|set) (from .+? )?(to|for) <t:text>", ("{h}", "is_at", "{t}")),
+         "|brought forward|delayed|scheduled|set) (from .+? )?(to|for|until) <t:text>", ("{h}", "is_at", "{t}")),
         # without 'was', only a time makes it clear that nothing moved house
         ("<h:thing> (has |have )?(been )?(moved|shifted)( back| forward)? to "
          r"(?P<t>(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day.*|(the )?\d.*)", ("{h}", "is_at", "{t}")),
@@ -320,7 +364,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
 def shape_triples(text: str) -> tuple[Triple, ...]:
     """The triples of the first shape that fits; none where none does."""
     bare = re.sub(r"\s+", " ", text).strip().rstrip(".。!！ ")
-    bare = _LEAD.sub("", bare)
+    bare = without_times(_LEAD.sub("", bare))
     bare = bare[:1].upper() + bare[1:]
     for pattern, build in _SHAPES:
         match = pattern.match(bare)

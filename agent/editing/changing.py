@@ -1,0 +1,61 @@
+"""A new value of something named, told as a change: 'My gym is Fit24 now'.
+
+Whether a name has one value at a time ('gym') or several ('hobby') cannot be known for every noun;
+but who says that it is now another has said that it was one. Pure functions over relations.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agent.editing.compare import slot
+from agent.editing.relations import MANY_VALUED
+from store.partitions import Match
+from store.records import entity_key
+from store.types import Draft
+
+_NAMED = re.compile(
+    r"\b(?:my|our) (?:new |current )?[\w'’ -]{2,40}? (?:is|are|was|has|changed|switched|became)\b",
+    re.IGNORECASE,
+)
+_CHANGED = re.compile(
+    r"\b(?:my|our) new \b|\b(?:now|from now on|from today|these days|nowadays|instead|no longer)\b"
+    r"|\b(?:changed|switched) (?:from .+? )?to\b|\bbecame\b",
+    re.IGNORECASE,
+)
+_GONE = re.compile(
+    r"\b(?:instead of|rather than|no longer|not|left|quit|stopped|sold|gave up|from|replac\w+|after"
+    r"|swapped|traded|dropped|cancelled|switched)\b",
+    re.IGNORECASE,
+)
+_SEVERAL = re.compile(
+    r"(?:best |old |close )?(?:friend|colleague|co-?worker|neighbou?r|team ?mate|client|student|child"
+    r"|kid|son|daughter|brother|sister|uncle|aunt|cousin|nephew|niece|grand\w+|relative)s?"
+    r"(?:[ -]in[ -]law)?",
+    re.IGNORECASE,
+)
+"""People of whom one has several: a new one takes nobody's place."""
+
+
+def changes_slot(draft: Draft, match: Match) -> bool:
+    """Whether the draft tells a change of what the memory names, whatever the relation."""
+    told = {slot(t): entity_key(t.tail) for t in draft.triples}
+    known = {slot(t): entity_key(t.tail) for t in match.memory.triples}
+    other = {place for place, tail in told.items() if known.get(place, tail) != tail}
+    if any(_names(draft.text, known[place]) for place in other) and _GONE.search(draft.text):
+        return True  # 'I left Acme for Bolt' says itself whose place Bolt takes
+    if match.memory.type == "Event" and not _NAMED.search(draft.text):
+        return False
+    # A draft knows from when it holds where its words say so: 'since', 'from', 'moved on'.
+    if draft.valid_from is None and not _CHANGED.search(draft.text):
+        return False
+    return any(_has_one(relation) for _, relation in other)
+
+
+def _names(text: str, value: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _has_one(relation: str) -> bool:
+    """A friend is not changed for another; a landlord is."""
+    return relation not in MANY_VALUED and _SEVERAL.fullmatch(relation.replace("_", " ")) is None

@@ -1,0 +1,34 @@
+"""E-mail headers in a text: who wrote to whom and when is no memory of the person.
+
+The raw source keeps them, and ``provenance`` reads them there to tell whose words follow.
+"""
+
+from __future__ import annotations
+
+import re
+
+NAMES = (
+    "from|to|cc|bcc|date|sent|subject|reply-to|message-id|von|an|datum|gesendet|betreff|de|à|objet"
+    "|para|asunto|fecha|发件人|收件人|主题|日期|时间"
+)
+"""Names of header lines, as an alternation."""
+
+_BLOCK = re.compile(
+    rf"(?:^[ \t>*_]*(?:{NAMES})[*_]*[ \t]*[:：].*(?:\n|\Z)){{2,12}}", re.IGNORECASE | re.MULTILINE
+)
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.\w")
+_SUBJECT = re.compile(r"^[ \t>*_]*(?:subject|betreff|objet|asunto|主题)", re.I | re.M)
+_WHO = re.compile(
+    r"^[ \t>*_]*(?:from|to|von|an|de|à|para|发件人|收件人)[*_]*[ \t]*[:：][ \t]*[^\d\s]",
+    re.I | re.M,
+)
+
+
+def without_headers(text: str) -> str:
+    """The text without its e-mail headers; everything else as it was."""
+    return _BLOCK.sub(lambda block: "" if _is_mail(block.group()) else block.group(), text)
+
+
+def _is_mail(block: str) -> bool:
+    # 'From', 'To' and 'Date' stand on tickets too: an address or a subject makes them a letter's.
+    return bool(_ADDRESS.search(block) or (_SUBJECT.search(block) and _WHO.search(block)))

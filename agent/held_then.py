@@ -1,0 +1,189 @@
+"""Which memories held at the time that a question asks about. Pure: no model, no database.
+
+Two rules decide every case: a question about the present never gets a value that was replaced or
+has expired, and one about the past never gets the present value where another held then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from agent.asof import About, Asked
+from agent.periods import Key, Standing, Timeline, dated_in, happens, happens_in, present
+from store.records import entity_key
+from store.types import Memory, Status
+
+_TELLS_OF_BEFORE = re.compile(
+    r"\b(?:used to|no longer|any ?more|formerly|previously|stopped|quit|gave up|until)\b",
+    re.IGNORECASE,
+)
+_AGENDA = re.compile(
+    r"\b(?:have|having|plans?|planned|schedul\w+|appointments?|happen\w*|going on|coming up"
+    r"|calendar|agenda|doing|do i do|did i do|anything|events?)\b",
+    re.IGNORECASE,
+)
+_SPAN = timedelta(days=8)
+"""The longest interval of which what falls into it is listed, in any case."""
+
+
+def falls_in(memories: Iterable[Memory], asked: Asked) -> list[Memory]:
+    """For 'what do I have on Friday': what happens on a day that the question names."""
+    start, end = asked.start, asked.end
+    if start is None or end is None or end - start > _SPAN or not _AGENDA.search(asked.core):
+        return []
+    return [m for m in memories if happens(m) and dated_in(m, start, end)]
+
+
+def eligible(memories: Sequence[Memory], asked: Asked, anchor: Memory | None = None) -> set[str]:
+    """Ids of the memories that may answer; ``anchor`` is the one the question tells its time by.
+
+    ``memories`` is everything that is stored and not forgotten, so that what took whose place is
+    known.
+    """
+    if asked.about is About.NOW:
+        return {memory.id for memory in present(memories, asked.now)}
+    line = Timeline([m for m in memories if m.status is not Status.FORGOTTEN])
+    chosen = _CHOOSE[asked.about](line, asked, anchor)
+    return {memory.id for memory in chosen}
+
+
+_Chooser = Callable[[Timeline, Asked, Memory | None], list[Memory]]
+
+
+def _over(line: Timeline, at: datetime) -> list[Memory]:
+    return [m for m in line.memories if line.standing(m, at).over]
+
+
+def _held_then(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
+    sure: list[Memory] = []
+    guessed: list[Memory] = []
+    events: list[Memory] = []
+    for memory in line.memories:
+        period = line.periods[memory.id]
+        if happens(memory):
+            if memory.status is Status.CURRENT and happens_in(memory, asked.start, asked.end):
+                events.append(memory)
+        elif period.overlaps(asked.start, asked.end):
+            sure.append(memory)
+        elif not period.sure and replace(period, start=None).overlaps(asked.start, asked.end):
+            guessed.append(memory)
+    if asked.start is None and asked.end is not None:  # 'before March': the last one before it
+        sure = _latest(line, sure)
+    held = line.rivals(sure)
+    # A first address was told after the day asked about; without a better one it is the best guess.
+    first = [m for m in guessed if not line.clash(m, held)]
+    return sure + _earliest(line, first) + events
+
+
+def _former(line: Timeline, asked: Asked, anchor: Memory | None) -> list[Memory]:
+    bound = asked.end or asked.now
+    over = [m for m in _over(line, bound) if anchor is None or m.id != anchor.id]
+    if anchor is not None and asked.end is None:
+        over = [m for m in over if not line.clash(m, line.rivals([anchor]))]
+    kept = _earliest(line, over) if asked.first else _latest(line, over)
+    ended = line.rivals(over)
+    past = {entity_key(t.tail) for m in over for t in m.triples} - {"me"}
+    rest = [
+        m
+        for m in line.memories
+        if m.status is Status.CURRENT
+        and not line.standing(m, asked.now).over
+        and not line.clash(m, ended)
+        and (
+            happens(m)
+            or _TELLS_OF_BEFORE.search(m.text)
+            # 'My previous boss's phone number' holds on, by what it says of someone from before.
+            or any(entity_key(t.head) in past for t in m.triples)
+        )
+    ]
+    return kept + rest
+
+
+def _past(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
+    over = [
+        m
+        for m in _over(line, asked.now)
+        # An appointment that was moved never took place at the first hour.
+        if not (happens(m) and m.status is Status.REPLACED)
+    ]
+    ended = line.rivals(over)
+    rest = [
+        m
+        for m in line.memories
+        if not line.standing(m, asked.now).over
+        and m.status is Status.CURRENT
+        and not line.clash(m, ended)
+    ]
+    return _latest(line, over) + rest
+
+
+def _happened(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
+    return [m for m in line.memories if m.status is Status.CURRENT]
+
+
+def _changed(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
+    begun = [m for m in line.memories if line.standing(m, asked.now) is not Standing.PLANNED]
+    begun = [m for m in begun if not (happens(m) and m.status is Status.REPLACED)]
+    latest = {m.id for m in _latest(line, begun)}
+    said = asked.core.casefold()
+    return [
+        m
+        for m in begun
+        # 'When did I leave Oslo?' names an older value; 'when did I move?' means the last move.
+        if m.id in latest or any(len(t.tail) > 2 and t.tail.casefold() in said for t in m.triples)
+    ]
+
+
+def _planned(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
+    ahead = [
+        m
+        for m in line.memories
+        if m.status is Status.CURRENT and line.standing(m, asked.now) is Standing.PLANNED
+    ]
+    coming = line.rivals(ahead)
+    holding = present(line.memories, asked.now)
+    return ahead + [m for m in holding if m not in ahead and not line.clash(m, coming)]
+
+
+def _everything(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
+    return list(line.memories)
+
+
+_CHOOSE: Mapping[About, _Chooser] = {
+    About.AT: _held_then,
+    About.FORMER: _former,
+    About.PAST: _past,
+    About.HAPPENED: _happened,
+    About.CHANGE: _changed,
+    About.PLANNED: _planned,
+    About.EVER: _everything,
+}
+
+
+def _latest(line: Timeline, memories: Iterable[Memory]) -> list[Memory]:
+    return _one_each(line, list(memories), last=True)
+
+
+def _earliest(line: Timeline, memories: Iterable[Memory]) -> list[Memory]:
+    return _one_each(line, list(memories), last=False)
+
+
+def _one_each(line: Timeline, memories: Sequence[Memory], *, last: bool) -> list[Memory]:
+    """Of memories that share a place only the latest, or the earliest."""
+
+    def order(memory: Memory) -> tuple[datetime, datetime, int]:
+        period = line.periods[memory.id]
+        ends = period.end or _FOREVER
+        begins = period.start or ends
+        return (ends, begins, int(memory.id[1:]))
+
+    best: dict[Key, str] = {}
+    for key, group in line.rivals(memories).items():
+        best[key] = (max if last else min)(group, key=order).id
+    return [m for m in memories if all(best[key] == m.id for key in line.keys[m.id])]
+
+
+_FOREVER = datetime.max.replace(tzinfo=UTC)

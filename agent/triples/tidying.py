@@ -1,0 +1,61 @@
+"""What of a sentence tells its time rather than its fact, taken off before relations are compared.
+
+'From 1 June I work at Bolt now' and 'I work at Bolt' give the same edge; when it holds is read by
+``agent.editing.expiry`` from the whole sentence. Pure functions over text.
+"""
+
+from __future__ import annotations
+
+import re
+
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_UNIT = r"(?:day|week|weekend|fortnight|month|quarter|year|summer|winter|spring|autumn)"
+_POINT = (
+    rf"(?:{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{4}}(?:-\d\d){{0,2}}\b"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}\b|{_MONTH}\b"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|the \d{1,2}(?:st|nd|rd|th)\b"
+    rf"|(?:last|next|this|the) (?:{_UNIT}|\w+day|{_MONTH})\b|tomorrow|yesterday|today|tonight|then"
+    r"|now|(?:the )?(?:end|start|beginning|middle) of (?:the )?\w+)"
+)
+_LEADING = re.compile(
+    rf"^(?:and |so |but )?(?:(?:since|until|till|from|as of|starting|effective|in|on|by|back in)"
+    rf"(?: early| late| mid)?[ -]{_POINT}(?:,? \d{{4}})?|{_POINT}(?:,? \d{{4}})?|these days"
+    r"|nowadays|currently|at the moment|right now|for now)(?: on(?:wards?)?)?,? "
+    r"(?=(?:i|we|my|our|he|she|they)(?:['’]|\b))",
+    re.IGNORECASE,
+)
+_NOW = re.compile(
+    r"(?<=\w) (?:now|nowadays|currently|these days|at the moment|at present|right now)"
+    r"(?=[\s,.!?]|$)",
+    re.IGNORECASE,
+)
+_USED_TO = re.compile(r"(?<=\w) used to (?=[a-z])")
+_FORMERLY = re.compile(r"(?<=\w) (?:formerly|previously|once) (?=[a-z]+ed\b)")
+_TRAILING = re.compile(
+    rf",? (?:(?:since|until|till|from|as of|starting|effective|in|on|by|around)"
+    rf"(?: early| late| mid| about)?[ -]{_POINT}|(?:last|next|this) (?:{_UNIT}|\w+day)"
+    rf"|yesterday|tomorrow|today|now|recently|again|a {_UNIT} ago|\w+ {_UNIT}s ago|as an? \w+"
+    rf"|for (?:the )?(?:next |last |past |about )?\w+ {_UNIT}s?)(?:\b|$).*$",
+    re.IGNORECASE,
+)
+
+
+def without_times(sentence: str) -> str:
+    """The sentence without a leading time, 'now' and 'used to'; times of events stay."""
+    bare = without_lead(sentence)
+    bare = _FORMERLY.sub(" ", _USED_TO.sub(" ", _NOW.sub("", bare)))
+    return bare[:1].upper() + bare[1:]
+
+
+def without_lead(sentence: str) -> str:
+    """The sentence without the time before it: 'From 1 June my gym is Fit24'."""
+    bare = _LEADING.sub("", sentence)
+    return bare[:1].upper() + bare[1:]
+
+
+def without_end(value: str) -> str:
+    """The value of a lasting relation without the time behind it: 'Oslo until 2019' is Oslo."""
+    return _TRAILING.sub("", value) or value
