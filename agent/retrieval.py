@@ -56,7 +56,8 @@ def retrieve(
 
     What was replaced or has expired takes part only where the question asks about such a time.
     """
-    ensure_vectors(graph, embedder)
+    if graph.index(embedder.identity, now).lacks_vectors:
+        ensure_vectors(graph, embedder)
     asked = read_question(question, now)
     history = asked.needs_history
     view = graph.view(now, embedder.identity, history=history)

@@ -12,6 +12,7 @@ besides the models. ``first_edit_s`` is opening, reading what is searched, and p
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import random
 import shutil
@@ -280,6 +281,7 @@ def main() -> None:
         encode.append(1000 * (time.perf_counter() - begun))
     figures["encode_ms"] = statistics.median(encode)
     settings = {"quick": args.quick, "embedder": embedder.identity, "edits": EDITS, "bars": BARS}
+    settings["load_average"] = os.getloadavg()[2]
     write_results("edit_speed", settings, range(args.seeds), figures)
 
 

@@ -13,18 +13,15 @@ any value the fact ever had states that value, unless its own words deny it or i
 - *as of right*: the first memory that names a value names the one that held at the time asked
   about; for 'when did I move' it names the day or begins on it.
 
-Two measures: *given right extraction* (gold memories and relations as drafts; the product plans and
-applies the edits and selects without a language model), and instead of it, with ``--end-to-end N``,
-*end to end* (its figures go to a file of their own): raw text through router, extraction and
-answering by the local 1.5B model over one life and N questions, where the answer's words are judged
-the same way. Yardsticks get the same gold memories,
-appended without edits: ``append`` (top-k), ``newest`` (those top-k, the newest first), ``parts``
-(top-k inside the three nearest partitions, as M-RAG) and ``all`` (everything, by similarity).
+Measured *given right extraction*: gold memories and relations as drafts; the product plans and
+applies the edits and selects without a language model. ``lives_end_to_end`` measures the same from
+raw text. Yardsticks get the same gold memories, appended without edits: ``append`` (top-k),
+``newest`` (those top-k, the newest first), ``parts`` (top-k inside the three nearest partitions, as
+M-RAG) and ``all`` (everything, by similarity).
 """
 
 from __future__ import annotations
 
-import random
 import re
 import tempfile
 from collections import defaultdict
@@ -40,14 +37,13 @@ from agent.editing.compare import negated
 from agent.forms.fields import FormField
 from agent.periods import Mark
 from agent.ports import Vectors
-from agent.remembering import remember_source, store_drafts
+from agent.remembering import store_drafts
 from agent.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
-from benchmarks.lives_bank import Bank
 from benchmarks.lives_test import BANK as TEST
 from benchmarks.lives_train import BANK as TRAIN
 from benchmarks.lives_world import Asked, Life, Told, write_life
-from store.types import Draft, SourceKind
+from store.types import Draft
 
 BANKS = {"train": TRAIN, "test": TEST}
 K = 5
@@ -89,7 +85,6 @@ def main() -> None:
     options = parser("lives", __doc__ or "")
     options.add_argument("--bank", choices=["train", "test", "both"], default="both")
     options.add_argument("--lives", type=int, default=8, help="lives of each bank")
-    options.add_argument("--end-to-end", type=int, default=0, metavar="N", help="questions")
     options.add_argument("--show", action="store_true", help="failures of the training bank")
     given = options.parse_args()
     lives = 1 if given.quick else given.lives
@@ -97,19 +92,19 @@ def main() -> None:
     tally = Tally()
     with open_session(load_config()) as models:
         for name in names:
-            if given.end_to_end:
-                run_end_to_end(BANKS[name], models, tally, name, given.end_to_end)
-                continue
             for seed in range(lives):
                 life = write_life(BANKS[name], seed)
                 progress(f"{name} {seed}: {len(life.told)} told, {len(life.asked)} asked")
                 run_product(life, models, tally, name, show=given.show and name == "train")
                 run_yardsticks(life, models, tally, name)
-    config = {"quick": given.quick, "lives": lives, "k": K, "banks": names,
-              "end_to_end": given.end_to_end}  # fmt: skip
+    config = {"quick": given.quick, "lives": lives, "k": K, "banks": names}
+    report("lives", config, list(range(lives)), tally)
+
+
+def report(name: str, config: dict[str, object], seeds: list[int], tally: Tally) -> None:
+    """Write the figures and print those of all weeks together."""
     figures = tally.figures()
-    name = "lives_end_to_end" if given.end_to_end else "lives"
-    write_results(name, config, list(range(lives)), figures)
+    write_results(name, config, seeds, figures)
     for figure, value in figures.items():
         if not figure.endswith("_n") and "week" not in figure:
             print(f"{figure:45} {value:.3f}  n={figures[figure + '_n']}")
@@ -121,7 +116,7 @@ def main() -> None:
 def run_product(life: Life, models: Session, tally: Tally, bank: str, *, show: bool) -> None:
     """Store gold drafts as they are told; ask at the end of each week."""
     keys: dict[str, str] = {}
-    with tempfile.TemporaryDirectory() as home, _fresh(models, Path(home)) as session:
+    with tempfile.TemporaryDirectory() as home, fresh(models, Path(home)) as session:
         waiting = list(life.told)
         for asked in life.asked:
             while waiting and waiting[0].at <= asked.at:
@@ -130,7 +125,7 @@ def run_product(life: Life, models: Session, tally: Tally, bank: str, *, show: b
                 keys[source.id] = told.key
                 draft = gold_draft(told, source.id)
                 store_drafts([draft], source, session.graph, session, told.at)
-            lines = _selected(session, asked, keys)
+            lines = selected(session, asked, keys)
             wrong = score(asked, lines, tally, f"{bank}.product", evidence=True)
             if wrong and show:
                 progress(f"{wrong}: {asked.at:%m-%d} {asked.text!r} right={set(asked.right)} "
@@ -138,13 +133,13 @@ def run_product(life: Life, models: Session, tally: Tally, bank: str, *, show: b
                          + "\n    ".join(line.text for line in lines))  # fmt: skip
 
 
-def _fresh(models: Session, home: Path) -> Session:
+def fresh(models: Session, home: Path) -> Session:
     """A session on an empty home with the models that are loaded already."""
     config = replace(models.config, home=home)
     return open_session(config, llm=models.llm, embedder=models.embedder)
 
 
-def _at(session: Session, moment: object) -> Session:
+def at(session: Session, moment: object) -> Session:
     config = replace(session.config, fixed_now=moment)  # type: ignore[arg-type]  # a datetime
     return Session(config, session.graph, llm=session.llm, embedder=session.embedder)
 
@@ -162,8 +157,8 @@ def gold_draft(told: Told, source: str) -> Draft:
     )
 
 
-def _selected(session: Session, asked: Asked, keys: dict[str, str]) -> list[Line]:
-    there = _at(session, asked.at)
+def selected(session: Session, asked: Asked, keys: dict[str, str]) -> list[Line]:
+    there = at(session, asked.at)
     if asked.kind == "form":
         (field,) = there.fill([FormField(asked.text, asked.text)], use_llm=False)
         key = next((keys[session.graph.memories.get(m).source or ""] for m in field.memories), "")
@@ -222,35 +217,6 @@ def _parts(
     centres = {name: np.mean(vectors[own], axis=0) for name, own in parts.items()}
     near = sorted(centres, key=lambda name: -float(centres[name] @ question))[:PROBES]
     return _top([row for name in near for row in parts[name]], question, vectors)
-
-
-# ---- end to end -----------------------------------------------------------------------------
-
-
-def run_end_to_end(bank: Bank, models: Session, tally: Tally, name: str, count: int) -> None:
-    """Raw text in, answers out, both by the local model; ``count`` questions drawn by seed."""
-    life = write_life(bank, 100)
-    drawn = random.Random(0).sample(range(len(life.asked)), min(count, len(life.asked)))
-    with tempfile.TemporaryDirectory() as home, _fresh(models, Path(home)) as session:
-        waiting = list(life.told)
-        for asked in (life.asked[i] for i in sorted(drawn)):
-            while waiting and waiting[0].at <= asked.at:
-                told = waiting.pop(0)
-                there = _at(session, told.at)
-                if told.kind is SourceKind.CHAT:
-                    there.respond(told.raw)
-                else:
-                    source = session.graph.sources.add(told.kind, told.raw, told.at)
-                    remember_source(source, session.graph, there, told.at)
-            progress(f"{name} end to end: {asked.text}")
-            if asked.kind == "form":
-                lines = _selected(session, asked, defaultdict(str))
-            else:
-                reply = _at(session, asked.at).ask(asked.text, k=K)
-                lines = [] if reply.abstained else [Line(reply.text, "")]
-            wrong = score(asked, lines, tally, f"{name}.endtoend")
-            if wrong and name == "train":
-                progress(f"  {wrong}: {[line.text for line in lines]} right={set(asked.right)}")
 
 
 # ---- judging --------------------------------------------------------------------------------

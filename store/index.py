@@ -247,10 +247,8 @@ class MemoryIndex:
                 int(memory.id[1:]): memory
                 for memory in self._memories.list(Status.CURRENT, Status.REPLACED)
             }
-        keys = self._partitions.keys()
-        if history:
-            keys += self._partitions.keys(HISTORY)
-        keys.sort()
+        kept = [*self._partitions.keys(), *(self._partitions.keys(HISTORY) if history else ())]
+        keys = sorted(kept)
         return tuple(self._whole[key] for key in keys), self._partitions.gather(keys)
 
 

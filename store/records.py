@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from sys import intern
 from typing import Any
 
@@ -57,6 +58,7 @@ def moment(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
+@lru_cache(maxsize=4096)  # an edit compares the same few names many times
 def entity_key(name: str) -> str:
     """What makes two entity names the same entity: case, spacing and a leading article do not."""
     folded = " ".join(name.casefold().split())

@@ -73,8 +73,10 @@ class VectorTable:
     def missing(self, model: str) -> tuple[str, ...]:
         """Ids of memories that have no vector of ``model`` yet."""
         rows = self._rows.query(
+            # By this index the vectors themselves, a page each, need not be read.
             """SELECT id FROM memories WHERE NOT EXISTS
-               (SELECT 1 FROM vectors WHERE vectors.memory = memories.id AND model = ?)
+               (SELECT 1 FROM vectors INDEXED BY vectors_memory
+                WHERE vectors.memory = memories.id AND model = ?)
                ORDER BY id""",
             [model],
         )

@@ -170,7 +170,7 @@ def test_partitions_keep_vectors_and_centres_while_members_come_and_go():
         else:
             wanted[number] = rng.choice((*PLACES, HISTORY)), vector(str(number))
             index.put(number, *wanted[number])
-    assert sorted(index.keys() + index.keys(HISTORY)) == sorted(wanted)
+    assert sorted([*index.keys(), *index.keys(HISTORY)]) == sorted(wanted)
     for key, (name, own) in wanted.items():
         assert index.partition_of(key) == name
         found = index.vector(key)

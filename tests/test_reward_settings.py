@@ -135,5 +135,5 @@ def test_the_reward_model_of_the_configuration_keeps_what_it_computes(
     assert cache.totals() == (1, 1)
     assert again.choose(["Tea or"], [[" coffee", " zebra"]])[0].argmax() == 0
     assert again.log_likelihood(["Tea or"], [" coffee"])[0][0] < 0
-    assert again.identity.startswith("SmolLM2-135M-Instruct.Q4_1.gguf:b179c9523d0e")
+    assert again.identity.startswith("SmolLM2-135M-Instruct")
     assert (config.models_dir / "batches.json").exists()

@@ -24,9 +24,12 @@ _LEADING = re.compile(
     rf"^(?:and |so |but )?(?:(?:since|until|till|from|as of|starting|effective|in|on|by|back in)"
     rf"(?: early| late| mid)?[ -]{_POINT}(?:,? \d{{4}})?|{_POINT}(?:,? \d{{4}})?|these days"
     r"|nowadays|currently|at the moment|right now|for now)(?: on(?:wards?)?)?,? "
-    r"(?=(?:i|we|my|our|he|she|they)(?:['’]|\b))",
+    r"(?=(?:i|we|my|our|he|she|they)(?:['’]|\b)|(?-i:(?:[A-Z][\w.]+ )+)(?:is|has|will)\b)",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"^\w+(?: \w+)?: (?=(?:I|We|My|Our|Since|From|As of)\b)")
+_SHORT = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
+_CONTRACTED = re.compile(r"\b(I|[Ww]e)['’](m|re|ve|ll)\b")
 _NOW = re.compile(
     r"(?<=\w) (?:now|nowadays|currently|these days|at the moment|at present|right now)"
     r"(?=[\s,.!?]|$)",
@@ -44,15 +47,18 @@ _TRAILING = re.compile(
 
 
 def without_times(sentence: str) -> str:
-    """The sentence without a leading time, 'now' and 'used to'; times of events stay."""
-    bare = without_lead(sentence)
+    """The sentence without a leading time, 'now' and 'used to', contractions in full.
+
+    The times of events stay: there they are the fact.
+    """
+    bare = _CONTRACTED.sub(lambda m: f"{m[1]} {_SHORT[m[2]]}", without_lead(sentence))
     bare = _FORMERLY.sub(" ", _USED_TO.sub(" ", _NOW.sub("", bare)))
     return bare[:1].upper() + bare[1:]
 
 
 def without_lead(sentence: str) -> str:
-    """The sentence without the time before it: 'From 1 June my gym is Fit24'."""
-    bare = _LEADING.sub("", sentence)
+    """The sentence without label and time before it: 'News: from 1 June my gym is Fit24'."""
+    bare = _LEADING.sub("", _LABEL.sub("", sentence))
     return bare[:1].upper() + bare[1:]
 
 
