@@ -62,7 +62,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("k", lambda: "6", "how many memories a policy with a fixed number takes", "count"),
     Setting("threads", lambda: str(_cores()), "processor threads for the models", "count"),
     Setting("context", lambda: "8192", "tokens the language model may see at once", "count"),
-    Setting("batch", lambda: "63", "most tokens that are scored at once", "count"),
+    Setting("batch", lambda: "128", "most tokens that are scored at once", "count"),
     Setting("reward_cache_mb", lambda: "200", "most megabytes of rewards kept on disk", "count"),
 )
 

@@ -24,7 +24,7 @@ from store.errors import HomeUnavailable
 REWARDS = "rewards.sqlite"
 """Its name in the cache folder of a home."""
 MEGABYTE = 1_000_000
-_VERSION = 1  # of how rewards are computed; a change makes old values unfindable
+_VERSION = 2  # of how rewards are computed; a change makes old values unfindable
 _ASKED_AT_ONCE = 500
 
 

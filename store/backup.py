@@ -21,7 +21,7 @@ from store.connection import BUSY_SECONDS, DATABASE_NAME, Connection, translated
 from store.errors import StoreBusy, StoreError
 from store.graph import MemoryGraph
 from store.journal import Change, Entry, payload_from_changes
-from store.records import dumps, entity_key, iso, public_id, row_id
+from store.records import dumps, entity_key, iso, public_id, row_id, subclass_from_row
 from store.sources import Turn
 from store.types import Memory, Source, Subclass, Triple
 
@@ -204,16 +204,7 @@ def all_subclasses(connection: Connection) -> tuple[Subclass, ...]:
         """SELECT subclasses.* FROM subclasses JOIN types ON types.name = subclasses.type
            ORDER BY types.position, subclasses.position"""
     )
-    return tuple(
-        Subclass(
-            row["id"],
-            row["type"],
-            row["name"],
-            bool(row["single"]),
-            tuple(json.loads(row["examples"])),
-        )
-        for row in rows
-    )
+    return tuple(map(subclass_from_row, rows))
 
 
 # ---- rebuilding ---------------------------------------------------------------------------

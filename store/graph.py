@@ -6,7 +6,6 @@ entry in the same transaction; no model is called in here, so no transaction wai
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -35,7 +34,7 @@ from store.journal import (
     reversed_changes,
 )
 from store.memories import MemoryTable
-from store.records import dumps, public_id
+from store.records import dumps, public_id, subclass_from_row
 from store.runs import RunTable
 from store.sources import SourceTable, TurnTable
 from store.subclass_edits import SHOWN, add_subclass, remove_subclass
@@ -131,16 +130,7 @@ class MemoryGraph:
             f"""SELECT subclasses.* FROM subclasses JOIN types ON types.name = subclasses.type
                 WHERE {SHOWN} ORDER BY types.position, subclasses.position"""
         )
-        return tuple(
-            Subclass(
-                row["id"],
-                row["type"],
-                row["name"],
-                bool(row["single"]),
-                tuple(json.loads(row["examples"])),
-            )
-            for row in rows
-        )
+        return tuple(map(subclass_from_row, rows))
 
     def add_subclass(self, subclass: Subclass) -> None:
         """A row of layer 2 by the person. :raises InvalidInput: if it exists or has no example."""

@@ -18,6 +18,7 @@ from store.types import (
     SourceStatus,
     Span,
     Status,
+    Subclass,
     Triple,
     Trust,
     trust_of_kind,
@@ -154,6 +155,13 @@ def source_from_row(row: Mapping[str, Any]) -> Source:
         place=row["place"],
         status=SourceStatus(row["status"]),
         error=row["error"],
+    )
+
+
+def subclass_from_row(row: Mapping[str, Any]) -> Subclass:
+    """Layer 2 as its table holds it."""
+    return Subclass(
+        row["id"], row["type"], row["name"], bool(row["single"]), tuple(json.loads(row["examples"]))
     )
 
 

@@ -60,6 +60,7 @@ def plainly(rewards: LlamaRewards, prompt: list[int], continuation: list[int]) -
     params.n_ctx = 512
     params.flash_attn_type = ll.LLAMA_FLASH_ATTN_TYPE_ENABLED
     params.n_ubatch = 32
+    params.type_k, params.type_v = engines.KEYS, engines.VALUES
     context = weights.context(params)
     try:
         found = []
@@ -305,7 +306,7 @@ def test_sizes_are_tried_once_a_machine(
     monkeypatch.setattr(engines.Engine, "_agreeing_sizes", counted)
     assert started() == started() == rewards.engine.sizes
     assert len(tried) == 1
-    record.remember([8, 7, 63])
+    record.remember([8, 7, 128])
     assert started() == started() == rewards.engine.sizes
     assert len(tried) == 2
 
@@ -317,8 +318,8 @@ def test_a_damaged_record_of_sizes_is_written_anew(tmp_path: Path):
     for damage in (b"", b"{", b"[" * 100_000, b"[]", b"\xff", f'{{"{key}": ["8"]}}'.encode()):
         file.write_bytes(damage)
         assert record.recall() == ()
-        record.remember([8, 63])
-        assert record.recall() == (8, 63)
+        record.remember([8, 128])
+        assert record.recall() == (8, 128)
     for other in (fingerprint("abd", 2), fingerprint("abc", 3)):
         assert BatchSizes(file, other).recall() == ()
     BatchSizes(Path("/proc/no/where.json"), key).remember([8])  # kept nowhere, and no error

@@ -7,7 +7,7 @@ they agree; a sample that has ended leaves the batch and the next prompt's token
 Invariants, on which ``docs/engine.md`` says more:
 
 1. Every ``llama_decode`` gets one of a few numbers of tokens, padded where need be. llama.cpp
-   has kernels for small, middle and large batches that sum in different orders, which was seen to
+   has kernels for small and for larger batches that sum in different orders, which was seen to
    move a log-probability by up to 0.4; of the sizes used here the engine has made sure, on this
    very model and machine, that they agree to the last bit.
 2. The cells of a sequence lie in the order of its positions, because attention sums in the order
@@ -36,10 +36,13 @@ from agent.adapters.weights import Weights
 from agent.errors import ModelError, PromptTooLong
 from agent.models.files import BatchSizes
 
-SIZES = (8, 24, 40, 63)
-"""Numbers of tokens a ``llama_decode`` may get, if they agree; see invariant 1. From 64 tokens on
-attention is computed in tiles of the cache, and depends on where in it a sequence lies."""
+SIZES = (8, 24, 40, 64, 96, 128)
+"""Numbers of tokens a ``llama_decode`` may get, if they agree; see invariant 1."""
 MOST = SIZES[-1]
+KEYS, VALUES = 30, ll.GGML_TYPE_F16
+"""Types of the cache: bfloat16, which llama_cpp has no name for, and half floats. Keys and values
+of one type would be attended to in tiles of the cache from 64 tokens on, and a sum then depends on
+where in it a sequence lies."""
 WINDOW = 1536
 """Cells that are filled before the cache is emptied. Attention looks at every cell in use, also at
 those of other prompts; smaller windows are drained more often. See docs/engine.md."""
@@ -122,9 +125,10 @@ class Engine:
         params = ll.llama_context_default_params()
         params.n_ctx = cells
         params.n_batch = params.n_seq_max = SEQUENCES  # llama.cpp wants room for a row each
-        params.n_ubatch = MOST + 1
+        params.n_ubatch = MOST
         params.kv_unified = True
         params.flash_attn_type = ll.LLAMA_FLASH_ATTN_TYPE_ENABLED
+        params.type_k, params.type_v = KEYS, VALUES
         params.n_threads = params.n_threads_batch = threads
         self._context = weights.context(params)
         self._memory = ll.llama_get_memory(self._context)
@@ -288,8 +292,10 @@ class Engine:
             held = self._keep_trunk(paths)
             nodes = reading_order(paths, held)
             while True:
-                stems = [pending.popleft() for _ in range(min(len(pending), self.sizes[-1]))]
-                reading = list(islice(nodes, self.sizes[-1] - len(stems)))
+                # Reading comes first: samples that start together end together, in full batches.
+                reading = list(islice(nodes, self.sizes[-1]))
+                room = self.sizes[-1] - len(reading)
+                stems = [pending.popleft() for _ in range(min(len(pending), room))]
                 if not stems and not reading:
                     return
                 self._decode(stems, reading)
