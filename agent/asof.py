@@ -99,6 +99,7 @@ _EVER = re.compile(
     re.IGNORECASE,
 )
 _HOW_LONG = re.compile(r"\b(?:how long|since when|from when|until when|till when)\b", re.IGNORECASE)
+_UNTIL_WHEN = re.compile(r"\b(?:until|till) when\b", re.IGNORECASE)
 _WHEN_DID = re.compile(
     r"\b(?:when|(?:what|which) (?:day|date|month|year|time)|in (?:what|which) (?:month|year))"
     r"(?: exactly)? (?:did|have|had|has) (?:i|we|my|our|\w+)\b",
@@ -160,7 +161,9 @@ def read_question(question: str, now: datetime) -> Asked:
             return replace(asked, about=About.EVER if wh else About.NOW)
         return replace(asked, about=About.FORMER)
     if _HOW_LONG.search(question):
-        return replace(asked, about=About.CHANGE)
+        # 'Until when is my voucher valid?' asks about one that holds.
+        ends = not past and _UNTIL_WHEN.search(question)
+        return asked if ends else replace(asked, about=About.CHANGE)
     if past:
         return replace(asked, about=About.PAST if _STATE.search(question) else About.HAPPENED)
     if future or (re.match(r"(?:when|what (?:day|date)|from when)\b", question, re.IGNORECASE)

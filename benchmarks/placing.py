@@ -140,7 +140,7 @@ def measure(
     further = _with_examples(chosen.subclasses, seen)
     sentence_and_seen = Placer(further, embedder).scores(said, vectors)
     graph = translations.scores(_triples(held))
-    knows = ~np.isnan(graph).all(axis=1)
+    knows = np.asarray((~np.isnan(graph)).any(axis=1))
     ids = [subclass.id for subclass in chosen.subclasses]
     counts = Counter(row.subclass for row in seen)
     majority = np.tile([float(counts[id_]) for id_ in ids], (len(held), 1))

@@ -46,6 +46,7 @@ def day(text: str) -> datetime:
         ("Did I book a table?", About.HAPPENED, None, None),
         ("When did I move?", About.CHANGE, None, None),
         ("Since when do I work at Bolt?", About.CHANGE, None, None),
+        ("Until when is my voucher valid?", About.NOW, None, None),
         ("Where will I work?", About.PLANNED, None, None),
         ("When do I start at Bolt?", About.PLANNED, None, None),
         ("Which cities have I lived in?", About.EVER, None, None),

@@ -52,12 +52,15 @@ def test_killed_at_any_point_it_ends_as_if_it_had_not_been(notes: Path, workers,
         process.start()
         return process
 
-    whole = start(tmp_path / "whole", tmp_path / "whole.txt")
-    while not (tmp_path / "whole.txt").exists():
-        time.sleep(0.01)
-    began = time.monotonic()
-    whole.join()
-    duration = time.monotonic() - began
+    durations = []
+    for name in ("whole", "warm"):  # the first is slower than those that will be killed
+        whole = start(tmp_path / name, tmp_path / f"{name}.txt")
+        while not (tmp_path / f"{name}.txt").exists():
+            time.sleep(0.002)
+        began = time.monotonic()
+        whole.join()
+        durations.append(time.monotonic() - began)
+    duration = min(durations)
     expected = texts(tmp_path / "whole")
     assert len(expected) == 3 * NOTES
 

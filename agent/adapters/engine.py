@@ -2,7 +2,7 @@
 
 What is shared is done once. Prompts that share a beginning share its cells (a prefix tree over
 token ids); samples of one prompt share cells until they part, and cost one token a step while
-they agree; a sample that has ended leaves the batch and the next prompt's tokens take its place.
+they agree; a sample that has ended leaves the batch, and one that waited takes its place.
 
 Invariants, on which ``docs/engine.md`` says more:
 

@@ -315,7 +315,8 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
         ("<h:thing> (includes?|comes with) <t:text>", ("{h}", "includes", "{t}")),
         ("<h:thing> costs? <t:text>", ("{h}", "costs", "{t}")),
         ("<h:thing> (was|is|has been|will be|is now) (moved|postponed|rescheduled|changed"
-         "|brought forward|delayed|scheduled|set) (from .+? )?(to|for|until) <t:text>", ("{h}", "is_at", "{t}")),
+         "|brought forward|delayed|scheduled|set) (from .+? )?(to|for|until) <t:text>",
+         ("{h}", "is_at", "{t}")),
         # without 'was', only a time makes it clear that nothing moved house
         ("<h:thing> (has |have )?(been )?(moved|shifted)( back| forward)? to "
          r"(?P<t>(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day.*|(the )?\d.*)", ("{h}", "is_at", "{t}")),
