@@ -27,6 +27,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -139,8 +140,8 @@ def fresh(models: Session, home: Path) -> Session:
     return open_session(config, llm=models.llm, embedder=models.embedder)
 
 
-def at(session: Session, moment: object) -> Session:
-    config = replace(session.config, fixed_now=moment)  # type: ignore[arg-type]  # a datetime
+def at(session: Session, moment: datetime) -> Session:
+    config = replace(session.config, fixed_now=moment)
     return Session(config, session.graph, llm=session.llm, embedder=session.embedder)
 
 

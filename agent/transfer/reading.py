@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -314,9 +315,5 @@ def _decoded(file: IO[bytes], where: Path) -> Iterator[str]:
         yield decoder.decode(b"", True)
     except UnicodeDecodeError as error:
         raise UnreadableSource(f"{where} is no UTF-8 text ({error.reason}).") from error
-    except (zipfile.BadZipFile, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise UnreadableSource(f"{where} is no whole zip file ({error}).") from error
-    except Exception as error:
-        if type(error).__module__ == "zlib":
-            raise UnreadableSource(f"{where} is no whole zip file ({error}).") from error
-        raise
