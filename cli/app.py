@@ -103,6 +103,7 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
+        # The last line of all: no traceback ever reaches a user; --debug shows it.
         if "--debug" in ordered:
             raise
         print(

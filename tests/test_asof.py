@@ -76,10 +76,25 @@ def test_a_time_may_be_told_by_something_else(question: str, link: str, anchor: 
     assert (asked.link, asked.anchor) == (link, anchor)
 
 
-def state(id: str, text: str, created: str, **more: object) -> Memory:
+def state(
+    id: str,
+    text: str,
+    created: str,
+    *,
+    valid_from: datetime | None = None,
+    valid_until: datetime | None = None,
+    status: Status = Status.CURRENT,
+    replaced_by: str | None = None,
+) -> Memory:
     triple = Triple("me", "lives_in", text.rstrip(".").split()[-1])
     memory = Memory(id, text, "Attribute", "attribute.address", day(created), (triple,))
-    return replace(memory, **more)  # type: ignore[arg-type]  # fields by name
+    return replace(
+        memory,
+        valid_from=valid_from,
+        valid_until=valid_until,
+        status=status,
+        replaced_by=replaced_by,
+    )
 
 
 OSLO = state("m1", "I live in Oslo.", "2024-02-10", status=Status.REPLACED, replaced_by="m2",

@@ -33,13 +33,18 @@ def vector(text: str) -> np.ndarray:
     return np.asarray(made / np.linalg.norm(made), dtype=np.float32)
 
 
-def draft(text: str, subclass: str = PLACES[0], **more: object) -> Draft:
-    return Draft(text, subclass, NOW, (Triple("me", "says", text),), **more)  # type: ignore[arg-type]  # of a test
+def draft(text: str, subclass: str = PLACES[0], valid_until: datetime | None = None) -> Draft:
+    return Draft(text, subclass, NOW, (Triple("me", "says", text),), valid_until=valid_until)
 
 
-def add(graph: MemoryGraph, *texts: str, subclass: str = PLACES[0], **more: object) -> list[str]:
+def add(
+    graph: MemoryGraph,
+    *texts: str,
+    subclass: str = PLACES[0],
+    valid_until: datetime | None = None,
+) -> list[str]:
     entries = graph.apply(
-        [Insert(draft(text, subclass, **more)) for text in texts],
+        [Insert(draft(text, subclass, valid_until)) for text in texts],
         at=NOW,
         model="e",
         vectors={text: vector(text) for text in texts},

@@ -81,7 +81,7 @@ def _fields(card: str) -> list[_Field]:
     card = re.sub(r"=\r?\n(?!\r?\n)", "", card) if "QUOTED-PRINTABLE" in card.upper() else card
     found = []
     card = card.replace("\r\n", "\n").replace("\n", "\r\n")
-    lines: list[Contentline] = Contentlines.from_ical(card)  # type: ignore[no-untyped-call]  # icalendar's gap
+    lines: list[Contentline] = Contentlines.from_ical(card)  # type: ignore[no-untyped-call]  # icalendar left it untyped
     for line in lines:
         if not line:
             continue

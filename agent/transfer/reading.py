@@ -119,6 +119,7 @@ def conversations_file(path: Path) -> IO[bytes]:
             raise UnreadableSource(f"{path} holds no conversations.json.")
         return archive.open(min(names, key=len))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        # RuntimeError is how zipfile says that a password is wanted.
         raise UnreadableSource(f"{path} is no whole zip file ({error}).") from error
 
 
