@@ -32,7 +32,7 @@ from pathlib import Path
 import llama_cpp as ll
 import numpy as np
 
-from agent.adapters.engine import Drawing
+from agent.adapters.asked import Drawing
 from agent.adapters.prefixes import Path as TokenPath
 from agent.adapters.prefixes import tree_size
 from agent.adapters.rewards import LlamaRewards

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from agent.adapters import engine as engines
-from agent.adapters.engine import Drawing
+from agent.adapters.asked import Drawing
 from agent.adapters.machine import fingerprint
 from agent.adapters.prefixes import Path as TokenPath
 from agent.adapters.prefixes import reading_order, tree_size, windows

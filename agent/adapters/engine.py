@@ -21,8 +21,9 @@ With 1 and 2 a result depends on its prompt, settings and seed alone, to the las
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -30,6 +31,7 @@ import llama_cpp as ll
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.adapters.asked import Drawing, Found, Growth, Sample, Scoring, Stem, Task
 from agent.adapters.prefixes import Node, Path, common, reading_order, windows
 from agent.adapters.scoring import Row, RowReader
 from agent.adapters.weights import Weights
@@ -52,49 +54,6 @@ _PADDING = SEQUENCES - 1  # the sequence of tokens that only fill a batch up
 _PATHS = SEQUENCES - 2
 
 _agreeing: dict[tuple[str, int], tuple[int, ...]] = {}  # by file and threads, for this process
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One sampled continuation and the entropies (nats) of the distributions it was drawn from."""
-
-    tokens: tuple[int, ...]
-    plain: tuple[float, ...]
-    """Of the model's own distribution, a number a token."""
-    tempered: tuple[float, ...]
-    """Of the distribution at the sampling temperature."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """How samples are drawn: sample ``number`` takes the numbers of ``(seed, number)`` alone."""
-
-    max_tokens: int
-    temperature: float
-    seed: int
-
-    def uniforms(self, number: int) -> NDArray[np.float64]:
-        """One number in [0, 1) a token. The same for every prompt: differences between prompts
-        then owe less to chance (common random numbers)."""
-        return np.random.default_rng([self.seed, number]).random(self.max_tokens)
-
-
-@dataclass(slots=True)
-class _Stem:
-    """Samples that have agreed so far: one sequence, one token a step."""
-
-    path: int
-    sequence: int
-    members: list[int]
-    length: int
-    token: int = 0
-
-
-@dataclass(slots=True)
-class _Growing:
-    tokens: list[int] = field(default_factory=list)
-    plain: list[float] = field(default_factory=list)
-    tempered: list[float] = field(default_factory=list)
 
 
 class Engine:
@@ -134,7 +93,8 @@ class Engine:
         self._memory = ll.llama_get_memory(self._context)
         self._batch = ll.llama_batch_init(MOST, 0, SEQUENCES)
         self._cells = int(ll.llama_n_ctx(self._context)) - MOST - 1
-        self._reader = RowReader(weights.vocabulary_size)
+        self._readers = [RowReader(weights.vocabulary_size) for _ in range(threads)]
+        self._pool = ThreadPoolExecutor(threads, "memlane-rows")
         self._trunk: tuple[int, ...] = ()
         self.window = WINDOW
         self.decoded = 0
@@ -158,6 +118,7 @@ class Engine:
     def close(self) -> None:
         """Free the context. Closing twice is fine."""
         if self._context:
+            self._pool.shutdown()
             ll.llama_batch_free(self._batch)
             ll.llama_free(self._context)
         self._context = None
@@ -176,18 +137,11 @@ class Engine:
         # The last token is never read: nothing is asked of what follows it.
         order = sorted(set(pairs), key=lambda pair: pair[0] + pair[1][:-1])
         paths = [Path(p + c[:-1], len(p) - 1) for p, c in order]
-        scores = [np.zeros(len(c), np.float32) for _, c in order]
+        scores: list[NDArray[np.float32]] = []
         for window in self._windows(paths, room=0, most=_PATHS):
-
-            def on_row(node: Node, row: Row, base: int = window.start) -> None:
-                for index in node.wanting:
-                    prompt, continuation = order[base + index]
-                    offset = node.position - len(prompt) + 1
-                    scores[base + index][offset] = self._reader.log_probability(
-                        row, continuation[offset]
-                    )
-
-            self._run([paths[i] for i in window], on_row, deque())
+            task = Scoring(order[window.start : window.stop])
+            self._run(paths[window.start : window.stop], task)
+            scores += task.scores
         found = dict(zip(order, scores, strict=True))
         return [found[pair].copy() for pair in pairs]
 
@@ -210,8 +164,12 @@ class Engine:
             chosen = numbers[first : first + at_once]
             most = max(1, _PATHS // len(chosen))
             for window in self._windows(paths, room=room * len(chosen), most=most):
-                part = [paths[i] for i in window]
-                for path, samples in zip(part, self._grow(part, chosen, drawing), strict=True):
+                part = paths[window.start : window.stop]
+                free = deque(range(len(part), _PADDING))
+                fork = partial(self._fork, free)
+                task = Growth(len(part), chosen, drawing, self.weights.ends, fork)
+                self._run(part, task)
+                for path, samples in zip(part, task.samples(), strict=True):
                     found[path.tokens] += samples
         return [list(found[tuple(prompt)]) for prompt in prompts]
 
@@ -237,60 +195,11 @@ class Engine:
 
     # ---- one window -----------------------------------------------------------------------
 
-    def _grow(
-        self, paths: Sequence[Path], numbers: Sequence[int], drawing: Drawing
-    ) -> list[list[Sample]]:
-        """Samples ``numbers`` of each path of one window."""
-        uniforms = {number: drawing.uniforms(number) for number in numbers}
-        growing = [{number: _Growing() for number in numbers} for _ in paths]
-        free = deque(range(len(paths), _PADDING))
-        pending: deque[_Stem] = deque()
-
-        def step(stem: _Stem, row: Row) -> None:
-            plain, tempered = self._reader.entropies(row, drawing.temperature)
-            taken: dict[int, list[int]] = {}
-            for number in stem.members:
-                sample = growing[stem.path][number]
-                if drawing.temperature > 0:
-                    token = self._reader.draw(uniforms[number][len(sample.tokens)])
-                else:
-                    token = int(row.argmax())
-                sample.tokens.append(token)
-                sample.plain.append(plain)
-                sample.tempered.append(tempered)
-                if not self.weights.ends(token) and len(sample.tokens) < drawing.max_tokens:
-                    taken.setdefault(token, []).append(number)
-            for index, (token, members) in enumerate(taken.items()):
-                sequence = stem.sequence
-                if index:
-                    sequence = free.popleft()
-                    ll.llama_memory_seq_cp(self._memory, stem.sequence, sequence, 0, stem.length)
-                pending.append(_Stem(stem.path, sequence, members, stem.length, token))
-
-        def on_row(node: Node, row: Row) -> None:
-            for index in node.wanting:
-                step(_Stem(index, index, list(numbers), node.position + 1), row)
-
-        self._run(paths, on_row, pending, step)
-        return [
-            [
-                Sample(tuple(s.tokens), tuple(s.plain), tuple(s.tempered))
-                for s in (samples[number] for number in numbers)
-            ]
-            for samples in growing
-        ]
-
-    def _run(
-        self,
-        paths: Sequence[Path],
-        on_row: Callable[[Node, Row], None],
-        pending: deque[_Stem],
-        on_stem: Callable[[_Stem, Row], None] | None = None,
-    ) -> None:
-        """Read the tree over ``paths`` and whatever ``pending`` asks for until both are done."""
+    def _run(self, paths: Sequence[Path], task: Task[Found]) -> None:
+        """Read the tree over ``paths`` and decode what ``task`` asks for until both are done."""
+        pending = task.pending
         try:
-            held = self._keep_trunk(paths)
-            nodes = reading_order(paths, held)
+            nodes = reading_order(paths, self._keep_trunk(paths))
             while True:
                 # Reading comes first: samples that start together end together, in full batches.
                 reading = list(islice(nodes, self.sizes[-1]))
@@ -299,17 +208,33 @@ class Engine:
                 if not stems and not reading:
                     return
                 self._decode(stems, reading)
-                for place, stem in enumerate(stems):
+                for stem in stems:
                     stem.length += 1
-                    if on_stem:
-                        on_stem(stem, self._row(place))
-                for place, node in enumerate(reading, len(stems)):
-                    if node.wanting:
-                        on_row(node, self._row(place))
+                asking: list[tuple[int, Node | Stem]] = [*enumerate(stems)]
+                asking += [(i, node) for i, node in enumerate(reading, len(stems)) if node.wanting]
+                for (_, one), seen in zip(asking, self._look(task, asking), strict=True):
+                    task.take(one, seen)
         except BaseException:
             ll.llama_memory_clear(self._memory, True)
             self._trunk = ()
             raise
+
+    def _look(self, task: Task[Found], asking: Sequence[tuple[int, Node | Stem]]) -> list[Found]:
+        """What ``task`` sees in the rows, which are shared out among the threads."""
+        rows = [(one, self._row(place)) for place, one in asking]
+        each = max(1, -(-len(rows) // len(self._readers)))
+
+        def part(reader: RowReader, start: int) -> list[Found]:
+            return [task.look(reader, one, row) for one, row in rows[start : start + each]]
+
+        starts = range(0, len(rows), each)
+        readers = self._readers[: len(starts)]
+        return [seen for found in self._pool.map(part, readers, starts) for seen in found]
+
+    def _fork(self, free: deque[int], source: int, length: int) -> int:
+        sequence = free.popleft()
+        ll.llama_memory_seq_cp(self._memory, source, sequence, 0, length)
+        return sequence
 
     def _keep_trunk(self, paths: Sequence[Path]) -> int:
         """Empty the cache but for what the first path shares with the one read there before."""
@@ -326,7 +251,7 @@ class Engine:
         self._trunk = paths[0].tokens
         return held
 
-    def _decode(self, stems: Sequence[_Stem], reading: Sequence[Node]) -> None:
+    def _decode(self, stems: Sequence[Stem], reading: Sequence[Node]) -> None:
         batch = self._batch
         place = 0
         for stem in stems:

@@ -15,7 +15,8 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.adapters.engine import MOST, Drawing, Engine, Sample
+from agent.adapters.asked import Drawing, Sample
+from agent.adapters.engine import MOST, Engine
 from agent.adapters.weights import Weights, default_threads
 from agent.errors import EmptyContinuation, ModelError
 from agent.models.files import BatchSizes
