@@ -31,7 +31,7 @@ from agent.routing import Route, Router
 from agent.stopwatch import Stopwatch
 from agent.telling import describe
 from policies.base import Choice, Selection
-from policies.registry import make_policy
+from policies.registry import Tools, make_policy
 from store.errors import InvalidInput, MemlaneError
 from store.graph import MemoryGraph
 from store.journal import Edit, Entry, checked_text
@@ -218,7 +218,9 @@ class Session:
         return self._retrieve(question, policy, k).selection
 
     def _retrieve(self, question: str, policy: str | None, k: int | None) -> Retrieved:
-        chooser = make_policy(policy or self.config.policy, k or self.config.k)
+        chooser = make_policy(
+            policy or self.config.policy, Tools(k=k or self.config.k, seed=0)
+        )
         return retrieve(question, self.graph, chooser, self.embedder, self.config.now())
 
     def _logged(self, message: str, reply: Reply, clock: Stopwatch, now: datetime) -> Reply:

@@ -6,6 +6,7 @@ callables, and inference needs none.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -42,6 +43,14 @@ class Step:
     score: float
     chosen: bool
     reason: str
+    activated: bool = False
+    """Whether the walk began here; else it came along a relation, or the policy does not walk."""
+    via: str | None = None
+    """The memory that it was reached from."""
+    state: tuple[tuple[str, float], ...] = ()
+    """What the decision rested on, by name."""
+    probability: float | None = None
+    """Of taking the memory; None where the policy does not decide by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +71,26 @@ class Policy(Protocol):
     def select(self, question: Question, view: GraphView) -> Selection:
         """Choose from ``view``; it is never changed. An empty view gives an empty selection."""
         ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Episode:
+    """A question as training meets it: what could be chosen, and what should be if that is known.
+
+    ``key`` names the episode in logs and caches. ``required`` are the ids of the memories that the
+    answer needs (EMG-RAG section 4.1, step 3); empty where nothing should be chosen, None where
+    nobody knows.
+    """
+
+    key: str
+    question: Question
+    view: GraphView
+    required: frozenset[str] | None = None
+
+
+Value = Callable[[Episode, Sequence[tuple[str, ...]]], Sequence[float]]
+"""What answers are worth with each of several selections (ids, in order), the empty one included.
+
+The reward of a step is the difference that it makes (EMG-RAG equation 3). Asked for many at once,
+so that whoever computes it can share their work.
+"""

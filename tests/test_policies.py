@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from policies.base import Policy, Question
-from policies.registry import POLICIES, make_policy
+from policies.registry import POLICIES, Tools, make_policy
 from store.errors import InvalidInput
 from store.types import Memory
 from store.view import GraphView
@@ -32,7 +32,7 @@ def question(like: GraphView) -> Question:
 
 @pytest.fixture(params=sorted(POLICIES))
 def policy(request: pytest.FixtureRequest) -> Policy:
-    return make_policy(request.param, k=3)
+    return make_policy(request.param, Tools(k=3))
 
 
 def test_an_empty_view_gives_an_empty_selection(policy: Policy):
@@ -67,13 +67,13 @@ def test_the_same_question_gives_the_same_selection(policy: Policy):
 
 def test_top_k_takes_the_nearest_and_never_more_than_k():
     given = view(30)
-    chosen = make_policy("top-k", 3).select(question(given), given).chosen
+    chosen = make_policy("top-k", Tools(k=3)).select(question(given), given).chosen
     assert chosen[0].memory.id == "m3"
     assert len(chosen) <= 3
 
 
 def test_an_unknown_policy_or_number_is_refused_with_the_names_there_are():
     with pytest.raises(InvalidInput, match="top-k"):
-        make_policy("magic", 3)
+        make_policy("magic", Tools())
     with pytest.raises(InvalidInput, match="at least 1"):
-        make_policy("top-k", 0)
+        make_policy("top-k", Tools(k=0))
