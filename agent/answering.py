@@ -75,10 +75,13 @@ def build_turns(
     now: datetime,
     asked: Asked | None = None,
     marks: Mapping[str, Mark] | None = None,
+    *,
+    related: Callable[[Memory], str] | None = None,
 ) -> tuple[ChatTurn, ...]:
     """The prompt: instructions and examples first, since they are the same in every call.
 
-    ``asked`` is the time that the question is about, ``marks`` the time of each chosen memory.
+    ``asked`` is the time that the question is about, ``marks`` the time of each chosen memory,
+    ``related`` what is told of its relations.
     """
     turns = [ChatTurn("system", SYSTEM)]
     for example, said in EXAMPLES:
@@ -89,6 +92,7 @@ def build_turns(
     known = marks or {}
     notes = "\n".join(
         f"{n}. {note(c.memory, now, origin=c.memory.id in doubted, mark=known.get(c.memory.id))}"
+        + (f" [{as_data(related(c.memory))}]" if related and related(c.memory) else "")
         for n, c in enumerate(chosen, 1)
     )
     today = f"Today: {now:%A, %Y-%m-%d %H:%M}"
@@ -124,11 +128,13 @@ def answer(
     on_text: Callable[[str], None] | None = None,
     asked: Asked | None = None,
     marks: Mapping[str, Mark] | None = None,
+    near: Mapping[str, float] | None = None,
 ) -> Answer:
     """Answer from the chosen memories; abstains when they are none or do not support it.
 
-    With ``asked`` and ``marks`` an answer that rests on what no longer holds, or does not hold
-    yet, says so.
+    ``near`` is the cosine similarity of each chosen memory with the question, by id; without it
+    the scores of the policy are taken for that. With ``asked`` and ``marks`` an answer that rests
+    on what no longer holds, or does not hold yet, says so.
 
     Memories that give orders to an assistant are stored text and no notes: the model never sees
     them, and an answer that gives orders all the same is withheld.
@@ -146,7 +152,8 @@ def answer(
     if invented(said, f"{question} {times} {asked or ''}", [c.memory for c in chosen], now):
         return Answer(UNKNOWN, (), True)
     rests_on = evidence(question, said, chosen)
-    if not supported(question, rests_on):
+    near = {c.memory.id: c.score for c in chosen} if near is None else near
+    if not supported(question, rests_on, near):
         return Answer(UNKNOWN, (), True)
     plainly = times_of(rests_on, asked, marks or {})
     return Answer(f"{to_you(said)} {plainly}".strip(), rests_on, False)

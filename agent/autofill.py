@@ -8,7 +8,6 @@ holds now, but for the notation the field asks for or a part split off by a stat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from agent.forms.answers import Answer, answers
@@ -18,9 +17,10 @@ from agent.forms.fields import Asked, FormField
 from agent.forms.keys import vocabulary
 from agent.forms.matching import match_fields
 from agent.forms.values import Value, fit, fit_date
-from agent.periods import present
+from agent.periods import Timeline, present
 from agent.ports import Embedder, LanguageModel
-from store.types import Memory
+from agent.results import Alternative, FilledField
+from store.types import Memory, Status
 
 __all__ = ["Alternative", "FilledField", "fill"]
 
@@ -28,31 +28,6 @@ _MOST_ALTERNATIVES = 3
 _DOUBT = 0.75
 """What another value of the same kind leaves of the confidence in the best one."""
 _DATES = frozenset({"bday", "cc-exp", "passport-expiry", "departure-date", "check-in", "check-out"})
-
-
-@dataclass(frozen=True, slots=True)
-class Alternative:
-    """Another value that memory offers for a field."""
-
-    value: Value
-    confidence: float
-    memories: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FilledField:
-    """What goes into a field, how sure that is, and which memories say so."""
-
-    name: str
-    label: str
-    value: Value | None
-    confidence: float
-    memories: tuple[str, ...] = ()
-    alternatives: tuple[Alternative, ...] = ()
-    key: str | None = None
-    """What the field was taken to ask for; None for a question in its own words."""
-    sensitive: bool = False
-    """An identity or card number or health: ask before handing it to a site."""
 
 
 def fill(
@@ -68,7 +43,7 @@ def fill(
     Memories that hold no more at ``now`` are not used. The embedder finds what a label means
     that no phrase names; the language model points at spans that no pattern reads.
     """
-    current = present(memories, now)
+    current = present(Timeline([m for m in memories if m.status is not Status.FORGOTTEN]), now)
     asked = match_fields(fields, embedder)
     facts = read_facts(current)
     open_questions = [

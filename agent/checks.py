@@ -39,7 +39,7 @@ class Check:
 
 
 def overview(graph: MemoryGraph, config: Config) -> dict[str, Any]:
-    """What is stored and what waits. There is no resident process in this version."""
+    """What is stored and what waits, as if no resident process were running."""
     waiting = graph.sources.list(SourceStatus.PENDING, SourceStatus.FAILED)
     return {
         "running": False,
@@ -101,6 +101,7 @@ def examine(
         run("language model", lambda: _say_hello(llm))
         run("reward model", lambda: _score_hello(config, rewards))
         run("network", reached.report)
+    run("learned", lambda: _learned(config))
     run("reward cache", lambda: _reward_cache(config))
     checks.append(Check("settings", True, _settings(config)))
     return checks
@@ -200,6 +201,17 @@ def _score_hello(config: Config, rewards: LocalRewardModel) -> str:
         f"{rewards.identity}, entropy {entropy.mean:.2f} nats a token; "
         f"decodes {sizes} tokens at once ({chosen})"
     )
+
+
+def _learned(config: Config) -> str:
+    with MemoryGraph.open(config.home) as graph:
+        pairs = len(graph.learned.pairs(config.now()))
+        own = ", ".join(w.policy for w in graph.learned.history() if w.active) or "no policy"
+        due = "".join(
+            f"; training of {policy} is due: {why} (memlane train --policy {policy})"
+            for policy, why in graph.learned.due().items()
+        )
+        return f"{pairs} questions to practise on; own weights of: {own}{due}"
 
 
 def _reward_cache(config: Config) -> str:

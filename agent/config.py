@@ -31,7 +31,7 @@ class Setting:
     key: str
     default: Callable[[], str]
     help: str
-    kind: Literal["text", "path", "count", "model"] = "text"
+    kind: Literal["text", "path", "count", "model", "switch", "list"] = "text"
 
     @property
     def variable(self) -> str:
@@ -63,7 +63,18 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("threads", lambda: str(_cores()), "processor threads for the models", "count"),
     Setting("context", lambda: "8192", "tokens the language model may see at once", "count"),
     Setting("batch", lambda: "128", "most tokens that are scored at once", "count"),
+    Setting("idle_minutes", lambda: "10", "minutes until unused models leave the memory", "count"),
     Setting("reward_cache_mb", lambda: "200", "most megabytes of rewards kept on disk", "count"),
+    Setting(
+        "keep_secrets",
+        lambda: "no",
+        "store card numbers, passwords, keys and one-time codes as they stand",
+        "switch",
+    ),
+    Setting(
+        "ignore", lambda: "", "files that are never ingested, as in .gitignore; parted by ;", "list"
+    ),
+    Setting("watch_on_battery", lambda: "no", "take in watched files on battery too", "switch"),
 )
 
 
@@ -90,7 +101,13 @@ class Config:
     threads: int
     context: int
     batch: int
+    idle_minutes: int
     reward_cache_mb: int
+    keep_secrets: bool
+    """Whether secrets are stored as they stand (``agent.redaction``)."""
+    ignore: tuple[str, ...]
+    """Patterns of files that are never ingested (``agent.ignoring``)."""
+    watch_on_battery: bool
     file: Path
     """The ``config.toml`` that was (or would be) read."""
     origins: Mapping[str, Origin]
@@ -160,15 +177,32 @@ def _read_file(file: Path) -> dict[str, str]:
             raise InvalidInput(
                 f"{file} has an unknown setting {key!r}. Settings: {', '.join(sorted(known))}."
             )
-    return {key: str(value) for key, value in table.items()}
+    return {
+        key: "\n".join(map(str, value)) if isinstance(value, list) else str(value)
+        for key, value in table.items()
+    }
 
 
-def _parsed(setting: Setting, value: str, origin: str, file: Path) -> str | int | Path:
+_SWITCH = {"yes": True, "true": True, "on": True, "1": True} | {
+    "no": False, "false": False, "off": False, "0": False
+}  # fmt: skip
+
+
+def _parsed(
+    setting: Setting, value: str, origin: str, file: Path
+) -> str | int | Path | tuple[str, ...]:
     if setting.kind == "path":
         return Path(value).expanduser().absolute()
+    where = {"file": str(file), "environment": setting.variable}.get(origin, origin)
+    if setting.kind == "switch":
+        if value.strip().lower() not in _SWITCH:
+            raise InvalidInput(f"{setting.key} must be yes or no, not {value!r} ({where}).")
+        return _SWITCH[value.strip().lower()]
+    if setting.kind == "list":
+        parts = (part.strip() for part in value.replace(";", "\n").splitlines())
+        return tuple(part for part in parts if part)
     if setting.kind == "count":
         if not value.isdecimal() or int(value) < 1:
-            where = {"file": str(file), "environment": setting.variable}.get(origin, origin)
             raise InvalidInput(
                 f"{setting.key} must be a whole number of at least 1, not {value!r} ({where})."
             )
@@ -210,16 +244,32 @@ def set_in_file(key: str, value: str) -> Path:
         raise InvalidInput(
             f"There is no setting {key!r}. Settings: {', '.join(s.key for s in SETTINGS)}."
         )
+    if key == "policy":
+        _check_policy(value)
     file = config_file()
     parsed = _parsed(setting, value, "command line", file)
     _read_file(file)  # a broken file is reported rather than overwritten
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         document = tomlkit.parse(file.read_text(encoding="utf-8") if file.exists() else "")
-        document[key] = parsed if isinstance(parsed, int) else str(parsed)
+        document[key] = _toml(parsed)
         scratch = file.with_suffix(".tmp")
         scratch.write_text(tomlkit.dumps(document), encoding="utf-8")
         scratch.replace(file)
     except OSError as error:
         raise HomeUnavailable(f"Cannot write the configuration {file}: {error}.") from error
     return file
+
+
+def _toml(value: str | int | Path | tuple[str, ...]) -> int | str | list[str]:
+    if isinstance(value, tuple):
+        return list(value)
+    return value if isinstance(value, int) else str(value)
+
+
+def _check_policy(name: str) -> None:
+    from policies.registry import POLICIES  # late: only here all of them are needed
+
+    usable = [policy for policy in POLICIES if policy != "oracle"]  # it knows the answers
+    if name not in usable:
+        raise InvalidInput(f"There is no policy {name!r} to use. Choose of: {', '.join(usable)}.")

@@ -7,7 +7,8 @@ MemlaneError (store.errors)
 │   ├── PromptTooLong        the prompt does not fit the context
 │   ├── EmptyContinuation    nothing to score, or nothing to choose from
 │   └── ServerUnavailable    the configured model server does not answer, or not as it should
-└── UnreadableSource         a file that cannot be read as what its name says
+├── UnreadableSource         a file that cannot be read as what its name says
+└── TooLittleToLearn         too few memories, or too few pairs that hold, to train on
 """
 
 from __future__ import annotations
@@ -41,3 +42,7 @@ class ServerUnavailable(ModelError):
 
 class UnreadableSource(MemlaneError):
     """A file that is empty, truncated, unreadable, or not what its name says."""
+
+
+class TooLittleToLearn(MemlaneError):
+    """There are too few memories, or too few question-answer pairs that hold, to train on."""

@@ -7,7 +7,7 @@ shown can be, costs nothing, and needs no second call.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import combinations, islice
 
@@ -19,12 +19,13 @@ NEAR = 0.35
 
 _HARD = re.compile(r"\d[\d:.,/-]*\d|\d|\b[A-Z][\w'’]*")
 _WORD = re.compile(r"[a-z0-9][a-z0-9:.@-]*[a-z0-9]|[a-z0-9]", re.IGNORECASE)
-_STOP = frozenset(
+STOP = frozenset(
     """a an and are as at be been but by can could did do does for from had has have he her his
     how i in is it its me my of on or our she so some than that the their them they this to was
     we were what when where which who whom whose why will with would you your s t re ve about
     please tell know time day until""".split()
 )
+"""Words that say nothing of what a question is about."""
 
 
 def invented(said: str, question: str, memories: Sequence[Memory], now: datetime) -> set[str]:
@@ -74,7 +75,7 @@ def terms(text: str) -> set[str]:
     found = set()
     for word in _WORD.findall(text.casefold()):
         word = re.sub(r"['’]s$", "", word)
-        if word in _STOP:
+        if word in STOP:
             continue
         found.add(_stem(word))
     return found
@@ -124,18 +125,19 @@ def _links(taken: Sequence[Choice], left: Sequence[Choice]) -> list[Choice]:
     return found
 
 
-def supported(question: str, rests_on: Sequence[Choice]) -> bool:
+def supported(question: str, rests_on: Sequence[Choice], near: Mapping[str, float]) -> bool:
     """Whether the evidence is about the question at all.
 
-    It is when they share a content word, or when their meanings are near without one.
+    It is when they share a content word, or when their meanings are near without one: ``near`` is
+    the cosine similarity of each chosen memory with the question, by id.
     """
     asked = terms(question)
-    if any(asked & _about(choice.memory) for choice in rests_on):
+    if any(asked & about(choice.memory) for choice in rests_on):
         return True
-    return max((choice.score for choice in rests_on), default=0.0) >= NEAR
+    return max((near.get(c.memory.id, 0.0) for c in rests_on), default=0.0) >= NEAR
 
 
-def _about(memory: Memory) -> set[str]:
+def about(memory: Memory) -> set[str]:
     """Words of a memory and of its relations: 'I moved to Tampines' is about where I live."""
     relations = " ".join(f"{t.head} {t.relation} {t.tail}" for t in memory.triples)
     return terms(f"{memory.text} {relations.replace('_', ' ')}")
@@ -146,4 +148,4 @@ def names(text: str) -> set[str]:
     found = {_bare(token) for token in _HARD.findall(text)} | {
         word.casefold() for word in _WORD.findall(text) if any(c.isdigit() for c in word)
     }
-    return found - _STOP
+    return found - STOP

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from agent.asof import About, Asked
+from agent.dates import find_times
 from agent.periods import Key, Standing, Timeline, dated_in, happens, happens_in, present
 from store.records import entity_key
 from store.types import Memory, Status
@@ -34,18 +35,33 @@ def falls_in(memories: Iterable[Memory], asked: Asked) -> list[Memory]:
     start, end = asked.start, asked.end
     if start is None or end is None or end - start > _SPAN or not _AGENDA.search(asked.core):
         return []
-    return [m for m in memories if happens(m) and dated_in(m, start, end)]
+    return [
+        m for m in memories if (happens(m) and dated_in(m, start, end)) or _weekly(m, start, end)
+    ]
 
 
-def eligible(memories: Sequence[Memory], asked: Asked, anchor: Memory | None = None) -> set[str]:
+def _weekly(memory: Memory, start: datetime, end: datetime) -> bool:
+    """Whether it tells of what happens on that weekday every week."""
+    if end - start > timedelta(days=1) or not re.search(rf"\b{start:%A}s?\b", memory.text, re.I):
+        return False
+    return any(span.kind == "recurring" for span in find_times(memory.text, memory.created))
+
+
+def eligible(
+    memories: Sequence[Memory] | Timeline, asked: Asked, anchor: Memory | None = None
+) -> set[str]:
     """Ids of the memories that may answer; ``anchor`` is the one the question tells its time by.
 
     ``memories`` is everything that is stored and not forgotten, so that what took whose place is
-    known.
+    known; or their timeline, where somebody made it already.
     """
+    line = (
+        memories
+        if isinstance(memories, Timeline)
+        else Timeline([m for m in memories if m.status is not Status.FORGOTTEN])
+    )
     if asked.about is About.NOW:
-        return {memory.id for memory in present(memories, asked.now)}
-    line = Timeline([m for m in memories if m.status is not Status.FORGOTTEN])
+        return {memory.id for memory in present(line, asked.now)}
     chosen = _CHOOSE[asked.about](line, asked, anchor)
     return {memory.id for memory in chosen}
 
@@ -72,7 +88,7 @@ def _held_then(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
             guessed.append(memory)
     if asked.start is None and asked.end is not None:  # 'before March': the last one before it
         sure = _latest(line, sure)
-    held = line.rivals(sure)
+    held = line.rivals(sure) if guessed else {}
     # A first address was told after the day asked about; without a better one it is the best guess.
     first = [m for m in guessed if not line.clash(m, held)]
     return sure + _earliest(line, first) + events
@@ -144,7 +160,7 @@ def _planned(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
         if m.status is Status.CURRENT and line.standing(m, asked.now) is Standing.PLANNED
     ]
     coming = line.rivals(ahead)
-    holding = present(line.memories, asked.now)
+    holding = present(line, asked.now)
     return ahead + [m for m in holding if m not in ahead and not line.clash(m, coming)]
 
 
@@ -183,7 +199,7 @@ def _one_each(line: Timeline, memories: Sequence[Memory], *, last: bool) -> list
     best: dict[Key, str] = {}
     for key, group in line.rivals(memories).items():
         best[key] = (max if last else min)(group, key=order).id
-    return [m for m in memories if all(best[key] == m.id for key in line.keys[m.id])]
+    return [m for m in memories if all(best[key] == m.id for key in line.keys(m))]
 
 
 _FOREVER = datetime.max.replace(tzinfo=UTC)

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
 
 from agent.errors import UnreadableSource
-from agent.remembering import Models, Remembered, remember_source
+from agent.ignoring import FoundFile, Ignore
+from agent.redaction import Redacted, redact, what_is_gone
+from agent.remembering import Models, Remembered, remember_as_said, remember_source
+from agent.results import FileReport as FileReport
+from agent.results import FileStatus
 from agent.sources import calendars, contacts, notes, screenshots
 from agent.sources.typed import Reader, remember_typed
 from store.errors import MemlaneError, StoreError
 from store.graph import MemoryGraph
-from store.journal import Entry
-from store.types import Source, SourceKind, SourceStatus
+from store.types import Source, SourceKind, SourceStatus, TextBox
 from store.undoing import taken_back
 
 MAX_NOTE_BYTES = 1_000_000
@@ -38,22 +41,6 @@ TYPED: dict[SourceKind, tuple[frozenset[str], Reader]] = {
 """Sources that need no model: their endings and readers."""
 _LIMITS = {SourceKind.NOTE: MAX_NOTE_BYTES, **dict.fromkeys(TYPED, MAX_TYPED_BYTES)}
 
-FileStatus = Literal["new", "changed", "unchanged", "skipped", "failed"]
-
-
-@dataclass(frozen=True, slots=True)
-class FileReport:
-    """What became of one file."""
-
-    path: str
-    status: FileStatus
-    memories: int = 0
-    reason: str | None = None
-    source: str | None = None
-    entries: tuple[Entry, ...] = ()
-    run: str | None = None
-    """The ingest it was part of, by which all of that can be undone; None if nothing was done."""
-
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
@@ -66,28 +53,6 @@ class FileChange:
     data: bytes | None = None
     reason: str | None = None
     known: Source | None = None
-
-
-def find_files(paths: Sequence[Path], home: Path) -> Iterator[Path]:
-    """The files to look at: those named, and of folders all those inside.
-
-    Hidden ones are left aside, and so is memlane's own ``home``: it must not read itself.
-    """
-    for path in paths:
-        if path.is_dir() and not path.is_symlink():
-            for folder, folders, names in os.walk(path, onerror=None):
-                folders[:] = sorted(
-                    name
-                    for name in folders
-                    if not name.startswith(".") and (Path(folder) / name).absolute() != home
-                )
-                for name in sorted(names):
-                    if not name.startswith("."):
-                        yield Path(folder) / name
-            if not os.access(path, os.R_OK | os.X_OK):
-                yield path
-        else:
-            yield path
 
 
 def plan_change(path: Path, graph: MemoryGraph, kind: SourceKind | None = None) -> FileChange:
@@ -157,25 +122,36 @@ def ingest(
     *,
     fixed_time: bool = False,
     kind: SourceKind | None = None,
+    keep_secrets: bool = False,
+    found: Iterable[FoundFile] | None = None,
     on_file: Callable[[int, Path], None] | None = None,
 ) -> Iterator[FileReport]:
     """Take files into memory one by one, reporting each as it is done.
+
+    ``found`` are the files of ``paths`` where somebody has looked already.
 
     Dates in a file resolve against the time it was last changed (with ``fixed_time`` against the
     clock). A file that cannot be read is reported and does not stop the others; an unusable store
     does. What is new or changed belongs to one run, which ``undo`` can take back as a whole.
     """
     run: str | None = None
-    for number, path in enumerate(find_files(paths, graph.path.parent)):
+    if found is None:
+        found = Ignore(home=graph.path.parent).find(paths)
+    for number, file in enumerate(found):
+        path = file.path
         if on_file:
             on_file(number, path)
+        if file.skipped is not None:
+            yield FileReport(str(path), "skipped", reason=file.skipped)
+            continue
         change = plan_change(path, graph, kind)
         if change.status in ("skipped", "failed", "unchanged"):
             source = change.known.id if change.known else None
             yield FileReport(str(path), change.status, 0, change.reason, source)
             continue
         run = run or graph.runs.start(clock(), _common(paths))
-        yield replace(_ingest_file(change, graph, models, clock(), fixed_time, run), run=run)
+        report = _ingest_file(change, graph, models, clock(), fixed_time, run, keep_secrets)
+        yield replace(report, run=run)
 
 
 def _common(paths: Sequence[Path]) -> str:
@@ -190,18 +166,22 @@ def _ingest_file(
     now: datetime,
     fixed_time: bool,
     run: str,
+    keep_secrets: bool,
 ) -> FileReport:
     path, stored = change.path, change.known
     try:
         if stored is None:
             captured = now if fixed_time else _changed_at(path, now)
             assert change.data is not None and change.kind is not None
+            text, layout = _text_of(path, change.data, change.kind, models)
+            clean = Redacted(text, ()) if keep_secrets else redact(text)
             stored = graph.sources.add(
                 change.kind,
-                _text_of(path, change.data, change.kind, models),
+                clean.text,
                 captured,
                 locator=locator_of(path),
                 digest=change.digest,
+                layout=[replace(box, span=clean.moved_span(box.span)) for box in layout],
             )
         graph.runs.add(run, stored.id)
         done, problems = _remember(stored, graph, models, now)
@@ -227,19 +207,28 @@ def _remember(
     """Take a stored source all the way; also gives a line for each entry that is unreadable."""
     if source.kind in TYPED:
         return remember_typed(source, TYPED[source.kind][1], graph, now)
+    if source.kind is SourceKind.MANUAL:
+        return remember_as_said(source, graph, models, now), ()
     return remember_source(source, graph, models, now), ()
 
 
 def _reason(done: Remembered, problems: Sequence[str]) -> str | None:
+    gone = what_is_gone(done.source.text)
     if problems:
         more = f" (and {len(problems) - 1} more such entries)" if len(problems) > 1 else ""
-        return f"not read: {problems[0]}{more}"
-    return None if done.entries or done.unchanged else "nothing in it to remember"
+        return f"not read: {problems[0]}{more}" + f" {gone}" * bool(gone)
+    return gone or (None if done.entries or done.unchanged else "nothing in it to remember")
 
 
-def _text_of(path: Path, data: bytes, kind: SourceKind, models: Models) -> str:
-    if kind is SourceKind.NOTE or kind in TYPED:
-        return notes.read_note(path, data)
+def _text_of(
+    path: Path, data: bytes, kind: SourceKind, models: Models
+) -> tuple[str, Sequence[TextBox]]:
+    """The text of a file, and where on a picture it stands."""
+    if kind is SourceKind.NOTE:
+        return notes.read_note(path, data), ()
+    if kind in TYPED:
+        # Lines that were folded for their length (RFC 5545 3.1) could part a secret.
+        return re.sub(r"\r?\n[ \t]", "", notes.read_note(path, data)), ()
     try:
         return screenshots.read_screenshot(path, models.reader)
     except FileNotFoundError as error:

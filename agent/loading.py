@@ -19,7 +19,6 @@ from agent.models import BUILT_IN, ModelRegistry
 from agent.models.files import BatchSizes
 from agent.ports import (
     ChatTurn,
-    Embedder,
     Entropy,
     LanguageModel,
     Prompt,
@@ -31,14 +30,17 @@ from agent.reward_cache import REWARDS, RewardCache
 from store.sweeping import CACHE_FOLDER
 
 if TYPE_CHECKING:
+    from agent.adapters.embeddings import SentenceEncoder
+    from agent.adapters.llama import LlamaModel
     from agent.adapters.rewards import LlamaRewards
+    from agent.adapters.server import ServerModel
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done bytes, total bytes) while weights are put together."""
 
 
 @cache
-def _load_llm(path: Path, sha256: str, context: int, threads: int) -> LanguageModel:
+def _load_llm(path: Path, sha256: str, context: int, threads: int) -> LlamaModel:
     """One copy of the weights a process, however many sessions it opens."""
     from agent.adapters.llama import LlamaModel
 
@@ -46,7 +48,7 @@ def _load_llm(path: Path, sha256: str, context: int, threads: int) -> LanguageMo
 
 
 @cache
-def _connect(url: str, model: str) -> LanguageModel:
+def _connect(url: str, model: str) -> ServerModel:
     from agent.adapters.server import ServerModel
 
     return ServerModel(url, model=model)
@@ -83,7 +85,7 @@ def open_cache(home: Path, megabytes: int) -> RewardCache:
 
 
 @cache
-def _load_encoder(folder: Path, sha256: str) -> Embedder:
+def _load_encoder(folder: Path, sha256: str) -> SentenceEncoder:
     from agent.adapters.embeddings import SentenceEncoder
 
     # Known weights have one name wherever they lie, so vectors made with them are found again.
@@ -125,7 +127,7 @@ class LocalLanguageModel:
         self._on_progress = on_progress
 
     @cached_property
-    def _model(self) -> LanguageModel:
+    def _model(self) -> LlamaModel | ServerModel:
         config = self._config
         if config.llm_is_server:
             return _connect(config.llm, config.server_model)
@@ -135,6 +137,13 @@ class LocalLanguageModel:
     @property
     def loaded(self) -> bool:
         return "_model" in self.__dict__
+
+    def free(self) -> None:
+        """Give the weights' memory back; the next use loads them again. Not while it is in use."""
+        if self.loaded:
+            self.__dict__.pop("_model").close()
+            _load_llm.cache_clear()
+            _connect.cache_clear()
 
     @property
     def identity(self) -> str:
@@ -241,10 +250,19 @@ class LocalEmbedder:
         self._config = config
 
     @cached_property
-    def _model(self) -> Embedder:
+    def _model(self) -> SentenceEncoder:
         registry = ModelRegistry(self._config.models_dir)
         folder = registry.resolve_embedder(self._config.embedder)
         return _load_encoder(folder, registry.sha256(folder))
+
+    @property
+    def loaded(self) -> bool:
+        return "_model" in self.__dict__
+
+    def free(self) -> None:
+        """Give the weights' memory back; the next use loads them again. Not while it is in use."""
+        if self.__dict__.pop("_model", None):
+            _load_encoder.cache_clear()
 
     @property
     def identity(self) -> str:
@@ -257,6 +275,9 @@ class LocalEmbedder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         return self._model.encode(texts)
 
+    def encode_names(self, names: Sequence[str]) -> Vectors:
+        return self._model.encode_names(names)
+
 
 class LocalReader:
     """OCR with the weights inside its package, loaded at its first use."""
@@ -266,6 +287,14 @@ class LocalReader:
         from agent.adapters.ocr import RapidReader
 
         return RapidReader()
+
+    @property
+    def loaded(self) -> bool:
+        return "_model" in self.__dict__
+
+    def free(self) -> None:
+        """Give the weights' memory back; the next use loads them again. Not while it is in use."""
+        self.__dict__.pop("_model", None)
 
     def read(self, image: Path) -> list[TextLine]:
         return self._model.read(image)

@@ -11,28 +11,16 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from agent.editing.compare import slot
 from agent.editing.expiry import is_arranged
 from agent.editing.partial import MONTHS
+from agent.results import Mark as Mark
+from agent.results import Standing as Standing
 from agent.triples.relations import LASTING, is_single
 from store.types import Memory, Status
-
-
-class Standing(StrEnum):
-    """Where a memory stands at a moment."""
-
-    HOLDS = "holds"
-    REPLACED = "replaced"
-    EXPIRED = "expired"
-    PLANNED = "planned"
-
-    @property
-    def over(self) -> bool:
-        return self in (Standing.REPLACED, Standing.EXPIRED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,32 +38,6 @@ class Period:
         return begun and (self.end is None or start is None or start < self.end)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """What an answer shows of a memory's time."""
-
-    standing: Standing
-    start: datetime | None
-    """None where its beginning was never told."""
-    since: datetime | None
-    """The same, with the beginning guessed where none was told."""
-    end: datetime | None
-    lasts: bool
-    """Whether it is a state; what happens on a day has no period worth telling."""
-
-    def __str__(self) -> str:
-        """'until 2024-05-03', 'from 2024-03-01 until 2024-05-03', 'from 2024-06-01 on'."""
-        start = f"from {_day_of(self.start)}" if self.start else ""
-        if self.end is None:
-            return f"{start} on" if start else ""
-        return f"{start} until {_day_of(self.end)}".strip()
-
-
-def _day_of(moment: datetime) -> str:
-    clock = "" if (moment.hour, moment.minute) == (0, 0) else f" {moment:%H:%M}"
-    return f"{moment:%Y-%m-%d}{clock}"
-
-
 Key = tuple[str, ...]
 """Something that has one value at a time; memories that share a key are rivals."""
 
@@ -91,24 +53,30 @@ _DATE = re.compile(
 )
 
 
-@dataclass(frozen=True)
 class Timeline:
-    """Memories with their periods and rivals, in the order they were given."""
+    """Memories with their periods and rivals, in the order they were given.
 
-    memories: Sequence[Memory]
-    periods: Mapping[str, Period] = field(init=False)
-    keys: Mapping[str, frozenset[Key]] = field(init=False)
+    What shares a place with what is worked out for the memories that are asked about: of 100,000
+    few are.
+    """
 
-    def __post_init__(self) -> None:
-        by_id = {memory.id: memory for memory in self.memories}
+    def __init__(self, memories: Sequence[Memory]) -> None:
+        self.memories = memories
+        self._by_id = {memory.id: memory for memory in memories}
         began = {
             memory.replaced_by: memory.valid_until
-            for memory in self.memories
+            for memory in memories
             if memory.replaced_by is not None and memory.valid_until is not None
         }
-        periods = {m.id: _period(m, began.get(m.id)) for m in self.memories}
-        object.__setattr__(self, "periods", periods)
-        object.__setattr__(self, "keys", {m.id: _keys(m, by_id) for m in self.memories})
+        self.periods: Mapping[str, Period] = {m.id: _period(m, began.get(m.id)) for m in memories}
+        self._keys: dict[str, frozenset[Key]] = {}
+
+    def keys(self, memory: Memory) -> frozenset[Key]:
+        """What the memory shares a place in with its rivals."""
+        found = self._keys.get(memory.id)
+        if found is None:
+            found = self._keys[memory.id] = _keys(memory, self._by_id)
+        return found
 
     def standing(self, memory: Memory, at: datetime) -> Standing:
         """What the memory is at a moment; beginnings that are only guessed do not count."""
@@ -129,14 +97,14 @@ class Timeline:
         """The given memories by what they share a place in."""
         found: dict[Key, list[Memory]] = defaultdict(list)
         for memory in memories:
-            for key in self.keys[memory.id]:
+            for key in self.keys(memory):
                 found[key].append(memory)
         return found
 
     def clash(self, memory: Memory, others: Mapping[Key, Sequence[Memory]]) -> bool:
         """Whether another memory among ``others`` shares a place with this one."""
         return any(
-            other.id != memory.id for key in self.keys[memory.id] for other in others.get(key, ())
+            other.id != memory.id for key in self.keys(memory) for other in others.get(key, ())
         )
 
 
@@ -168,7 +136,7 @@ def happens(memory: Memory) -> bool:
     return (
         memory.type == "Event"
         and not any(t.relation in LASTING for t in memory.triples)
-        and (memory.valid_until is None or is_arranged(memory.text))
+        and (memory.valid_until is None or is_arranged(memory.text, memory.triples))
         and not _RECURS.search(memory.text)
     )
 
@@ -206,13 +174,12 @@ def _day(found: re.Match[str], said: datetime) -> datetime | None:
         return None
 
 
-def present(memories: Iterable[Memory], now: datetime) -> list[Memory]:
-    """What may be stated as current at ``now``.
+def present(line: Timeline, now: datetime) -> list[Memory]:
+    """What may be stated as current at ``now``, of memories that were not forgotten.
 
     What is planned to take the place of something waits until then, and what it will replace holds
     up to that moment, although its row is marked replaced already.
     """
-    line = Timeline([m for m in memories if m.status is not Status.FORGOTTEN])
     standing = {m.id: line.standing(m, now) for m in line.memories}
     holding = [m for m in line.memories if standing[m.id] is Standing.HOLDS]
     held = line.rivals(holding)

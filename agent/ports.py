@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,6 +159,15 @@ class Embedder(Protocol):
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), dimension), float32."""
+        ...
+
+
+@runtime_checkable
+class NameEncoder(Protocol):
+    """An encoder that also knows short names by themselves, cheaply."""
+
+    def encode_names(self, names: Sequence[str]) -> Vectors:
+        """Unit vectors, one row each, in microseconds; they compare with one another alone."""
         ...
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from agent.editing.partial import values_of
 from agent.entities.names import ONE_HOLDER, may_be_one, role_name
 from agent.extraction.mail import NAMES
 from agent.extraction.sentences import content, numbers, sentences
+from agent.results import Doubt as Doubt
+from agent.telling import phrase as phrase
 from agent.triples.relations import is_single
 from policies.base import Choice, Selection
 from store.records import entity_key
@@ -177,29 +178,7 @@ def foreign(text: str) -> tuple[Span, ...]:
     return tuple(sorted(found))
 
 
-# ---- display ------------------------------------------------------------------------------
-
-_PHRASES = {
-    Trust.TOLD: "you said so",
-    Trust.NOTED: "from your note",
-    Trust.RECORDED: "from a calendar or contact card",
-    Trust.SEEN: "from a screenshot",
-    Trust.RELAYED: "in somebody else's words",
-}
-
-
-def phrase(trust: Trust | None, *, mine: bool = False) -> str:
-    """A memory's origin in a few words; ``mine`` as the person would say it, as notes do."""
-    said = _PHRASES[trust or Trust.TOLD]
-    return said.replace("you ", "I ").replace("your ", "my ") if mine else said
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """Two memories that cannot both hold; ``first`` is trusted at least as far as ``second``."""
-
-    first: Memory
-    second: Memory
+# ---- contradictions ----------------------------------------------------------------------
 
 
 def contradictions(memories: Sequence[Memory]) -> tuple[Doubt, ...]:

@@ -7,7 +7,7 @@ is one transaction. Whatever happens between, the raw text stays and can be take
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Protocol
@@ -18,22 +18,28 @@ from agent.editing.corrections import RECENT, correction_in, plan_correction
 from agent.editing.expiry import held
 from agent.editing.nearby import Nearby
 from agent.editing.pairs import Judgement, PairJudge
-from agent.editing.questions import Holds, answer_in, ask
+from agent.editing.questions import Holds, answer_in, yes_or_no
+from agent.entities.deciding import decide
 from agent.entities.events import EventsBeside
 from agent.entities.identity import Identities
 from agent.entities.wording import in_names_of, meanings, mixed_up, other_slots
 from agent.extraction import extract
+from agent.pending import decision_on, open_in, suggested_in
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
 from agent.provenance import SourceMap
+from agent.redaction import redact, what_is_gone
+from agent.results import Remembered as Remembered
 from agent.retrieval import ensure_vectors, people
+from agent.sources.links import links, with_links
 from agent.triples import triples_for
 from agent.trusting import within_trust
-from store.errors import EditConflict, MemlaneError
+from store.errors import EditConflict, InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
-from store.journal import Edit, Entry, Expire, Forget, Insert, Replace
+from store.journal import Edit, Expire, Forget, Insert, Replace, checked_text
 from store.partitions import Match
-from store.types import Draft, Memory, Source, SourceStatus, Status
+from store.questions import Ask
+from store.types import Draft, Memory, Source, SourceKind, SourceStatus, Status
 
 ATTEMPTS = 3
 """How often a plan is made anew when another process changed the memories meanwhile."""
@@ -50,25 +56,6 @@ class Models(Protocol):
     def reader(self) -> TextReader: ...
     @property
     def placer(self) -> Placer: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """What became of a source."""
-
-    source: Source
-    entries: tuple[Entry, ...]
-    unchanged: tuple[str, ...]
-    """Ids of memories that already said it."""
-    open: tuple[tuple[Memory, Memory], ...] = ()
-    """Old and new memory of each contradiction that could not be decided: both stand."""
-    note: str = ""
-    """What else to tell the person."""
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """What to ask the person about it."""
-        return tuple(ask(old.text, new.text) for old, new in self.open)
 
 
 def draft_memories(
@@ -95,6 +82,11 @@ def make_drafts(
     read_at = [origin.locate(sentence) for sentence in sentences]
     texts = [resolve_text(sentence, source.captured) for sentence in sentences]
     related = triples_for(texts, llm)
+    if source.kind is SourceKind.NOTE and (named := links(source.text)):
+        related = [
+            with_links(triples, text, source, named)
+            for triples, text in zip(related, texts, strict=True)
+        ]
     periods = [
         held(sentence, text, subclass, triples, source.captured)
         for sentence, text, subclass, triples in zip(
@@ -118,6 +110,49 @@ def make_drafts(
             texts, subclasses, related, periods, read_at, strict=True
         )
     )
+
+
+def keep(
+    graph: MemoryGraph,
+    text: str,
+    *,
+    said: datetime,
+    place: str | None = None,
+    expires: datetime | None = None,
+    keep_secrets: bool = False,
+) -> Source:
+    """Store a text that is to be remembered as it stands; ``remember_as_said`` does the rest.
+
+    Its secrets are taken out before (``agent.redaction``), unless the person wants them kept.
+
+    :raises InvalidInput: if it is empty, too long, or expires before it was said.
+    """
+    fact = checked_text(text)
+    if expires is not None and expires <= said:
+        raise InvalidInput(
+            f"It would expire ({expires:%Y-%m-%d %H:%M}) before it was said "
+            f"({said:%Y-%m-%d %H:%M}). Give a later --expires or an earlier --at."
+        )
+    if not keep_secrets:
+        fact = redact(fact).text
+    return graph.sources.add(SourceKind.MANUAL, fact, said, place=place, expires=expires)
+
+
+def remember_as_said(
+    source: Source, graph: MemoryGraph, models: Models, now: datetime
+) -> Remembered:
+    """Make one memory of a kept text: no model rewrites it (the paper's passive remember).
+
+    :raises MemlaneError: what stood in the way, after the source is marked FAILED.
+    """
+    try:
+        (draft,) = make_drafts([source.text], models.placer.place([source.text]), source, llm=None)
+        if source.expires is not None:
+            draft = replace(draft, valid_until=source.expires)
+        return store_drafts([draft], source, graph, models, now, actor="user")
+    except MemlaneError as error:
+        graph.sources.mark(source.id, SourceStatus.FAILED, str(error))
+        raise
 
 
 def remember_source(
@@ -215,14 +250,21 @@ def settle(source: Source, graph: MemoryGraph, models: Models, now: datetime) ->
 
     None where it is neither; nothing is written then.
     """
-    return _answered(source, graph, now) or _corrected(source, graph, models, now)
+    return (
+        _answered(source, graph, now)
+        or _decided(source, graph, models, now)
+        or _corrected(source, graph, models, now)
+    )
 
 
 def _answered(source: Source, graph: MemoryGraph, now: datetime) -> Remembered | None:
     """The open question of the last turn, closed by what the message says."""
     turns = graph.turns.last(1)
-    for old_id, new_id in turns[-1].trace.get("open", ()) if turns else ():
-        old, new = graph.memories.get(old_id), graph.memories.get(new_id)
+    for pair in open_in(turns[-1].trace) if turns else ():
+        try:
+            old, new = graph.memories.of(pair)
+        except UnknownId:
+            continue  # forgotten for good since
         if not (old.holds_at(now) and new.holds_at(now)):
             continue
         holds = answer_in(source.text, old.text, new.text)
@@ -241,6 +283,24 @@ def _answered(source: Source, graph: MemoryGraph, now: datetime) -> Remembered |
         kept = () if note else (old.id if holds is Holds.OLD else new.id,)
         return Remembered(graph.sources.get(source.id), entries, kept, note=note)
     return None
+
+
+def _decided(
+    source: Source, graph: MemoryGraph, models: Models, now: datetime
+) -> Remembered | None:
+    """The suggestion of the last turn, as the message decides it."""
+    turns = graph.turns.last(1)
+    said = yes_or_no(source.text)
+    asked = suggested_in(turns[-1].trace) if turns else None
+    if asked is None or said is None:
+        return None
+    plan = decision_on(*asked, said, graph, models.embedder.identity, now)
+    if plan is None:
+        return None
+    with graph.writing():
+        entries = decide(plan, graph, now)
+        graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+    return Remembered(graph.sources.get(source.id), entries, ())
 
 
 def _corrected(
@@ -295,21 +355,25 @@ def _apply(
         for old in _older_versions(source, graph):
             graph.sources.mark(old.id, SourceStatus.SUPERSEDED)
         graph.sources.mark(source.id, SourceStatus.EXTRACTED)
-    made = {
-        change.after.text: change.after
-        for entry in entries
-        for change in entry.changes
-        if change.after is not None
-    }
+        made = {
+            change.after.text: change.after
+            for entry in entries
+            for change in entry.changes
+            if change.after is not None
+        }
+        doubts = tuple(
+            (graph.memories.get(question.memory), made[question.text])
+            for question in plan.questions
+            if question.text in made
+        )
+        for old_memory, new in doubts:
+            graph.questions.put(Ask.HOLDS, (old_memory.id, new.id), now)
     return Remembered(
         graph.sources.get(source.id),
         entries,
         tuple(same.memory for same in plan.unchanged),
-        tuple(
-            (graph.memories.get(question.memory), made[question.text])
-            for question in plan.questions
-            if question.text in made
-        ),
+        doubts,
+        note=what_is_gone(source.text),
     )
 
 

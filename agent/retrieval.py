@@ -9,15 +9,19 @@ from datetime import datetime
 import numpy as np
 
 from agent.asof import About, Asked, anchored, read_question
-from agent.entities.asking import choose
+from agent.dates import find_times
+from agent.entities.asking import choose, with_former_links, wordings
 from agent.entities.events import event_of
 from agent.entities.identity import Identities
-from agent.grounding import names, terms
+from agent.entities.wording import also_said, also_said_then
+from agent.grounding import STOP, names, terms
 from agent.held_then import eligible, falls_in
 from agent.periods import Mark, Timeline
 from agent.ports import Embedder, Vectors
 from agent.slots import in_slot
+from policies.abstain import Judge, Reading, Signs, signs_of
 from policies.base import Choice, Policy, Question, Selection, Step
+from policies.words import words
 from store.graph import MemoryGraph
 from store.types import Memory
 from store.view import GraphView
@@ -28,6 +32,8 @@ ANCHOR = 0.45
 """Cosine similarity from which a memory is what a question tells its time by."""
 _OF_NOW = frozenset((About.NOW, About.HAPPENED, About.PLANNED))
 """Questions in which names and roles mean whom they mean today."""
+_STOP = frozenset(words(" ".join(STOP)))
+READING = Reading(lambda text: frozenset(words(text)) - _STOP, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,12 @@ class Retrieved:
     selection: Selection
     asked: Asked
     marks: Mapping[str, Mark]
+    near: Mapping[str, float]
+    """Cosine similarity of each chosen memory with the question, whatever the policy scores by."""
+    signs: Signs | None = None
+    """What the judge looked at; None where nothing was chosen, or what was is exact."""
+    likely: float | None = None
+    """Probability that memory holds the answer; None where nobody estimated it."""
 
 
 def ensure_vectors(graph: MemoryGraph, embedder: Embedder) -> int:
@@ -50,18 +62,27 @@ def ensure_vectors(graph: MemoryGraph, embedder: Embedder) -> int:
 
 
 def retrieve(
-    question: str, graph: MemoryGraph, policy: Policy, embedder: Embedder, now: datetime
+    question: str,
+    graph: MemoryGraph,
+    policy: Policy,
+    embedder: Embedder,
+    now: datetime,
+    *,
+    k: int = 0,
+    judge: Judge | None = None,
 ) -> Retrieved:
     """The memories that the policy chooses for the question, among those that held when it asks.
 
     What was replaced or has expired takes part only where the question asks about such a time.
+    What exactly answers comes in front, in place of what else the policy took beyond ``k``. With
+    ``judge`` nothing is chosen where memory hardly holds the answer.
     """
     if graph.index(embedder.identity, now).lacks_vectors:
         ensure_vectors(graph, embedder)
     asked = read_question(question, now)
     history = asked.needs_history
     view = graph.view(now, embedder.identity, history=history)
-    if not history and any(m.valid_from and m.valid_from > now for m in view.memories):
+    if not history and view.begins_last is not None and view.begins_last > now:
         # What a plan will replace still holds, though its row is marked replaced.
         history = True
         view = graph.view(now, embedder.identity, history=True)
@@ -71,53 +92,107 @@ def retrieve(
         question, vector = asked.core, embedder.encode([asked.core])[0]
     held = _narrowed(view, asked, anchor) if history else view
     put = Question(question, vector, now)
-    if asked.about in _OF_NOW:
-        known = Identities.of(graph, now)
-        chosen = choose(
-            put, policy, held, known, embedder.encode, lambda memory: event_of(memory, graph, known)
-        )
-    else:
-        # Who 'my boss' is today says nothing of whom a question about the past means.
-        chosen = policy.select(put, held)
+    known = Identities.of(graph, now)
+    of_now = asked.about in _OF_NOW
+    # Who 'my boss' is today says nothing of whom a question about the past means.
+    means, variants = (
+        also_said(put.text, now, known)
+        if of_now
+        else also_said_then(put.text, asked.start, asked.end, known)
+    )
+    worded = wordings(put, variants, embedder.encode)
+    chosen = choose(
+        worded, means, policy, held, known, lambda memory: event_of(memory, graph, known)
+    )
     found = in_slot(put.text, held.memories) or falls_in(held.memories, asked)
-    chosen = _with_front(chosen, put, held, found)
+    chosen = _with_front(chosen, put, held, found, k)
+    signs = likely = None
+    if judge is not None and judge.encoder == embedder.identity and not found:
+        # 'What does Kenji drink?' is as likely to be answered as 'What does my boss drink?'.
+        read = (signs_of(timeless(one), held, chosen.chosen, READING) for one in worded)
+        signs = max(filter(None, read), key=judge.likely, default=None)
+        likely = None if signs is None else judge.likely(signs)
+        if likely is not None and likely < judge.threshold:
+            chosen = _nothing(chosen)
+    near = _nearness(put, held, [choice.memory for choice in chosen.chosen])
+    if of_now:
+        chosen = with_former_links(chosen, put.text, now, known, graph.memories.of)
     # Without history nothing in the view was replaced, and each memory tells its time alone.
-    line = Timeline(view.memories if history else [c.memory for c in chosen.chosen])
-    marks = {c.memory.id: line.mark(c.memory, now) for c in chosen.chosen}
-    return Retrieved(chosen, asked, marks)
+    told = [choice.memory for choice in chosen.chosen]
+    inside = history and all(memory.id in view.row for memory in told)
+    line = view.once(timeline) if inside else Timeline(told)
+    marks = {memory.id: line.mark(memory, now) for memory in told}
+    return Retrieved(chosen, asked, marks, near, signs, likely)
+
+
+def _nearness(question: Question, view: GraphView, memories: Sequence[Memory]) -> dict[str, float]:
+    rows = [view.row[memory.id] for memory in memories]
+    cosines = np.clip(view.vectors[rows] @ question.vector, 0, 1) if rows else ()
+    return {memory.id: float(c) for memory, c in zip(memories, cosines, strict=True)}
+
+
+def timeless(question: Question) -> Question:
+    """The question without its dates: no memory need say the day it is asked about."""
+    text = question.text
+    for span in reversed(find_times(text, question.now)):
+        text = text[: span.start_char] + text[span.end_char :]
+    return replace(question, text=text)
+
+
+def _nothing(chosen: Selection) -> Selection:
+    """The same trace with nothing chosen, because memory hardly holds the answer."""
+    steps = (
+        replace(step, chosen=False, reason="what memory holds hardly answers this")
+        if step.chosen
+        else step
+        for step in chosen.trace
+    )
+    return replace(chosen, chosen=(), trace=tuple(steps))
 
 
 def _with_front(
-    chosen: Selection, question: Question, view: GraphView, found: Sequence[Memory]
+    chosen: Selection, question: Question, view: GraphView, found: Sequence[Memory], k: int
 ) -> Selection:
-    """The selection with what exactly answers in front, the most similar ``FRONT`` of it."""
-    score = {
-        m.id: float(np.clip(view.vectors[view.row[m.id]] @ question.vector, 0, 1)) for m in found
-    }
-    found = sorted(found, key=lambda memory: -score[memory.id])[:FRONT]
+    """The selection with what exactly answers in front, the most similar ``FRONT`` of it.
+
+    It takes the place of the last chosen ones where there would be more than ``k``.
+    """
+    score = _nearness(question, view, found)
+    found = sorted(found, key=lambda memory: -score[memory.id])[: min(FRONT, k or FRONT)]
     first = {memory.id for memory in found}
     known = {choice.memory.id for choice in chosen.chosen}
     added = [m for m in found if m.id not in known]
     steps = {m.id: Step(m.id, score[m.id], True, "says just what is asked for") for m in added}
+    rest = [choice for choice in chosen.chosen if choice.memory.id not in first]
+    room = max(k, len(chosen.chosen)) if k else len(chosen.chosen) + len(added)
+    kept = rest[: max(0, room - len(found))]
+    gone = {choice.memory.id for choice in rest[len(kept) :]}
     return replace(
         chosen,
-        chosen=(
-            *(Choice(memory, score[memory.id]) for memory in found),
-            *(choice for choice in chosen.chosen if choice.memory.id not in first),
+        chosen=(*(Choice(memory, score[memory.id]) for memory in found), *kept),
+        trace=(
+            *(
+                replace(step, chosen=False, reason="gave way to what says just what is asked for")
+                if step.memory in gone
+                else step
+                for step in chosen.trace
+                if step.memory not in steps
+            ),
+            *steps.values(),
         ),
-        trace=(*(step for step in chosen.trace if step.memory not in steps), *steps.values()),
     )
+
+
+def timeline(view: GraphView) -> Timeline:
+    """When each memory of a view held; a view is never of anything forgotten."""
+    return Timeline(view.memories)
 
 
 def _narrowed(view: GraphView, asked: Asked, anchor: Memory | None) -> GraphView:
     """The view without what did not hold at the time that is asked about."""
-    allowed = eligible(view.memories, asked, anchor)
+    allowed = eligible(view.once(timeline), asked, anchor)
     rows = [row for row, memory in enumerate(view.memories) if memory.id in allowed]
-    if len(rows) == len(view.memories):
-        return view
-    return replace(
-        view, memories=tuple(view.memories[row] for row in rows), vectors=view.vectors[rows]
-    )
+    return view.narrowed(rows)
 
 
 def _anchor(
@@ -151,7 +226,7 @@ def _anchor(
         about = About.FORMER if asked.link == "before" else About.PAST
         return replace(asked, about=about, anchor=""), None
     memory = view.memories[best]
-    return anchored(asked, Timeline(view.memories).periods[memory.id]), memory
+    return anchored(asked, view.once(timeline).periods[memory.id]), memory
 
 
 def people(memories: Sequence[Memory], limit: int = 8) -> tuple[str, ...]:

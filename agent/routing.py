@@ -18,7 +18,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 
 from agent.errors import ModelDamaged, ModelError
 from agent.ports import Embedder
+from agent.results import Route as Route
 
 WEIGHTS: Final = Path(__file__).parent / "data" / "routing.npz"
 WORDING: Final = "1"
@@ -64,16 +64,6 @@ _FRAME_WORDS = frozenset(
     yesterday today tomorrow tonight last next""".split()
 )
 """Words that frame a sentence. What stands between them is its topic, which must not matter."""
-
-
-class Route(StrEnum):
-    """What a message is."""
-
-    RETRIEVE = "retrieve"
-    """Answering it well needs what is remembered."""
-    UPDATE = "update"
-    """It tells, corrects or takes back something worth remembering."""
-    NEITHER = "neither"
 
 
 ROUTES: Final = tuple(Route)

@@ -6,32 +6,48 @@ way: stored raw, detected, then remembered or answered, then logged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from agent import ingest as files
 from agent.answering import UNKNOWN, Answer, answer, converse
 from agent.autofill import FilledField, fill
+from agent.choosing import build_policy
 from agent.config import Config
 from agent.forgetting import open_graph
 from agent.forms.fields import FormField
-from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader, Progress
-from agent.periods import Mark
+from agent.ignoring import FoundFile, Ignore
+from agent.loading import (
+    LocalEmbedder,
+    LocalLanguageModel,
+    LocalReader,
+    LocalRewardModel,
+    Progress,
+)
 from agent.placing import Placer
-from agent.ports import Embedder, LanguageModel, TextReader
-from agent.remembering import Remembered, make_drafts, remember_source, settle, store_drafts
+from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
+from agent.provenance import doubted
+from agent.redaction import redact
+from agent.remembering import (
+    Remembered,
+    keep,
+    make_drafts,
+    remember_as_said,
+    remember_source,
+    settle,
+)
+from agent.replies import Reply, told, trace_of, with_question
 from agent.retrieval import Retrieved, ensure_vectors, retrieve
 from agent.routing import Route, Router
 from agent.stopwatch import Stopwatch
-from agent.telling import describe
-from policies.base import Choice, Selection
-from policies.registry import Tools, make_policy
+from policies.abstain import shipped
+from policies.base import Policy, Selection
 from store.errors import InvalidInput, MemlaneError
 from store.graph import MemoryGraph
 from store.journal import Edit, Entry, checked_text
@@ -46,26 +62,6 @@ ABOUT_THIS = 0.6
 """Cosine similarity from which a memory is about a message, whatever the router says of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What comes of one message."""
-
-    route: Route
-    text: str
-    memories: tuple[Choice, ...] = ()
-    entries: tuple[Entry, ...] = ()
-    abstained: bool = False
-    timing_ms: dict[str, float] | None = None
-    turn: str | None = None
-    selection: Selection | None = None
-    open: tuple[tuple[str, str], ...] = ()
-    """Ids of the old and the new memory where both cannot hold; the text asks which does."""
-    questions: tuple[str, ...] = ()
-    """Those questions in words."""
-    marks: Mapping[str, Mark] = field(default_factory=dict)
-    """When each of the memories held or will hold, by id."""
-
-
 class Session:
     """Everything that one run of memlane works with. Models load when first needed."""
 
@@ -77,6 +73,7 @@ class Session:
         llm: LanguageModel | None = None,
         embedder: Embedder | None = None,
         reader: TextReader | None = None,
+        rewards: RewardModel | None = None,
         on_progress: Progress | None = None,
     ) -> None:
         self.config = config
@@ -84,6 +81,8 @@ class Session:
         self.llm: LanguageModel = llm or LocalLanguageModel(config, on_progress)
         self.embedder: Embedder = embedder or LocalEmbedder(config)
         self.reader: TextReader = reader or LocalReader()
+        self.rewards: RewardModel = rewards or LocalRewardModel(config, on_progress)
+        self._suggested = False
 
     def __enter__(self) -> Self:
         return self
@@ -112,7 +111,7 @@ class Session:
         :raises InvalidInput: if the message is empty or longer than ``MAX_MESSAGE``.
         :raises ModelMissing: after the message is stored raw, to be taken up by a retry.
         """
-        message = checked_message(text)
+        message = self.without_secrets(checked_message(text))
         now = self.config.now()
         clock = Stopwatch()
         # Stored before anything is made of it: no failure after this line loses the message.
@@ -120,7 +119,7 @@ class Session:
         with clock.measure("settle"), self._kept(source):
             settled = settle(source, self.graph, self, now)
         if settled is not None:
-            return self._logged(message, _told(settled), clock, now)
+            return self._logged(message, self._asking(told(settled), now), clock, now)
         with clock.measure("detect"), self._kept(source):
             likely = self.router.detect(message).probabilities
         # What is told must not be lost and what is not known must not be made up, so both routes
@@ -131,13 +130,14 @@ class Session:
             with clock.measure("remember"):
                 done = remember_source(source, self.graph, self, now)
             if done.entries or done.unchanged or likely[Route.UPDATE] >= 0.5:
-                reply = _told(done)
+                reply = told(done)
         if reply is None:
             asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
             route = Route.RETRIEVE if asks else Route.NEITHER
-            reply = self._answer(message, route, clock, on_text=on_text)
+            with self._kept(source):
+                reply = self._answer(message, route, clock, on_text=on_text)
             self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
-        return self._logged(message, reply, clock, now)
+        return self._logged(message, self._asking(reply, now), clock, now)
 
     def ask(
         self,
@@ -149,7 +149,7 @@ class Session:
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
         """Answer from memory, whatever the router would say of it."""
-        message = checked_message(question)
+        message = self.without_secrets(checked_message(question))
         clock = Stopwatch()
         reply = self._answer(
             message, Route.RETRIEVE, clock, policy=policy, k=k, use_llm=use_llm, on_text=on_text
@@ -169,30 +169,28 @@ class Session:
     ) -> Reply:
         now = self.config.now()
         with clock.measure("select"):
-            found = self._retrieve(message, policy, k)
-        chosen, marks = found.selection, found.marks
+            found = self.retrieve(message, policy=policy, k=k, use_llm=use_llm)
+        reply = Reply(route, "", selection=found.selection, marks=found.marks, likely=found.likely)
+        chosen = found.selection.chosen
         if route is Route.NEITHER:
             # Trigger: the wording needs no memory, but a stored one is about just that.
             # Why: 'until when is the voucher valid' is general until one has a voucher.
             # Outcome: answered from memory if that gives an answer, else as small talk.
-            if max((choice.score for choice in chosen.chosen), default=0.0) >= ABOUT_THIS:
+            if max(found.near.values(), default=0.0) >= ABOUT_THIS:
                 with clock.measure("answer"):
                     said = self._answered(message, found, now)
                 if not said.abstained:
-                    return Reply(
-                        Route.RETRIEVE, said.text, said.evidence, selection=chosen, marks=marks
+                    return replace(
+                        reply, route=Route.RETRIEVE, text=said.text, memories=said.evidence
                     )
             with clock.measure("answer"):
                 return Reply(route, converse(message, llm=self.llm, on_text=on_text))
         if not use_llm:
-            text = "" if chosen.chosen else UNKNOWN
-            gone = not chosen.chosen
-            return Reply(route, text, chosen.chosen, (), gone, selection=chosen, marks=marks)
+            text = "" if chosen else UNKNOWN
+            return replace(reply, text=text, memories=chosen, abstained=not chosen)
         with clock.measure("answer"):
             said = self._answered(message, found, now, on_text)
-        return Reply(
-            route, said.text, said.evidence, (), said.abstained, selection=chosen, marks=marks
-        )
+        return replace(reply, text=said.text, memories=said.evidence, abstained=said.abstained)
 
     def _answered(
         self,
@@ -209,40 +207,55 @@ class Session:
             on_text=on_text,
             asked=found.asked,
             marks=found.marks,
+            near=found.near,
         )
 
     def select(
         self, question: str, *, policy: str | None = None, k: int | None = None
     ) -> Selection:
         """The memories chosen for a question, without an answer."""
-        return self._retrieve(question, policy, k).selection
+        return self.retrieve(question, policy=policy, k=k).selection
 
-    def _retrieve(self, question: str, policy: str | None, k: int | None) -> Retrieved:
-        chooser = make_policy(
-            policy or self.config.policy, Tools(k=k or self.config.k, seed=0)
+    def policy(self, name: str | None, k: int, *, use_llm: bool = True) -> Policy:
+        """The policy of this name, by default the configured one, with what it needs.
+
+        :raises InvalidInput: if there is no such policy, or it cannot do without what is missing.
+        """
+        llm = self.llm if use_llm else None
+        return build_policy(name or self.config.policy, self.graph, self.embedder, k=k, llm=llm)
+
+    def retrieve(
+        self,
+        question: str,
+        *,
+        policy: str | None = None,
+        k: int | None = None,
+        use_llm: bool = True,
+    ) -> Retrieved:
+        """What ``select`` gives, with the time that is asked about and how likely it answers."""
+        count = k or self.config.k
+        chooser = self.policy(policy, count, use_llm=use_llm)
+        return retrieve(
+            question,
+            self.graph,
+            chooser,
+            self.embedder,
+            self.config.now(),
+            k=count,
+            judge=shipped(),
         )
-        return retrieve(question, self.graph, chooser, self.embedder, self.config.now())
+
+    def _asking(self, reply: Reply, now: datetime) -> Reply:
+        """The reply with a question that waits to be asked; about names once a session."""
+        model, suggests = self.embedder.identity, not self._suggested
+        asked = with_question(reply, self.graph, model, now, suggests=suggests)
+        self._suggested |= asked.suggested is not None
+        return asked
 
     def _logged(self, message: str, reply: Reply, clock: Stopwatch, now: datetime) -> Reply:
-        trace: dict[str, Any] = {
-            "memories": [choice.memory.id for choice in reply.memories],
-            "edits": [entry.id for entry in reply.entries],
-        }
-        if reply.open:
-            trace["open"] = [list(pair) for pair in reply.open]
-        if reply.selection is not None:
-            trace["policy"] = reply.selection.policy
-            trace["steps"] = [
-                {
-                    "memory": s.memory,
-                    "score": round(s.score, 4),
-                    "chosen": s.chosen,
-                    "why": s.reason,
-                }
-                for s in reply.selection.trace
-            ]
-        turn = self.graph.turns.log(now, message, reply.route, reply.text, trace)
-        return replace(reply, timing_ms=clock.total(), turn=turn)
+        turn = self.graph.turns.log(now, message, reply.route, reply.text, trace_of(reply))
+        doubts = doubted(reply.memories, reply.selection)
+        return replace(reply, timing_ms=clock.total(), turn=turn, doubts=doubts)
 
     # ---- remembering ----------------------------------------------------------------------
 
@@ -253,25 +266,27 @@ class Session:
         at: datetime | None = None,
         place: str | None = None,
         expires: datetime | None = None,
+        keep_secrets: bool = False,
+        wait: bool = True,
     ) -> Remembered:
         """Store a text as it stands (the paper's passive remember): no model rewrites it.
+
+        With ``keep_secrets`` even a card number or a password stays in it. A session always waits
+        for the memory; ``wait`` is there because the resident process need not.
 
         :raises InvalidInput: if it is empty, too long, or expires before it was said.
         """
         message = checked_message(text)
         said = at or self.config.now()
-        if expires is not None and expires <= said:
-            raise InvalidInput(
-                f"It would expire ({expires:%Y-%m-%d %H:%M}) before it was said "
-                f"({said:%Y-%m-%d %H:%M}). Give a later --expires or an earlier --at."
-            )
-        source = self.graph.sources.add(SourceKind.MANUAL, message, said, place=place)
-        with self._kept(source):
-            fact = checked_text(message)
-            (draft,) = make_drafts([fact], self.placer.place([fact]), source, llm=None)
-            if expires is not None:
-                draft = replace(draft, valid_until=expires)
-            return store_drafts([draft], source, self.graph, self, self.config.now(), actor="user")
+        source = keep(
+            self.graph,
+            message,
+            said=said,
+            place=place,
+            expires=expires,
+            keep_secrets=keep_secrets or self.config.keep_secrets,
+        )
+        return remember_as_said(source, self.graph, self, self.config.now())
 
     def edit_by_hand(
         self,
@@ -286,7 +301,7 @@ class Session:
 
         With ``subclass`` no model is needed; its vector is made when it is next searched.
         """
-        message = checked_text(checked_message(text))
+        message = checked_text(self.without_secrets(checked_message(text)))
         now = self.config.now()
         subclass = subclass or self.placer.place([message])[0]
         with self.graph.writing():
@@ -298,6 +313,10 @@ class Session:
             self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
         return entries
 
+    def without_secrets(self, text: str) -> str:
+        """The text as it may be stored: without secrets, unless the person keeps them."""
+        return text if self.config.keep_secrets else redact(text).text
+
     @contextmanager
     def _kept(self, source: Source) -> Iterator[None]:
         """Mark the source FAILED when the block fails, so that a retry finds it."""
@@ -308,21 +327,38 @@ class Session:
             raise
 
     def ingest(
-        self, paths: Sequence[Path], on_file: Callable[[int, Path], None] | None = None
+        self,
+        paths: Sequence[Path],
+        on_file: Callable[[int, Path], None] | None = None,
+        *,
+        found: Iterable[FoundFile] | None = None,
     ) -> Iterator[files.FileReport]:
-        """Take notes and screenshots into memory, file by file; folders recursively."""
-        fixed = self.config.fixed_now is not None
+        """Take notes and screenshots into memory, file by file; folders recursively.
+
+        ``found`` are the files of ``paths`` where somebody has looked already (``find``).
+        """
         return files.ingest(
-            paths, self.graph, self, self.config.now, fixed_time=fixed, on_file=on_file
+            paths,
+            self.graph,
+            self,
+            self.config.now,
+            fixed_time=self.config.fixed_now is not None,
+            keep_secrets=self.config.keep_secrets,
+            found=self.find(paths) if found is None else found,
+            on_file=on_file,
         )
 
-    def retry(self) -> Iterator[files.FileReport]:
-        """Take up what could not be extracted before."""
+    def find(self, paths: Sequence[Path]) -> Iterator[FoundFile]:
+        """The files that ``ingest`` would look at, and those that the rules leave aside."""
+        return Ignore(self.config.ignore, self.config.home).find(paths)
+
+    def retry(self, only: Collection[str] | None = None) -> Iterator[files.FileReport]:
+        """Take up what could not be extracted before, or ``only`` the sources with these ids."""
 
         def tells(text: str) -> bool:
             return self.router.detect(text).probabilities[Route.UPDATE] >= CHANCE
 
-        return files.retry(self.graph, self, self.config.now(), tells)
+        return files.retry(self.graph, self, self.config.now(), tells, only)
 
     # ---- forms ----------------------------------------------------------------------------
 
@@ -345,6 +381,7 @@ def open_session(
     llm: LanguageModel | None = None,
     embedder: Embedder | None = None,
     reader: TextReader | None = None,
+    rewards: RewardModel | None = None,
     on_progress: Progress | None = None,
 ) -> Session:
     """Open the home of ``config``. Close the session, or use it as a context manager.
@@ -357,6 +394,7 @@ def open_session(
         llm=llm,
         embedder=embedder,
         reader=reader,
+        rewards=rewards,
         on_progress=on_progress,
     )
 
@@ -372,11 +410,3 @@ def checked_message(text: str) -> str:
             "Save it as a .txt file and run: memlane ingest FILE"
         )
     return clean
-
-
-def _told(done: Remembered) -> Reply:
-    """The reply to something told; an undecided contradiction is asked about."""
-    pairs = tuple((old.id, new.id) for old, new in done.open)
-    return Reply(
-        Route.UPDATE, describe(done), entries=done.entries, open=pairs, questions=done.questions
-    )

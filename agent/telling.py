@@ -1,8 +1,9 @@
-"""What came of something that was told, in words."""
+"""What came of something that was told, and where a memory comes from, in words."""
 
 from __future__ import annotations
 
-from agent.remembering import Remembered
+from agent.results import Remembered
+from store.types import Trust
 
 
 def describe(done: Remembered) -> str:
@@ -28,3 +29,18 @@ def describe(done: Remembered) -> str:
     lines += [done.note] if done.note else []
     lines += done.questions
     return "\n".join(lines) or f"I found nothing to remember in that; kept raw as {done.source.id}."
+
+
+_PHRASES = {
+    Trust.TOLD: "you said so",
+    Trust.NOTED: "from your note",
+    Trust.RECORDED: "from a calendar or contact card",
+    Trust.SEEN: "from a screenshot",
+    Trust.RELAYED: "in somebody else's words",
+}
+
+
+def phrase(trust: Trust | None, *, mine: bool = False) -> str:
+    """A memory's origin in a few words; ``mine`` as the person would say it, as notes do."""
+    said = _PHRASES[trust or Trust.TOLD]
+    return said.replace("you ", "I ").replace("your ", "my ") if mine else said

@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -115,7 +115,17 @@ def report(name: str, config: dict[str, object], seeds: list[int], tally: Tally)
 
 
 def run_product(life: Life, models: Session, tally: Tally, bank: str, *, show: bool) -> None:
-    """Store gold drafts as they are told; ask at the end of each week."""
+    """Count what the product selects at the end of each week."""
+    for asked, lines in product_lines(life, models):
+        wrong = score(asked, lines, tally, f"{bank}.product", evidence=True)
+        if wrong and show:
+            progress(f"{wrong}: {asked.at:%m-%d} {asked.text!r} right={set(asked.right)} "
+                     f"wrong={set(asked.wrong)}\n    "
+                     + "\n    ".join(line.text for line in lines))  # fmt: skip
+
+
+def product_lines(life: Life, models: Session) -> Iterator[tuple[Asked, list[Line]]]:
+    """Store gold drafts as they are told; what is selected for each question of each week."""
     keys: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as home, fresh(models, Path(home)) as session:
         waiting = list(life.told)
@@ -126,12 +136,7 @@ def run_product(life: Life, models: Session, tally: Tally, bank: str, *, show: b
                 keys[source.id] = told.key
                 draft = gold_draft(told, source.id)
                 store_drafts([draft], source, session.graph, session, told.at)
-            lines = selected(session, asked, keys)
-            wrong = score(asked, lines, tally, f"{bank}.product", evidence=True)
-            if wrong and show:
-                progress(f"{wrong}: {asked.at:%m-%d} {asked.text!r} right={set(asked.right)} "
-                         f"wrong={set(asked.wrong)}\n    "
-                         + "\n    ".join(line.text for line in lines))  # fmt: skip
+            yield asked, selected(session, asked, keys)
 
 
 def fresh(models: Session, home: Path) -> Session:
@@ -188,7 +193,13 @@ def _begins(mark: Mark | None) -> str:
 
 
 def run_yardsticks(life: Life, models: Session, tally: Tally, bank: str) -> None:
-    """Every told memory kept as it is; the same questions, other ways of choosing."""
+    """Count what the yardsticks select."""
+    for asked, way, lines in yardstick_lines(life, models):
+        score(asked, lines, tally, f"{bank}.{way}", evidence=True)
+
+
+def yardstick_lines(life: Life, models: Session) -> Iterator[tuple[Asked, str, list[Line]]]:
+    """Every told memory kept as it is; the same questions, other ways of choosing, by name."""
     texts = [resolve_text(told.text, told.at) for told in life.told]
     vectors = models.embedder.encode(texts)
     questions = models.embedder.encode([asked.text for asked in life.asked])
@@ -202,7 +213,7 @@ def run_yardsticks(life: Life, models: Session, tally: Tally, bank: str) -> None
         rows = [row for row, told in enumerate(life.told) if told.at <= asked.at]
         for way, choose in ways.items():
             lines = [Line(texts[row], life.told[row].key) for row in choose(rows, vector)]
-            score(asked, lines, tally, f"{bank}.{way}", evidence=True)
+            yield asked, way, lines
 
 
 def _top(rows: Sequence[int], question: Vectors, vectors: Vectors) -> list[int]:
@@ -253,20 +264,28 @@ def score(
     return wrong
 
 
-def _names(text: str, value: str) -> bool:
+def is_right(asked: Asked, lines: Sequence[Line]) -> bool:
+    """Nothing stale, nothing lost and, of what is past, what held then."""
+    if asked.kind in ("asof", "when"):
+        return _asof_right(asked, lines)
+    return not _stale(asked, lines) and not _lost(asked, lines)
+
+
+def states(text: str, value: str) -> bool:
+    """Whether a text names a value as words of its own."""
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _stated(asked: Asked, lines: Sequence[Line]) -> Line | None:
     """The first line that names a value of the fact."""
     values = asked.right | asked.wrong
-    return next((one for one in lines if any(_names(one.text, v) for v in values)), None)
+    return next((one for one in lines if any(states(one.text, v) for v in values)), None)
 
 
 def _stale(asked: Asked, lines: Sequence[Line]) -> bool:
     if asked.kind in ENDED:
         return any(
-            any(_names(line.text, value) for value in asked.wrong)
+            any(states(line.text, value) for value in asked.wrong)
             and not negated(line.text)
             and not line.over
             for line in lines
@@ -275,13 +294,13 @@ def _stale(asked: Asked, lines: Sequence[Line]) -> bool:
     return (
         said is not None
         and not said.over
-        and not any(_names(said.text, value) for value in asked.right)
+        and not any(states(said.text, value) for value in asked.right)
     )
 
 
 def _lost(asked: Asked, lines: Sequence[Line]) -> bool:
     return asked.kind in PRESENT and not any(
-        _names(line.text, value) for line in lines for value in asked.right
+        states(line.text, value) for line in lines for value in asked.right
     )
 
 
@@ -292,7 +311,7 @@ def _asof_right(asked: Asked, lines: Sequence[Line]) -> bool:
             day in first.text or day == first.begins for day in asked.right
         )
     said = _stated(asked, lines)
-    return said is not None and any(_names(said.text, value) for value in asked.right)
+    return said is not None and any(states(said.text, value) for value in asked.right)
 
 
 if __name__ == "__main__":

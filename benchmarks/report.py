@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+Figures = Mapping[str, float | None]
 RESULTS = Path(__file__).parent / "results"
 TARGET = Path(__file__).parent.parent / "docs" / "results.md"
 HEAD = """# Results
@@ -22,18 +24,56 @@ def section(path: Path) -> str:
     config = ", ".join(
         f"{key} {value}" for key, value in result["config"].items() if not isinstance(value, dict)
     )
+    grids, rest = _grids(result["figures"], result["config"].get("tables", {}))
     rows = "\n".join(
-        f"| {key.replace('|', '/')} | {_shown(value)} |" for key, value in result["figures"].items()
+        f"| {key.replace('|', '/')} | {_shown(value)} |" for key, value in rest.items()
     )
+    listed = f"| figure | value |\n|---|---|\n{rows}\n" if rest else ""
     seeds = result["seeds"] if isinstance(result["seeds"], list) else [result["seeds"]]
     return (
         f"## {name}\n\n`python -m benchmarks.{name}` at {result['revision'][:12]}; {config}"
         f"{'; seeds ' + ', '.join(map(str, seeds)) if seeds else ''}\n\n"
-        f"| figure | value |\n|---|---|\n{rows}\n"
+        f"{grids}{listed}"
     )
 
 
-def _shown(value: float) -> str:
+def _grids(figures: Figures, tables: Mapping[str, Sequence[str]]) -> tuple[str, Figures]:
+    """Figures named 'set.row.column' as one table a title and set, and the figures left over.
+
+    ``tables`` gives the columns of each title. What a column's own ``_sd`` says stands behind it.
+    """
+    parts: list[str] = []
+    used: set[str] = set()
+    named = [key.split(".") for key in figures if key.count(".") == 2]
+    for title, wanted in tables.items():
+        for name in dict.fromkeys(of for of, _, _ in named):
+            cells = {(row, column): f"{name}.{row}.{column}"
+                     for of, row, column in named if of == name and column in wanted}  # fmt: skip
+            found = {column for _, column in cells}
+            columns = [c for c in wanted if c in found and not c.endswith("_sd")]
+            if not columns:
+                continue
+            lines = [f"| {name} | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+            for row in dict.fromkeys(row for row, _ in cells):
+                shown = [_cell(figures, cells, row, column) for column in columns]
+                lines.append(f"| {row} | {' | '.join(shown)} |")
+            used |= set(cells.values())
+            parts.append(f"**{title}**\n\n" + "\n".join(lines) + "\n")
+    text = "\n".join(parts) + ("\n" if parts else "")
+    return text, {key: value for key, value in figures.items() if key not in used}
+
+
+def _cell(figures: Figures, cells: Mapping[tuple[str, str], str], row: str, column: str) -> str:
+    if (row, column) not in cells:
+        return ""
+    spread = cells.get((row, f"{column}_sd"))
+    shown = _shown(figures[cells[row, column]])
+    return f"{shown} ± {_shown(figures[spread])}" if spread and figures[spread] else shown
+
+
+def _shown(value: float | None) -> str:
+    if value is None:
+        return ""
     if isinstance(value, int) or float(value).is_integer():
         return f"{int(value):,}"
     return f"{value:.3f}" if abs(value) >= 0.001 else f"{value:.2e}"

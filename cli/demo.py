@@ -20,7 +20,8 @@ from cli import render
 from cli.run import Run
 
 if TYPE_CHECKING:
-    from agent.session import Reply, Session
+    from agent.replies import Reply
+    from agent.session import Session
     from store.journal import Entry
 
 ASSETS = Path(__file__).parent / "assets"

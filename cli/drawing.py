@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from agent.drawing import Drawing
+    from cli.painting import Canvas
 
 
 def graph(
@@ -45,30 +46,19 @@ def graph(
       memlane memories graph --hops 1 --limit 80 -o near.png
     """
     from agent.drawing import draw
-    from store.errors import HomeUnavailable, InvalidInput
     from store.taxonomy import TYPES
 
     run: Run = context.obj
-    form = out.suffix.lower().lstrip(".")
-    if form not in ("svg", "png"):
-        raise InvalidInput(f"The picture is .svg or .png, not {out.name!r}.")
+    form = form_of(out)
     now = run.config.now()
     with run.graph() as opened:
         memories = [m for m in opened.memories.list() if everything or m.holds_at(now)]
     drawing = draw(memories, TYPES, entity=entity, hops=hops, limit=limit)
 
-    from cli.painting import canvas, png, svg
+    from cli.painting import canvas
 
     picture = canvas(drawing, _title(drawing, entity), {m.id: m.text for m in memories})
-    data, complete = (svg(picture), True) if form == "svg" else png(picture)
-    try:
-        scratch = out.with_name(out.name + ".part")
-        scratch.write_bytes(data)
-        scratch.replace(out)
-    except OSError as error:
-        raise HomeUnavailable(
-            f"Cannot write {out}: {error.strerror or error}. Choose another --out."
-        ) from error
+    complete = write_picture(picture, form, out, "--out")
 
     def show(console: Console) -> None:
         console.print(f"{_title(drawing, entity)}: {out}", markup=False)
@@ -102,6 +92,38 @@ def graph(
         },
         show,
     )
+
+
+def form_of(out: Path) -> str:
+    """svg or png. :raises InvalidInput: if the file's name ends otherwise."""
+    from store.errors import InvalidInput
+
+    form = out.suffix.lower().lstrip(".")
+    if form not in ("svg", "png"):
+        raise InvalidInput(f"The picture is .svg or .png, not {out.name!r}.")
+    return form
+
+
+def write_picture(picture: Canvas, form: str, out: Path, option: str) -> bool:
+    """Write it whole or not at all; returns whether every letter in it could be drawn.
+
+    ``option`` is what the person named the file by.
+
+    :raises HomeUnavailable: if the file cannot be written.
+    """
+    from cli.painting import png, svg
+    from store.errors import HomeUnavailable
+
+    data, complete = (svg(picture), True) if form == "svg" else png(picture)
+    try:
+        scratch = out.with_name(out.name + ".part")
+        scratch.write_bytes(data)
+        scratch.replace(out)
+    except OSError as error:
+        raise HomeUnavailable(
+            f"Cannot write {out}: {error.strerror or error}. Choose another {option}."
+        ) from error
+    return complete
 
 
 def _title(drawing: Drawing, entity: str | None) -> str:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli import render, shapes
+from cli import everyday, render, shapes
 from cli.run import Run
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.forms.fields import FormField
     from agent.ingest import FileReport
 
 
@@ -30,8 +28,9 @@ def ingest(
     """Take notes, screenshots, calendars and contacts into memory.
 
     Notes are .md and .txt files, screenshots .png .jpg .jpeg .webp, calendars .ics, contacts
-    .vcf; folders are read with all that is inside. An unchanged file is left alone, a changed one
-    updates what came from it.
+    .vcf; folders are read with all that is inside, but for hidden files and what a .memlaneignore
+    or the setting ignore leaves out. An unchanged file is left alone, a changed one updates what
+    came from it. Secrets (card numbers, passwords, keys, one-time codes) are not stored.
     """
     run: Run = context.obj
     from rich.progress import (
@@ -42,14 +41,13 @@ def ingest(
         TimeRemainingColumn,
     )
 
-    from agent.ingest import find_files
     from store.errors import InvalidInput
 
     if not paths and not retry:
         raise InvalidInput("Name a file or folder to ingest, or use --retry.")
     reports: list[FileReport] = []
     with (
-        run.session() as session,
+        run.assistant() as assistant,
         Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -60,8 +58,8 @@ def ingest(
             disable=not run.err.is_terminal,
         ) as progress,
     ):
-        files = list(find_files(paths or [], run.config.home))
-        task = progress.add_task("reading", total=len(files))
+        found = list(assistant.find(paths or []))
+        task = progress.add_task("reading", total=len(found))
 
         def on_file(number: int, path: Path) -> None:
             progress.update(task, completed=number, description=path.name)
@@ -69,12 +67,14 @@ def ingest(
         if retry:
             from store.types import SourceStatus
 
-            waiting = len(session.graph.sources.list(SourceStatus.PENDING, SourceStatus.FAILED))
+            with run.graph() as graph:
+                waiting = len(graph.sources.list(SourceStatus.PENDING, SourceStatus.FAILED))
             again = progress.add_task("extracting", total=waiting)
-            for report in session.retry():
+            for report in assistant.retry():
                 reports.append(report)
                 progress.advance(again)
-        reports += session.ingest(files, on_file)
+        if paths:
+            reports += assistant.ingest(paths, on_file, found=found)
     taken = next((report.run for report in reports if report.run and report.entries), None)
 
     def show(out: Console) -> None:
@@ -115,26 +115,4 @@ def fill(
 
     Every value names its evidence; a field without any stays empty.
     """
-    run: Run = context.obj
-    fields = _form_fields(form, field or [])
-    with run.session() as session:
-        values = session.fill(fields, use_llm=not no_llm)
-    run.emit(
-        {"fields": [shapes.filled(value) for value in values]},
-        lambda out: render.filled(out, values),
-    )
-
-
-def _form_fields(form: Path | None, labels: list[str]) -> tuple[FormField, ...]:
-    from agent.forms import fields_from_labels, read_form
-    from store.errors import InvalidInput
-
-    if form is not None and labels:
-        raise InvalidInput("Give a form or --field, not both.")
-    if labels:
-        return fields_from_labels(labels)
-    if form is None:
-        raise InvalidInput("Name a form file (HTML, JSON Schema, CSV), or use --field LABEL.")
-    if str(form) == "-":
-        return read_form(sys.stdin.buffer.read().decode("utf-8", "replace"))
-    return read_form(form)
+    everyday.fill(context.obj, form, field, no_llm)

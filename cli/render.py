@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.autofill import FilledField
     from agent.ingest import FileReport
     from agent.remembering import Remembered
-    from agent.session import Reply
+    from agent.replies import Reply
     from store.forgetting import Forgotten
     from store.journal import Entry
     from store.types import Memory, Source
@@ -66,6 +66,17 @@ def edits(out: Console, entries: Iterable[Entry]) -> None:
         out.print(f"  [dim]{escape(edit_line(entry))}[/dim]")
 
 
+NAMED = 4
+"""Edits of one message up to which each is named for undo."""
+
+
+def undo_of(entries: Sequence[Entry]) -> str:
+    """What to give to ``undo`` so that all these edits, made in one go, are taken back."""
+    if len(entries) > NAMED:
+        return f"{entries[0].id} --batch"
+    return " ".join(entry.id for entry in entries)
+
+
 def reply(out: Console, said: Reply) -> None:
     if said.route.value == "update":
         if not said.entries:
@@ -73,11 +84,10 @@ def reply(out: Console, said: Reply) -> None:
         else:
             out.print("Remembered:")
             edits(out, said.entries)
-            out.print(f"  [dim]take back with: memlane memories undo {said.entries[-1].id}[/dim]")
-            for question in said.questions:
-                out.print(question, markup=False)
+            out.print(f"  [dim]take back with: memlane memories undo {undo_of(said.entries)}[/dim]")
+        _questions(out, said)
         return
-    from agent.provenance import doubted, phrase
+    from agent.telling import phrase
 
     if said.text:
         out.print(said.text, markup=False)
@@ -90,28 +100,32 @@ def reply(out: Console, said: Reply) -> None:
             f"  [dim]{chosen.memory.id} {chosen.score:.2f} "
             f"{escape(chosen.memory.text)}{when}{where}[/dim]"
         )
-    for doubt in doubted(said.memories, said.selection):
+    for doubt in said.doubts:
         out.print(
             f"  [yellow]{doubt.first.id} ({phrase(doubt.first.trust)}) and {doubt.second.id} "
             f"({phrase(doubt.second.trust)}) cannot both hold: "
             f"{escape(doubt.second.text)}[/yellow]"
         )
+    _questions(out, said)
 
 
-def why(out: Console, said: Reply) -> None:
-    if said.selection is None:
-        out.print("No memories were needed for that.")
-        return
-    used = {chosen.memory.id for chosen in said.memories}
-    for step in said.selection.trace:
-        mark = "used" if step.memory in used else "read" if step.chosen else "left out"
-        out.print(f"  {step.memory} {step.score:.2f} {mark}: {step.reason}", markup=False)
+def _questions(out: Console, said: Reply) -> None:
+    """What memlane asks, where the text does not ask it already."""
+    for question in said.questions:
+        if said.entries or question not in said.text:
+            out.print(question, markup=False)
 
 
 def remembered(out: Console, done: Remembered) -> None:
+    if done.queued:
+        out.print(f"Stored ({done.source.id}). Its memory follows in a moment: memlane status")
     for memory in done.unchanged:
         out.print(f"I knew that already ({memory}).")
     edits(out, done.entries)
+    for old, new in done.open:
+        out.print(f"{old.id} and {new.id} cannot both hold; in the next chat I ask which does.")
+    if done.note:
+        out.print(done.note, markup=False)
 
 
 def file_reports(out: Console, reports: Sequence[FileReport]) -> None:

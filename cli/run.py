@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from agent.config import Config
+    from agent.resident.client import Client
     from agent.session import Session
     from store.graph import MemoryGraph
 
@@ -67,6 +68,21 @@ class Run:
             self.assembling() as on_progress,
             open_session(self.config, on_progress=on_progress) as session,
         ):
+            yield session
+
+    @contextmanager
+    def assistant(self) -> Iterator[Session | Client]:
+        """What answers for the home of this run: its resident process, or a session of our own.
+
+        Both give the same results; only the first is there at once.
+        """
+        from agent.resident.client import connect
+
+        client = connect(self.config, lambda line: print(f"memlane: {line}", file=sys.stderr))
+        if client is not None:
+            yield client
+            return
+        with self.session() as session:
             yield session
 
     @contextmanager

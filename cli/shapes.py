@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from agent.autofill import FilledField
     from agent.ingest import FileReport
     from agent.periods import Mark
-    from agent.session import Reply
+    from agent.replies import Reply
+    from agent.tracing import Trace
     from policies.base import Choice
     from store.erasing import ErasePlan
     from store.forgetting import Forgotten
@@ -57,24 +58,52 @@ def reply(said: Reply) -> dict[str, Any]:
         "memories": [choice(one, said.marks.get(one.memory.id)) for one in said.memories],
         "edits": edits(said.entries),
         "abstained": said.abstained,
+        "likely": None if said.likely is None else round(said.likely, 4),
         "timing_ms": said.timing_ms or {},
         "turn": said.turn,
         "doubts": doubts(said),
         "open": [list(pair) for pair in said.open],
+        "questions": list(said.questions),
     }
 
 
 def doubts(said: Reply) -> list[dict[str, Any]]:
     """Pairs among the memories that were read for an answer that cannot both hold."""
-    from agent.provenance import doubted
-
     return [
         {
             "memories": [doubt.first.id, doubt.second.id],
             "trust": [(m.trust or "told") for m in (doubt.first, doubt.second)],
         }
-        for doubt in doubted(said.memories, said.selection)
+        for doubt in said.doubts
     ]
+
+
+def trace(found: Trace) -> dict[str, Any]:
+    """How the memories behind an answer were chosen; no text of what is forgotten since."""
+    return {
+        "turn": found.turn.id,
+        "at": iso(found.turn.at),
+        "question": found.turn.text,
+        "policy": found.policy,
+        "likely": found.likely,
+        "steps": [
+            {
+                "memory": traced.step.memory,
+                "text": None if traced.memory is None else traced.memory.text,
+                "score": round(traced.step.score, 4),
+                "probability": traced.step.probability,
+                "chosen": traced.step.chosen,
+                "activated": traced.step.activated,
+                "via": traced.step.via,
+                "state": dict(traced.step.state),
+                "reason": traced.step.reason,
+                "used": traced.used,
+            }
+            for traced in found.steps
+        ],
+        "cut": found.cut,
+        "redacted": found.redacted,
+    }
 
 
 def origin(source: Source | None) -> dict[str, Any] | None:

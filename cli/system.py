@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.resident import running_of, shape
 from cli.run import Run
 
 if TYPE_CHECKING:
@@ -230,13 +231,24 @@ def status(context: typer.Context) -> None:
 
     with run.graph() as graph:
         found = overview(graph, run.config)
+    running = running_of(run.config)
+    if running is not None:
+        found |= shape(running)
 
     def show(out: Console) -> None:
         out.print(f"home      {found['home']}", markup=False)
         for what in ("memories", "sources"):
             counts = ", ".join(f"{n} {name}" for name, n in found[what].items()) or "none"
             out.print(f"{what:<9} {counts}", markup=False)
-        out.print("resident  not running: commands load the models themselves")
+        if running is None:
+            out.print("resident  not running: commands load the models themselves (memlane up)")
+        else:
+            loaded = ", ".join(running.loaded) or "nothing"
+            port = f", port {running.port}" if running.port else ""
+            out.print(
+                f"resident  process {running.pid}{port}, up {running.uptime_s:,.0f} s, "
+                f"in memory: {loaded}"
+            )
         for failure in found["failed"]:
             out.print(
                 f"failed    {failure['source']} {failure['path'] or failure['kind']}: "

@@ -160,6 +160,7 @@ def import_(
                 place,
                 dry_run=dry_run,
                 on_bytes=lambda read: advance("importing", read, max(size, read)),
+                keep_secrets=config.keep_secrets,
             )
             if extract and not dry_run:
                 for report in _extracted(session, done.waiting):
@@ -206,7 +207,7 @@ def _ingest(run: Run, path: Path, form: str, dry_run: bool) -> None:
     with run.session() as session:
         fixed = config.fixed_now is not None
         reports = list(
-            ingest([path], session.graph, session, config.now, fixed_time=fixed, kind=kind)
+            ingest([path], session.graph, session, config.now, fixed_time=fixed, kind=kind, keep_secrets=config.keep_secrets)
         )
     document = {
         "format": form,

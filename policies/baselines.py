@@ -1,12 +1,20 @@
-"""Policies without learning: what every learned one is measured against."""
+"""Policies without learning: what every learned one is measured against.
+
+BM25 is in ``policies.bm25``, fusions in ``policies.fusion``, what asks others in
+``policies.prompted``, questions taken apart in ``policies.decomposed``.
+"""
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from policies.base import Choice, Question, Selection, Step
+from policies.ranking import best, product, selection, similar
+from store.shelf import Told
 from store.view import GraphView
 
 
@@ -22,11 +30,10 @@ class TopK:
     def select(self, question: Question, view: GraphView) -> Selection:
         if not view.memories:
             return Selection(self.name, (), ())
-        scores = view.vectors @ question.vector  # (n,)
-        order = np.argsort(-scores, kind="stable")[: max(2 * self.k, self.k + 5)]
+        scores = similar(question, view)
         chosen: list[Choice] = []
         trace: list[Step] = []
-        for row in order:
+        for row in best(scores, max(2 * self.k, self.k + 5)):
             memory, score = view.memories[row], float(np.clip(scores[row], 0.0, 1.0))
             if score < self.floor:
                 reason = f"below the floor of {self.floor}"
@@ -46,10 +53,105 @@ class AllMemories:
     name: str = "all"
 
     def select(self, question: Question, view: GraphView) -> Selection:
-        scores = view.vectors @ question.vector if view.memories else np.zeros(0)
-        chosen = tuple(
-            Choice(memory, float(np.clip(score, 0.0, 1.0)))
-            for memory, score in zip(view.memories, scores, strict=True)
+        rows = range(len(view.memories))
+        return selection(self.name, question, view, rows, (), "all are taken", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Recency:
+    """The ``k`` memories told last, whatever is asked."""
+
+    k: int = 5
+    name: str = "recency"
+
+    def select(self, question: Question, view: GraphView) -> Selection:
+        order = view.once(_latest_first)
+        return selection(
+            self.name,
+            question,
+            view,
+            order[: self.k].tolist(),
+            order[self.k : self.k + 5].tolist(),
+            "among those told last",
+            f"told before the last {self.k}",
         )
-        trace = tuple(Step(c.memory.id, c.score, True, "all are taken") for c in chosen)
-        return Selection(self.name, chosen, trace)
+
+
+def _latest_first(view: GraphView) -> NDArray[np.intp]:
+    numbers = view.numbers
+    told = np.array(view.shelf.of(Told).at)[numbers]
+    return np.argsort(told, kind="stable")[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """``k`` memories drawn at random: the same ones whenever the same is asked."""
+
+    k: int = 5
+    seed: int = 0
+    name: str = "random"
+
+    def select(self, question: Question, view: GraphView) -> Selection:
+        rng = np.random.default_rng((self.seed, zlib.crc32(question.text.encode())))
+        count = len(view.memories)
+        rows = rng.choice(count, min(self.k, count), replace=False) if count else np.zeros(0, int)
+        return selection(self.name, question, view, rows.tolist(), (), "drawn at random", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioned:
+    """The ``k`` most similar memories of the nearest partition (M-RAG; Wang et al., ACL 2024).
+
+    Of M-RAG only Agent-S is here, which selects a partition of the database. Agent-R, which
+    rewrites what was retrieved, is left out as EMG-RAG section 5.1 leaves it out: an answer has to
+    rest on the person's own memories, which nobody may alter. Agent-S is a trained network there;
+    here the partition with the nearest centre is selected, so that nothing but partitioning is
+    compared. Partitions are the subclasses; memories that nobody placed are clustered instead,
+    which is another of M-RAG's ways of making them.
+    """
+
+    k: int = 5
+    name: str = "partitioned"
+
+    def select(self, question: Question, view: GraphView) -> Selection:
+        if not view.memories:
+            return Selection(self.name, (), ())
+        groups, centres = view.once(_partitions)
+        rows = groups[int(np.argmax(centres @ question.vector))]
+        scores = product(view.vectors[rows], question.vector)
+        order = rows[best(scores, self.k + 5)].tolist()
+        return selection(
+            self.name,
+            question,
+            view,
+            order[: self.k],
+            order[self.k :],
+            "among the most similar of the nearest partition",
+            f"beyond the first {self.k}",
+        )
+
+
+def _partitions(view: GraphView) -> tuple[list[NDArray[np.intp]], NDArray[np.float32]]:
+    """Rows and unit centre of each partition."""
+    names = np.array([memory.subclass for memory in view.memories])
+    found, labels = np.unique(names, return_inverse=True)
+    if len(found) == 1:
+        labels = _clustered(view.vectors)
+    groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    centres = np.stack([view.vectors[rows].mean(axis=0) for rows in groups])
+    return groups, centres / np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-9)
+
+
+def _clustered(vectors: NDArray[np.float32], rounds: int = 10) -> NDArray[np.intp]:
+    """Labels by spherical k-means with as many clusters as usually have twenty members."""
+    count = max(1, len(vectors) // 20)
+    rng = np.random.default_rng(0)
+    centres = vectors[rng.choice(len(vectors), count, replace=False)]
+    labels = np.zeros(len(vectors), np.intp)
+    for _ in range(rounds):
+        labels = np.argmax(vectors @ centres.T, axis=1)
+        sums = np.zeros_like(centres)
+        np.add.at(sums, labels, vectors)
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        centres = np.where(lengths > 1e-9, sums / np.maximum(lengths, 1e-9), centres)
+    return labels

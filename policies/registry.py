@@ -4,24 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from policies.base import Policy
-from policies.baselines import AllMemories, TopK
+from policies.baselines import AllMemories, Chance, Partitioned, Recency, TopK
+from policies.bm25 import Bm25
+from policies.decomposed import Decomposed, Split
+from policies.fusion import Fused, FusedPlain, Rrf
+from policies.naming import NameVectors
+from policies.network import Network
+from policies.prompted import Gold, Oracle, Pick, Picked
+from policies.reinforce import Learned
+from policies.scout import Scout
+from policies.walk import Walk
 from store.errors import InvalidInput
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What policies are made with. All have a bound on how many memories to choose, or ignore it."""
+    """What policies are made with; each takes what it needs."""
 
     k: int = 5
+    """How many memories to choose at most; 'all', the oracle and the walks decide themselves."""
     seed: int = 0
     """Of policies that choose by chance."""
+    network: Network | None = None
+    """The person's own, for a policy that learns; None for the one that memlane ships."""
+    names: NameVectors | None = None
+    """Encoder of short names."""
+    split: Split | None = None
+    """Takes a question apart by a language model; None where rules are to do it."""
+    pick: Pick | None = None
+    """Picks from a list by a language model."""
+    gold: Gold | None = None
+    """Knows what an answer needs, for measuring."""
+
+
+def _learned(policy: Learned, tools: Tools) -> Policy:
+    """With the person's own weights, if there are any."""
+    return policy if tools.network is None else policy.with_network(tools.network)
 
 
 POLICIES: dict[str, Callable[[Tools], Policy]] = {
     "top-k": lambda tools: TopK(k=tools.k),
+    "bm25": lambda tools: Bm25(k=tools.k),
+    "rrf": lambda tools: Rrf(k=tools.k),
+    "fused-plain": lambda tools: FusedPlain(k=tools.k),
+    "fused": lambda tools: Fused(k=tools.k),
+    "recency": lambda tools: Recency(k=tools.k),
+    "random": lambda tools: Chance(k=tools.k, seed=tools.seed),
+    "partitioned": lambda tools: Partitioned(k=tools.k),
+    "decomposed": lambda tools: Decomposed(k=tools.k, split=tools.split),
+    "walk": lambda tools: _learned(Walk.shipped(tools.names), tools),
+    "scout": lambda tools: _learned(Scout.shipped(), tools),
     "all": lambda tools: AllMemories(),
+    "picked": lambda tools: Picked(_needed(tools.pick, "picked", "a language model"), k=tools.k),
+    "oracle": lambda tools: Oracle(_needed(tools.gold, "oracle", "the key of a data set")),
 }
 DEFAULT_POLICY = "top-k"
 
@@ -36,3 +76,11 @@ def make_policy(name: str, tools: Tools) -> Policy:
     if tools.k < 1:
         raise InvalidInput(f"k must be at least 1, not {tools.k}.")
     return POLICIES[name](tools)
+
+
+def _needed(tool: _T | None, policy: str, what: str) -> _T:
+    if tool is None:
+        raise InvalidInput(
+            f"The policy {policy!r} needs {what} and was given none. Choose another."
+        )
+    return tool

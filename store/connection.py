@@ -21,6 +21,8 @@ from store.errors import CorruptStore, HomeUnavailable, NewerStore, StoreBusy, S
 from store.migrations import migrations
 
 DATABASE_NAME = "memlane.db"
+DATABASE_FILES = tuple(DATABASE_NAME + part for part in ("", "-wal", "-shm", "-journal"))
+"""What SQLite keeps a database in."""
 BUSY_SECONDS = 30.0
 """How long a writer waits for another process before it gives up."""
 
@@ -65,6 +67,28 @@ class Connection:
         return int(rows[0]["seq"]) + 1 if rows else 1
 
 
+_kept_open: dict[tuple[int, int], int] = {}
+
+
+def read_blocks(path: Path, size: int) -> Iterator[bytes]:
+    """The bytes of a file of a database that this process may have open, ``size`` at a time.
+
+    The system drops every lock that a process has on a file when it closes any descriptor of it
+    (fcntl), and another process would then delete the write-ahead log under our connection. So
+    the descriptor stays open as long as the process lives: one a file.
+
+    :raises OSError: if it cannot be read.
+    """
+    found = path.stat()
+    key = (found.st_dev, found.st_ino)
+    if key not in _kept_open:
+        _kept_open[key] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    at = 0
+    while block := os.pread(_kept_open[key], size, at):
+        yield block
+        at += len(block)
+
+
 def ensure_home(home: Path) -> Path:
     """Get or create the home with owner-only permissions.
 
@@ -100,8 +124,11 @@ def connect(home: Path) -> Database:
     """
     path = ensure_home(home) / DATABASE_NAME
     try:
-        # SQLite gives the -wal and -shm files the permissions of the database file.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        # SQLite gives the -wal and -shm files the permissions of the database file. One that is
+        # there is not opened here: closing it again would drop the locks of this process's other
+        # connections (see ``read_blocks``), and another process would take them for gone.
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
     except OSError as error:

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from store.connection import Connection
 from store.journal import Change, Entry, payload_from_changes
+from store.learned import erase_learned
 from store.records import dumps, iso, public_id, row_id
+from store.sources import steps_of
 from store.traces import Marker, codes, occurrences, stream, windows
 from store.types import EditKind, Memory, Source, Span
 
@@ -112,6 +114,8 @@ def erase(
     # A 'delete' leaves the words in older segments of the index; a rebuild does not.
     rows.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
     turns = tuple(_blank_turns(rows, plan, _blank_sources(graph, rows, plan)))
+    ends = (end for m in plan.memories for t in m.triples for end in (t.head, t.tail))
+    erase_learned(rows, plan.ids, (*plan.texts, *ends), turns)
     entry = graph.journal.append(
         EditKind.ERASE,
         tuple(Change(memory.id, None, None, redacted=True) for memory in plan.memories),
@@ -234,11 +238,15 @@ def _blank_turns(rows: Connection, plan: ErasePlan, became: Mapping[str, str]) -
             reply = GONE
         # A chat message is a source too, and what was blanked there is blanked here.
         text = became.get(row["text"], GONE if made and text == row["text"] else text)
-        if used or made or text != row["text"] or reply != row["reply"]:
+        looked = any(step["memory"] in plan.ids for step in steps_of(trace))
+        changed = used or made or text != row["text"] or reply != row["reply"]
+        if changed or looked:
+            after = _pruned(trace, plan.ids) if changed else _without_steps(trace, plan.ids)
             rows.execute(
                 "UPDATE turns SET text = ?, reply = ?, trace = ? WHERE id = ?",
-                (text, reply, dumps(_pruned(trace, plan.ids)), row["id"]),
+                (text, reply, dumps(after), row["id"]),
             )
+        if changed:
             yield public_id("t", row["id"])
 
 
@@ -246,6 +254,15 @@ def _pruned(trace: dict[str, Any], ids: Collection[str]) -> dict[str, Any]:
     """A trace as ids alone, without the erased ones: reasons may quote."""
     kept = [memory for memory in trace.get("memories", ()) if memory not in ids]
     return {"memories": kept, "edits": trace.get("edits", []), "redacted": True}
+
+
+def _without_steps(trace: dict[str, Any], ids: Collection[str]) -> dict[str, Any]:
+    """A trace in which the erased memories were merely looked at, without what was seen there."""
+    steps = [
+        {"memory": step["memory"], "forgotten": True} if step["memory"] in ids else step
+        for step in steps_of(trace)
+    ]
+    return {**trace, "steps": steps}
 
 
 # ---- what is left, and the proof ----------------------------------------------------------

@@ -33,9 +33,12 @@ from store.journal import (
     refuse_erased,
     reversed_changes,
 )
+from store.learned import LearnedTable
 from store.memories import MemoryTable
+from store.questions import QuestionTable
 from store.records import dumps, public_id, subclass_from_row
 from store.runs import RunTable
+from store.shelf import Shelf
 from store.sources import SourceTable, TurnTable
 from store.subclass_edits import SHOWN, add_subclass, remove_subclass
 from store.sweeping import Proof, prove, sweep
@@ -44,6 +47,7 @@ from store.types import Draft, EditKind, Memory, Status, Subclass, Trust, trust_
 from store.vectors import Vector, VectorTable
 from store.verify import problems
 from store.view import GraphView
+from store.watching import WatchTable
 
 
 class MemoryGraph:
@@ -61,8 +65,12 @@ class MemoryGraph:
         self.turns = TurnTable(connection)
         self.vectors = VectorTable(connection)
         self.runs = RunTable(connection)
+        self.questions = QuestionTable(connection)
+        self.learned = LearnedTable(connection)
+        self.watched = WatchTable(connection)
         self._index: MemoryIndex | None = None
-        self._seen: tuple[object, tuple[Memory, ...], Vector] | None = None
+        self._seen: tuple[object, GraphView] | None = None
+        self._shelf: tuple[str, Shelf] | None = None
 
     @classmethod
     def open(cls, home: Path, subclasses: Sequence[Subclass] = SUBCLASSES) -> Self:
@@ -322,6 +330,7 @@ class MemoryGraph:
 
         :raises UnknownId: if there is no such memory (any more); nothing is erased.
         """
+        self._seen = self._shelf = None  # their words are in there
         return forget_for_good(self, self._rows, ids, at=at, actor=actor, proof=proof)
 
     def count_forgotten(self) -> int:
@@ -344,16 +353,21 @@ class MemoryGraph:
     def view(self, now: datetime, model: str, *, history: bool = False) -> GraphView:
         """A read-only snapshot of what holds at ``now`` (with ``history``: what ever held).
 
-        Memories without a vector of ``model`` are left out; see ``vectors.missing``.
+        Memories without a vector of ``model`` are left out; see ``vectors.missing``. The same view
+        is given until something changes, and what was derived from its memories beyond that.
         """
         index = self.index(model, now)
+        history = history and index.has_history
+        # The version tells time too: it is another one whenever a memory ends in between.
         state = (model, index.version, history)
         if self._seen is None or self._seen[0] != state:
             self._seen = None  # before the next one is made: each is as large as all vectors
-            self._seen = (state, *index.standing(history=history))
-        _, memories, vectors = self._seen
-        current = frozenset(memory.id for memory in memories if memory.holds_at(now))
-        return GraphView(memories, vectors, current)
+            if self._shelf is None or self._shelf[0] != model or self._shelf[1].stale:
+                self._shelf = (model, Shelf())
+            memories, vectors = index.standing(history=history)
+            current = frozenset(memory.id for memory in memories if memory.holds_at(now))
+            self._seen = (state, GraphView(memories, vectors, current, self._shelf[1]))
+        return self._seen[1]
 
     def verify(self, model: str | None = None) -> tuple[str, ...]:
         """What does not agree between journal, rows, full text and vectors; empty when all does.

@@ -236,6 +236,11 @@ class MemoryIndex:
         return self._memories.of([public_id("m", key) for key in keys[-count:]])
 
     @property
+    def has_history(self) -> bool:
+        """Whether something that can be searched no longer holds."""
+        return bool(self._partitions.keys(HISTORY))
+
+    @property
     def lacks_vectors(self) -> bool:
         """Whether memories that stand wait for their vector."""
         return bool(self._bare)

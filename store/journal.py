@@ -11,9 +11,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from store.connection import Connection
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.records import (
     dumps,
@@ -25,6 +24,9 @@ from store.records import (
     row_id,
 )
 from store.types import Draft, EditKind, Memory, Triple
+
+if TYPE_CHECKING:
+    from store.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,3 +238,159 @@ def m010_runs_and_removed_subclasses(db: Database) -> None:
         "CREATE INDEX IF NOT EXISTS journal_source ON journal(source)",
         "CREATE TABLE removed_subclasses (id TEXT PRIMARY KEY REFERENCES subclasses(id))",
     )
+
+
+@migrations()
+def m011_learned(db: Database) -> None:
+    """Question-answer pairs, judgements of answers, and the weights that came of them.
+
+    Memories and turns are named without a foreign key (see ``store.learned``).
+    """
+    _run(
+        db,
+        """CREATE TABLE episodes (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at TEXT NOT NULL,
+            question TEXT NOT NULL,
+            answer TEXT NOT NULL,
+            origin TEXT NOT NULL,
+            turn INTEGER,
+            failed TEXT,
+            learned INTEGER NOT NULL
+        )""",
+        """CREATE TABLE episode_memories (
+            episode INTEGER NOT NULL REFERENCES episodes(id) ON DELETE CASCADE,
+            memory INTEGER NOT NULL,
+            digest TEXT NOT NULL,
+            PRIMARY KEY (episode, memory)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE feedback (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at TEXT NOT NULL,
+            turn INTEGER NOT NULL UNIQUE,
+            judgement TEXT NOT NULL,
+            answer TEXT
+        )""",
+        """CREATE TABLE weights (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            policy TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            at TEXT NOT NULL,
+            by TEXT NOT NULL,
+            inputs INTEGER NOT NULL,
+            hidden INTEGER NOT NULL,
+            outputs INTEGER NOT NULL,
+            flat BLOB,
+            state TEXT NOT NULL,
+            before REAL,
+            after REAL,
+            continues INTEGER NOT NULL,
+            active INTEGER NOT NULL,
+            due INTEGER NOT NULL DEFAULT 0,
+            figures TEXT NOT NULL,
+            UNIQUE (policy, number)
+        )""",
+        """CREATE TABLE weights_memories (
+            weights INTEGER NOT NULL REFERENCES weights(id) ON DELETE CASCADE,
+            memory INTEGER NOT NULL,
+            PRIMARY KEY (weights, memory)
+        ) WITHOUT ROWID""",
+    )
+
+
+@migrations()
+def m012_questions(db: Database) -> None:
+    """What memlane has to ask the person, by the ids of memories (``store.questions``)."""
+    _run(
+        db,
+        """CREATE TABLE questions (
+            ask TEXT NOT NULL,
+            first INTEGER NOT NULL,
+            second INTEGER NOT NULL,
+            raised TEXT NOT NULL,
+            asked TEXT,
+            PRIMARY KEY (ask, first, second)
+        ) WITHOUT ROWID""",
+    )
+
+
+@migrations()
+def m013_large_homes(db: Database) -> None:
+    """Vectors as rows of a table, and relations by name.
+
+    In the tree of a table WITHOUT ROWID a vector of 1,536 bytes lies on a page of its own beside
+    its row, so that reading all of them read twice as many pages as there are bytes.
+    """
+    _run(
+        db,
+        """CREATE TABLE vectors_kept (
+            id INTEGER PRIMARY KEY,
+            memory INTEGER NOT NULL REFERENCES memories(id) ON DELETE CASCADE,
+            model TEXT NOT NULL,
+            vector BLOB NOT NULL,
+            UNIQUE (memory, model)
+        )""",
+        """INSERT INTO vectors_kept (memory, model, vector)
+           SELECT memory, model, vector FROM vectors ORDER BY model, memory""",
+        "DROP TRIGGER vectors_stale",
+        "DROP TABLE vectors",
+        "ALTER TABLE vectors_kept RENAME TO vectors",
+        """CREATE TRIGGER vectors_stale AFTER UPDATE OF text ON memories
+           WHEN old.text <> new.text BEGIN
+            DELETE FROM vectors WHERE memory = new.id;
+        END""",
+        "CREATE INDEX relations_name ON relations(name)",
+    )
+
+
+@migrations()
+def m014_kept_expiry(db: Database) -> None:
+    """The end that the person gave with a text, kept with it until a memory is made of it."""
+    _run(db, "ALTER TABLE sources ADD COLUMN expires TEXT")
+
+
+@migrations()
+def m015_layouts(db: Database) -> None:
+    """Where on a screenshot its text stands, by the characters of the source's text."""
+    _run(
+        db,
+        """CREATE TABLE layouts (
+            source INTEGER NOT NULL REFERENCES sources(id) ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            span_start INTEGER NOT NULL,
+            span_end INTEGER NOT NULL,
+            "left" REAL NOT NULL,
+            top REAL NOT NULL,
+            "right" REAL NOT NULL,
+            bottom REAL NOT NULL,
+            confidence REAL NOT NULL,
+            PRIMARY KEY (source, number)
+        ) WITHOUT ROWID""",
+    )
+
+
+@migrations()
+def m016_watching(db: Database) -> None:
+    """The folders that are watched, and what is known of each file in them (``store.watching``).
+
+    No column holds text of a file: what went wrong with a stored one is told by its source.
+    """
+    _run(
+        db,
+        "CREATE TABLE watched (path TEXT PRIMARY KEY, since TEXT NOT NULL, more INTEGER NOT NULL)",
+        """CREATE TABLE watched_files (
+            path TEXT PRIMARY KEY,
+            folder TEXT NOT NULL,
+            state TEXT NOT NULL,
+            size INTEGER,
+            changed INTEGER,
+            due REAL NOT NULL,
+            tries INTEGER NOT NULL,
+            at TEXT NOT NULL,
+            source INTEGER,
+            reason TEXT
+        )""",
+        "CREATE INDEX watched_files_due ON watched_files(state, due)",
+        "CREATE INDEX watched_files_folder ON watched_files(folder)",
+        "CREATE INDEX sources_content ON sources(content_hash)",
+    )

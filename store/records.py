@@ -155,6 +155,7 @@ def source_from_row(row: Mapping[str, Any]) -> Source:
         place=row["place"],
         status=SourceStatus(row["status"]),
         error=row["error"],
+        expires=moment(row["expires"]),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from store.connection import Connection
 from store.errors import UnknownId
 from store.records import dumps, iso, public_id, row_id, source_from_row
-from store.types import Source, SourceKind, SourceStatus
+from store.types import Source, SourceKind, SourceStatus, Span, TextBox
 
 
 def content_hash(text: str) -> str:
@@ -38,8 +38,10 @@ class SourceTable:
         locator: str | None = None,
         place: str | None = None,
         digest: str | None = None,
+        expires: datetime | None = None,
+        layout: Sequence[TextBox] = (),
     ) -> Source:
-        """Store raw text as PENDING and return it.
+        """Store raw text as PENDING, with its layout where it was read off a picture.
 
         What this very file already gave (same ``digest``, by default the text's hash) is returned
         as it stands, so ingesting again after a crash takes the work up instead of doubling it.
@@ -55,11 +57,41 @@ class SourceTable:
                 if latest is not None and latest.content_hash == digest:
                     return latest
             key = self._rows.execute(
-                """INSERT INTO sources (kind, locator, content_hash, text, captured, place, status)
-                   VALUES (?, ?, ?, ?, ?, ?, ?)""",
-                (kind, locator, digest, clean, iso(captured), place, SourceStatus.PENDING),
+                """INSERT INTO sources
+                   (kind, locator, content_hash, text, captured, place, status, expires)
+                   VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+                (
+                    kind,
+                    locator,
+                    digest,
+                    clean,
+                    iso(captured),
+                    place,
+                    SourceStatus.PENDING,
+                    iso(expires),
+                ),
             )
+            for number, box in enumerate(layout):
+                self._rows.execute(
+                    "INSERT INTO layouts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (key, number, box.span.start, box.span.end)
+                    + (box.left, box.top, box.right, box.bottom, box.confidence),
+                )
             return self.get(public_id("s", key))
+
+    def layout(self, source: str) -> tuple[TextBox, ...]:
+        """Where on its picture the text of a source stands; empty where it was no picture."""
+        rows = self._rows.query(
+            "SELECT * FROM layouts WHERE source = ? ORDER BY number",
+            [row_id("s", source, "source")],
+        )
+        return tuple(
+            TextBox(
+                Span(row["span_start"], row["span_end"]),
+                *(row[side] for side in ("left", "top", "right", "bottom", "confidence")),
+            )
+            for row in rows
+        )
 
     def get(self, source: str) -> Source:
         """:raises UnknownId: if there is none with this id."""
@@ -83,6 +115,23 @@ class SourceTable:
             "SELECT * FROM sources WHERE locator = ? ORDER BY id DESC LIMIT 1", [locator]
         )
         return source_from_row(rows[0]) if rows else None
+
+    def all_from(self, locator: str) -> tuple[Source, ...]:
+        """Every version that came from this path, oldest first."""
+        rows = self._rows.query("SELECT * FROM sources WHERE locator = ? ORDER BY id", [locator])
+        return tuple(source_from_row(row) for row in rows)
+
+    def same_content(self, digest: str) -> tuple[Source, ...]:
+        """The sources with this hash, newest first."""
+        rows = self._rows.query(
+            "SELECT * FROM sources WHERE content_hash = ? ORDER BY id DESC", [digest]
+        )
+        return tuple(source_from_row(row) for row in rows)
+
+    def relocate(self, old: str, new: str) -> None:
+        """A file was moved: all that came from it is of the new path."""
+        with self._rows.writing():
+            self._rows.execute("UPDATE sources SET locator = ? WHERE locator = ?", (new, old))
 
     def list(self, *statuses: SourceStatus) -> tuple[Source, ...]:
         """Sources in the order they came, all or those of the given statuses."""
@@ -131,17 +180,33 @@ class TurnTable:
             )
         return public_id("t", key)
 
+    def get(self, turn: str) -> Turn:
+        """:raises UnknownId: if there is none with this id."""
+        for row in self._rows.query(
+            "SELECT * FROM turns WHERE id = ?", [row_id("t", turn, "turn")]
+        ):
+            return _turn_from_row(row)
+        raise UnknownId(f"There is no turn {turn}. Every answer names its own; --json shows it.")
+
     def last(self, limit: int = 20) -> tuple[Turn, ...]:
         """The last exchanges, oldest first."""
         rows = self._rows.query("SELECT * FROM turns ORDER BY id DESC LIMIT ?", [limit])
-        return tuple(
-            Turn(
-                public_id("t", row["id"]),
-                datetime.fromisoformat(row["at"]),
-                row["text"],
-                row["route"],
-                row["reply"],
-                json.loads(row["trace"]),
-            )
-            for row in reversed(rows)
-        )
+        return tuple(map(_turn_from_row, reversed(rows)))
+
+
+def steps_of(trace: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The steps of a turn's trace, each of a memory; an imported trace may hold anything."""
+    steps = trace.get("steps")
+    found = steps if isinstance(steps, list) else []
+    return [s for s in found if isinstance(s, dict) and isinstance(s.get("memory"), str)]
+
+
+def _turn_from_row(row: dict[str, Any]) -> Turn:
+    return Turn(
+        public_id("t", row["id"]),
+        datetime.fromisoformat(row["at"]),
+        row["text"],
+        row["route"],
+        row["reply"],
+        json.loads(row["trace"]),
+    )

@@ -238,6 +238,8 @@ def _told_since(
             *rows.query("SELECT text FROM sources WHERE id > ?", [row["last_source"]]),
             *rows.query("SELECT text || ' ' || reply FROM turns WHERE id > ?", [row["last_turn"]]),
             *rows.query("SELECT changes FROM journal WHERE id > ?", [row["last_entry"]]),
+            # Those that said it before went with it, so one that says it now is newer.
+            *rows.query("SELECT answer FROM feedback WHERE answer IS NOT NULL"),
         ]
         for text in (value for found in newer for value in found.values()):
             for mark in marker.find(hits, stream(text)):

@@ -27,6 +27,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from store.connection import DATABASE_FILES, read_blocks
 from store.types import Span
 
 LONGEST = 12
@@ -86,6 +87,9 @@ def codes(text: str) -> frozenset[str]:
 
 def parts_of(path: Path) -> Iterator[Iterator[bytes]]:
     """A file in blocks of bytes; of a zip, as a backup is, also each file that is packed in it."""
+    if path.name in DATABASE_FILES:
+        yield read_blocks(path, _CHUNK)
+        return
     yield _blocks(lambda: path.open("rb"))
     with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
         for member in archive.infolist():

@@ -191,6 +191,19 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class TextBox:
+    """Where on its picture a stretch of a source's text stands."""
+
+    span: Span
+    left: float
+    top: float
+    right: float
+    bottom: float
+    """In pixels of the upright picture."""
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """Raw text as it arrived, kept whatever becomes of its extraction."""
 
@@ -204,6 +217,8 @@ class Source:
     place: str | None = None
     status: SourceStatus = SourceStatus.PENDING
     error: str | None = None
+    expires: datetime | None = None
+    """When what it says stops being true, where the person gave that with it."""
 
 
 @dataclass(frozen=True, slots=True)

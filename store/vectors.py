@@ -29,7 +29,7 @@ class VectorTable:
         with self._rows.writing():
             for memory, vector in vectors.items():
                 self._rows.execute(
-                    "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
+                    "INSERT OR REPLACE INTO vectors (memory, model, vector) VALUES (?, ?, ?)",
                     (
                         row_id("m", memory, "memory"),
                         model,
@@ -73,10 +73,8 @@ class VectorTable:
     def missing(self, model: str) -> tuple[str, ...]:
         """Ids of memories that have no vector of ``model`` yet."""
         rows = self._rows.query(
-            # By this index the vectors themselves, a page each, need not be read.
             """SELECT id FROM memories WHERE NOT EXISTS
-               (SELECT 1 FROM vectors INDEXED BY vectors_memory
-                WHERE vectors.memory = memories.id AND model = ?)
+               (SELECT 1 FROM vectors WHERE vectors.memory = memories.id AND model = ?)
                ORDER BY id""",
             [model],
         )

@@ -175,7 +175,8 @@ def open_tmp(tmp_path: Path) -> Path:
 
 
 def test_a_folder_without_permission(session, open_tmp: Path):
-    from agent.ingest import find_files, plan_change
+    from agent.ignoring import Ignore
+    from agent.ingest import plan_change
 
     closed = open_tmp / "closed"
     closed.mkdir()
@@ -185,8 +186,8 @@ def test_a_folder_without_permission(session, open_tmp: Path):
     def work() -> None:
         raise RuntimeError(
             [
-                plan_change(p, session.graph).reason
-                for p in find_files([closed], session.config.home)
+                plan_change(found.path, session.graph).reason
+                for found in Ignore(home=session.config.home).find([closed])
             ]
         )
 

@@ -316,6 +316,44 @@ def test_what_means_the_same_on_any_day_stays_as_written(text: str):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "My gym is open on Sunday.",
+        "The library isn't open on Monday.",
+        "The pool is only open on Saturday and Sunday.",
+        "I swim on Tuesday.",
+        "I swim on Tuesdays.",
+        "I go to choir on Thursday evening.",
+        "We do yoga on Monday at 7.",
+        "I don't eat meat on Friday.",
+        "I usually call my mother on Sunday.",
+        "My son swims on Tuesday.",
+    ],
+)
+def test_a_weekly_habit_is_no_date(text: str):
+    assert resolve_text(text, NOW) == text
+    assert validity(text, NOW).when is None
+
+
+@pytest.mark.parametrize(
+    ("said", "stored"),
+    [
+        ("The dentist is on Sunday.", "The dentist is on 2024-05-12."),
+        ("I have a dentist appointment on Tuesday.", "I have a dentist appointment on 2024-05-14."),
+        ("I play chess with Ben on Tuesday.", "I play chess with Ben on 2024-05-14."),
+        ("I am busy on Tuesday.", "I am busy on 2024-05-14."),
+        ("I swim this Tuesday.", "I swim on 2024-05-14."),
+        ("I fly to Rome on Tuesday.", "I fly to Rome on 2024-05-14."),
+        ("I will swim on Tuesday.", "I will swim on 2024-05-14."),
+        ("I swam on Thursday.", "I swam on 2024-05-09."),
+        ("My gym will be open on Sunday.", "My gym will be open on 2024-05-12."),
+    ],
+)
+def test_what_happens_on_one_day_gets_its_date(said: str, stored: str):
+    assert resolve_text(said, NOW) == stored
+
+
+@pytest.mark.parametrize(
     ("text", "until"),
     [
         ("My voucher is valid until 14 May 2024.", "2024-05-15"),

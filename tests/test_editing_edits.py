@@ -109,6 +109,24 @@ def test_facts_that_can_both_hold_both_stay(session, first, second):
     assert len(current(session)) == 2
 
 
+@pytest.mark.parametrize(
+    ("told_before", "new", "left", "asked_about"),
+    [
+        ("I work at Acme.", "I joined Bolt as a designer.", 1, 0),
+        ("I joined Bolt as a designer.", "I joined Norbank as head of design.", 1, 0),
+        ("I work at Acme.", "I joined a choir.", 2, 0),
+        ("I work at Acme.", "I joined Riverside Choir in March.", 2, 0),
+        ("I work at Acme.", "I joined Tom on a trip to Rome.", 2, 0),
+        ("I work at Acme.", "I joined Stripe.", 2, 1),
+        ("I work at Acme.", "I joined Fit24 last week.", 2, 1),
+    ],
+)
+def test_joining_ends_a_job_only_where_it_is_one(session, told_before, new, left, asked_about):
+    told(session, told_before)
+    done = told(session, new)
+    assert (len(current(session)), len(done.open)) == (left, asked_about)
+
+
 def test_one_home_address_stands_at_a_time(session):
     told(session, "I live in Bedok.")
     done = told(session, "I live in Tampines.")
@@ -243,12 +261,13 @@ def undecided(session, monkeypatch):
 
 def asked(session: Session):
     """Tell the other value as a chat turn: remembered as it stands, logged with its question."""
-    from agent.session import _told
+    from agent.replies import told as reply_to
 
     done = session.remember("Set my plane seat to the window seat.")
     assert len(done.open) == 1
     clock = type("Clock", (), {"total": lambda self: {}})()
-    return session._logged("Set my plane seat to the window seat.", _told(done), clock, NOW)
+    reply = session._asking(reply_to(done), NOW)
+    return session._logged("Set my plane seat to the window seat.", reply, clock, NOW)
 
 
 def test_both_stay_and_the_person_is_asked(undecided):

@@ -99,3 +99,15 @@ def test_a_damaged_folder_is_named(folder: Path, tmp_path: Path, capfd):
         SentenceEncoder(copy, sha256="")
     assert "\n" not in str(caught.value)
     assert capfd.readouterr() == ("", "")
+
+
+def test_names_have_vectors_of_their_own_where_like_is_near_like(encoder: SentenceEncoder):
+    names = ["doctor", "physician", "bicycle", "my boss", "", "\ud800"]
+    vectors = encoder.encode_names(names)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors[:4], axis=1), 1.0, atol=1e-5)
+    assert not vectors[4].any()
+    assert vectors[0] @ vectors[1] > 0.3 > vectors[0] @ vectors[2]
+    # A name is the same whatever it is asked with.
+    np.testing.assert_array_equal(encoder.encode_names(["my boss"])[0], vectors[3])
+    assert encoder.encode_names([]).shape[0] == 0

@@ -139,6 +139,63 @@ def test_a_later_time_moves_the_flight_and_keeps_what_else_is_known(session: Ses
     ]
 
 
+@pytest.mark.parametrize(
+    ("booked", "moved"),
+    [
+        (
+            "I have a flight to Lagos on 2024-06-12 at 08:40.",
+            "I have a flight to Lagos on 2024-06-12 at 09:15.",
+        ),
+        (
+            "My flight QX481 to Lagos departs on 2024-06-12 at 08:40.",
+            "My flight QX481 to Lagos departs on 2024-06-12 at 09:15.",
+        ),
+    ],
+)
+def test_an_hour_without_a_day_moves_the_flight_that_is_still_to_come(
+    session: Session, booked: str, moved: str
+):
+    session.remember("My flight KL204 to Oslo departs on 2024-04-12 at 07:00.")  # last month's
+    session.remember(booked)
+    session.remember("My flight now leaves at 9:15.")
+    assert holding(session) == ["My flight KL204 to Oslo departs on 2024-04-12 at 07:00.", moved]
+    assert session.graph.verify() == ()
+
+
+def test_an_hour_without_a_day_changes_the_coming_one_of_two_flights_of_a_number(session: Session):
+    session.remember("My flight QX481 departs on 2024-04-12 at 23:45.")
+    session.remember("My flight QX481 departs on 2024-06-19 at 08:10.")
+    session.remember("QX481 now departs at 09:00.")
+    assert holding(session) == [
+        "My flight QX481 departs on 2024-04-12 at 23:45.",
+        "My flight QX481 departs on 2024-06-19 at 09:00.",
+    ]
+
+
+def test_an_hour_that_may_be_of_two_coming_flights_is_asked_about(session: Session):
+    session.remember("My flight to Oslo departs on 2024-05-12 at 07:00.")
+    session.remember("My flight to Lagos departs on 2024-06-12 at 08:40.")
+    done = session.remember("My flight now leaves at 9:15.")
+    assert len(holding(session)) == 3
+    assert [old.text for old, _ in done.open] == [
+        "My flight to Oslo departs on 2024-05-12 at 07:00."
+    ]
+
+
+def test_an_hour_changes_in_the_mail_and_on_the_boarding_pass(session: Session):
+    session.remember("I have booked flight QX481 to Lagos on 2024-06-12 at 08:40.")
+    session.remember("The QX481 flight departs on 2024-06-12 at 08:40.")
+    session.remember("QX481 now departs at 09:15.")
+    assert not any("08:40" in text for text in holding(session))
+    assert any("to Lagos" in text and "09:15" in text for text in holding(session))
+
+
+def test_an_arrival_does_not_move_the_departure_of_a_booking(session: Session):
+    session.remember("I have a flight to Lagos on 2024-06-12 at 08:40.")
+    session.remember("My flight now arrives at 11:20.")
+    assert "I have a flight to Lagos on 2024-06-12 at 08:40." in holding(session)
+
+
 def test_an_appointment_moves_under_another_name_of_its_person(session: Session):
     session.remember("My boss is Tunde.")
     session.remember("My boss's review with Dr Ode is on 2024-06-12 at 10:00 at Voss House.")
@@ -180,3 +237,37 @@ def test_editing_takes_names_and_phrases_for_one(session: Session):
     session.remember("My boss lives in Cork.")
     assert "My boss lives in Enugu." in holding(session)  # that was Tunde
     assert session.graph.verify() == ()
+
+
+def at(session: Session, **later: int) -> Session:
+    config = replace(session.config, fixed_now=NOW + timedelta(**later))
+    return Session(config, session.graph, llm=session.llm, embedder=session.embedder)
+
+
+def test_what_says_who_the_former_boss_was_is_read_with_what_was_said_of_him(session: Session):
+    session.remember("My boss is Tunde.")
+    session.remember("My boss drinks rooibos.")
+    at(session, days=5).remember("My new boss is Ms Halloran.")
+    later = at(session, days=6)
+    found = later.retrieve("What does Tunde drink?", k=1)
+    texts = [choice.memory.text for choice in found.selection.chosen]
+    assert texts[0] == "My boss drinks rooibos."
+    assert "My boss is Tunde." in texts
+    assert found.marks["m1"].standing == "replaced"
+    asked = [c.memory.text for c in later.select("Who is my boss?").chosen]
+    assert "My boss is Tunde." not in asked
+
+
+def test_a_question_about_the_past_is_asked_under_every_name(session: Session):
+    session.remember("My boss is Mr Adeyemi.")
+    session.remember("Tunde is my boss.")
+    for text in ("My boss drinks rooibos.", "Petra drinks water.", "I drink coffee.",
+                 "Tundra is a cold land.", "I drank tea with Petra."):  # fmt: skip
+        session.remember(text)
+    at(session, days=40).remember("My boss is Ms Halloran.")
+    at(session, days=41).remember("My boss drinks cocoa.")
+    later = at(session, days=60)
+    for question in ("What did Tunde drink in May?", "What did my boss drink in May?"):
+        texts = [choice.memory.text for choice in later.select(question).chosen]
+        assert "My boss drinks rooibos." in texts
+        assert "My boss drinks cocoa." not in texts

@@ -212,7 +212,10 @@ def test_view_holds_what_is_current_and_history_only_when_asked(graph: MemoryGra
         ("DELETE FROM relations", "m1: row and journal differ"),
         ("INSERT INTO memories_fts(rowid, text) VALUES (7, 'ghost')", "full text"),
         ("INSERT INTO entities (name, key) VALUES ('x', 'x')", "no relation names it"),
-        ("INSERT INTO vectors VALUES (1, 'e', x'0000')", "no float32 array"),
+        (
+            "INSERT INTO vectors (memory, model, vector) VALUES (1, 'e', x'0000')",
+            "no float32 array",
+        ),
     ],
 )
 def test_verify_finds_whatever_does_not_agree(graph: MemoryGraph, damage: str, finding: str):
@@ -280,3 +283,39 @@ def test_any_sequence_of_edits_and_undos_verifies(tmp_path_factory, steps):
             except (EditConflict, UnknownId):
                 pass
         assert graph.verify() == ()
+
+
+def test_relation_names_are_all_found_in_order(graph: MemoryGraph):
+    assert graph.memories.relation_names() == ()
+    for name in ("likes", "boss", "works_at", "likes", "'; DROP TABLE"):
+        graph.apply([Insert(draft(f"{name}.", ("me", name, "x")))], at=NOW)
+    assert graph.memories.relation_names() == ("'; DROP TABLE", "boss", "likes", "works_at")
+
+
+def test_vectors_of_an_older_home_are_kept_and_still_leave_with_their_text(tmp_path: Path):
+    from sqlite_utils import Database
+
+    from store.migrations import migrations
+
+    db = Database(tmp_path / "memlane.db")
+    migrations.apply(db, stop_before="m013_large_homes")
+    vector = np.eye(4, dtype="<f4")[0].tobytes()
+    db.execute("INSERT INTO types VALUES ('Attribute', 0)")
+    db.execute("INSERT INTO subclasses VALUES ('attribute.own', 'Attribute', 'own', 0, '[]', 0)")
+    for number in (1, 2):
+        db.execute(
+            "INSERT INTO memories (id, text, subclass, created, status) VALUES (?, 'Old.',"
+            " 'attribute.own', '2024-05-08T09:00:00+00:00', 'current')",
+            [number],
+        )
+        db.execute("INSERT INTO vectors VALUES (?, 'e', ?)", [number, vector])
+    db.conn.commit()
+    db.close()
+    with MemoryGraph.open(tmp_path) as graph:
+        assert sorted(graph.vectors.of("e")) == ["m1", "m2"]
+        assert graph.vectors.missing("e") == ()
+        with graph.writing():
+            graph._rows.execute("UPDATE memories SET text = 'New.' WHERE id = 1")
+        assert list(graph.vectors.of("e")) == ["m2"]
+        graph.vectors.put("e", {"m2": np.eye(4, dtype=np.float32)[1]})
+        assert graph.vectors.of("e")["m2"][1] == 1.0

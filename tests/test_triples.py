@@ -151,7 +151,40 @@ def test_the_model_reads_what_shapes_cannot(llm):
     assert "lumber" in found[0][0].head
 
 
-def test_joining_is_not_yet_working_there():
+@pytest.mark.parametrize(
+    ("text", "head", "employer"),
+    [
+        ("I joined Stripe.", "me", "Stripe"),
+        ("I joined Bolt as a designer.", "me", "Bolt"),
+        ("I have joined Bolt as head of design.", "me", "Bolt"),
+        ("I joined Kestrel Robotics in March.", "me", "Kestrel Robotics"),
+        ("I am joining Zenit on 2024-06-03 as a nurse.", "me", "Zenit"),
+        ("I joined the BBC as a producer two years ago.", "me", "BBC"),
+        ("We just joined a small start-up called Pellet.", "me", "Pellet"),
+        ("My sister joined Bolt last week.", "my sister", "Bolt"),
+        ("Hanna joined Bolt as an engineer.", "Hanna", "Bolt"),
+    ],
+)
+def test_joining_a_name_or_as_something_is_working_there(text: str, head: str, employer: str):
+    assert facts(text)[0] == (head, "works_at", employer)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I joined a choir.",
+        "I joined the gym on Mill Street.",
+        "I joined Riverside Choir.",
+        "I joined Fit24 gym.",
+        "I joined Greenpeace as a volunteer.",
+        "I joined the Chess Club as a beginner.",
+        "I joined Stonefield FC last week.",
+        "I joined Tom on a trip to Rome.",
+        "I joined Tom for lunch.",
+        "I joined Mr Tan.",
+        "I joined my brother at the cinema.",
+    ],
+)
+def test_joining_a_club_or_somebody_is_no_job(text: str):
     """'works_at' has one value at a time: a choir would have ended the job."""
-    ((triple,),) = triples_for(["I joined a choir."], None)
-    assert (triple.relation, triple.tail) == ("join", "choir")
+    assert all(relation != "works_at" for _, relation, _ in facts(text))

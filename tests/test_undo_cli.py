@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -248,3 +249,21 @@ def test_sources_given_twice_count_once(graph: MemoryGraph):
     source = graph.sources.add(SourceKind.NOTE, "A.", NOW, locator="/a.md")
     graph.apply([Insert(draft("A."))], at=NOW, source=source.id)
     assert len(from_sources(graph.journal, [source.id, source.id])) == 1
+
+
+def test_a_message_of_several_edits_names_them_all_and_they_go_together(
+    five: MemoryGraph, memlane: Memlane, monkeypatch: pytest.MonkeyPatch
+):
+    from cli.render import undo_of
+
+    entries = five.journal.list()
+    assert undo_of(entries[-2:]) == "e4 e5"
+    assert undo_of(entries) == "e1 --batch"
+    named = undo_of(entries[-2:]).split()
+    assert memlane("memories", "undo", *named, "--yes").code == 0
+    assert texts(five) == ["Fact 1.", "Fact 2.", "Fact 3."]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"/undo e1 e2\n/undo e99\n")))
+    result = memlane("chat")
+    assert result.out.count("Undone: ") == 2
+    assert "There is no edit e99" in result.err
+    assert texts(five) == ["Fact 3."]

@@ -9,7 +9,9 @@ import contextlib
 import os
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -84,6 +86,34 @@ class SentenceEncoder:
                 normalize_embeddings=True,
             )
         return np.ascontiguousarray(vectors, dtype=np.float32)
+
+    def encode_names(self, names: Sequence[str]) -> Vectors:
+        """Unit vectors of short names, one row each: the mean of their tokens' own embeddings.
+
+        No attention over the words, so a name costs microseconds and not milliseconds. The mean of
+        the whole vocabulary is taken off, else all names look alike (Mu and Viswanath, 2018). They
+        compare with one another, not with those of ``encode``.
+        """
+        tokenizer, table = self._names
+        vectors = np.zeros((len(names), table.shape[1]), dtype=np.float32)
+        clean = [name.encode("utf-8", "replace").decode("utf-8") for name in names]
+        for row, read in enumerate(tokenizer.encode_batch(clean, add_special_tokens=False)):
+            if read.ids:
+                vectors[row] = table[read.ids].mean(axis=0)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / np.maximum(lengths, 1e-9)
+
+    @cached_property
+    def _names(self) -> tuple[Any, Vectors]:
+        """A tokenizer of its own, that cuts and pads nothing, and the embedding of each token."""
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_str(self._model.tokenizer.backend_tokenizer.to_str())
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        weights = self._model[0].auto_model.get_input_embeddings().weight
+        table = weights.detach().float().numpy()
+        return tokenizer, np.ascontiguousarray(table - table.mean(axis=0), dtype=np.float32)
 
 
 def _stay_offline_and_quiet() -> None:

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from functools import cache
 
 from agent.dates.grammar import Grammar
+from agent.dates.habits import is_weekly
 from agent.dates.rules_clock import CLOCK_TABLE
 from agent.dates.rules_days import DAY_TABLE
 from agent.dates.rules_holidays import HOLIDAY_TABLE
@@ -53,7 +54,9 @@ def expressions(text: str, now: datetime) -> list[Expression]:
     parts = _grammar().read(text, wall, lambda moment: moment.replace(tzinfo=now.tzinfo))
     tenses = Tenses(text)
     return [
-        Expression(
+        Expression(part.start, part.end, _EVERY_WEEK, _NO_READING)
+        if is_weekly(text, part.start, part.end)
+        else Expression(
             part.start, part.end, part.when, _choose(tenses, part.start, part.end, part.when, wall)
         )
         for part in parts
@@ -62,6 +65,7 @@ def expressions(text: str, now: datetime) -> list[Expression]:
 
 
 _NO_READING = Reading(None, None)
+_EVERY_WEEK = When("recurring", "set", ())
 # How far around an expression its tense is looked for, in characters.
 _REACH = 160
 _WORD_OR_END = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?|[.!?](?=\s)|\n")

@@ -9,7 +9,7 @@ Exact comparisons come first (``compare``), the first that holds:
 3. *the same sentence with another value*: what comes before the value is the same, and only a
    number, time, date, code or name differs -> replace;
 4. *a part that moves*: the draft gives an event another time -> replace, the rest stays
-   (``partial``).
+   (``partial``); without a day it is the event still to come (``ahead``).
 
 Where none holds, the pair judge (``pairs``, ``deciding``) sees what plain comparison cannot: the
 same thing in other words, a denial, another value of a slot that has no name. Everything else is a
@@ -25,8 +25,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agent.editing.ahead import ahead
 from agent.editing.changing import changes_slot
-from agent.editing.compare import same_but_value, same_statement, sameslot, slot, words
+from agent.editing.compare import (
+    may_be_no_job,
+    same_but_value,
+    same_statement,
+    sameslot,
+    slot,
+    words,
+)
 from agent.editing.deciding import Judge, decide
 from agent.editing.expiry import ended_by, passes, replaces_nothing
 from agent.editing.partial import another, merged, moved
@@ -35,7 +43,7 @@ from agent.editing.roles import further_name
 from agent.triples.tidying import without_lead
 from store.journal import Edit, Expire, Insert, Replace
 from store.partitions import Match
-from store.types import Draft, Memory, Subclass
+from store.types import Draft, Memory, Subclass, may_replace
 
 __all__ = ["EditPlan", "Question", "Unchanged", "leftovers", "plan_edits", "slot"]
 
@@ -108,11 +116,14 @@ def plan_edits(
         if further_name(draft, [match.memory for match in free]):
             edits.append(Insert(draft))
             continue
-        old = next(
-            (m for m in free if _takes_the_place(told[m.memory.id], m, subclasses)),
-            None,
-        )
-        if old is None and judge is not None:
+        fits = [m for m in free if _takes_the_place(told[m.memory.id], m, subclasses)]
+        changed, doubtful = ahead(draft, fits)
+        old = changed[0] if changed else None
+        if old is None and doubtful is None:
+            doubtful = next((m for m in free if may_be_no_job(told[m.memory.id], m)), None)
+        if doubtful is not None:
+            questions.append(Question(doubtful.memory.id, draft.text))
+        elif old is None and judge is not None:
             decision = decide([(_undated(told[match.memory.id]), match) for match in free], judge)
             if decision.match is not None and decision.same:
                 unchanged.append(Unchanged(draft, decision.match.memory.id))
@@ -124,10 +135,30 @@ def plan_edits(
             edits.append(Insert(draft))
         else:
             taken.add(old.memory.id)
-            named = told[old.memory.id]
-            whole = merged(named, old.memory)
-            edits.append(Replace(old.memory.id, draft if whole is named else whole))
+            edits.append(Replace(old.memory.id, _whole(draft, told[old.memory.id], old.memory)))
+            for again in (match.memory for match in changed[1:]):
+                if may_replace(draft.trust, again.trust):
+                    taken.add(again.id)
+                    edits.append(_as_well(draft, told[again.id], again))
     return EditPlan(tuple(edits), tuple(unchanged), tuple(questions))
+
+
+def _as_well(draft: Draft, named: Draft, memory: Memory) -> Edit:
+    """What becomes of a memory that tells again what the draft has changed already.
+
+    Where the draft adds nothing to it, it ends: the draft would stand there twice.
+    """
+    whole = _whole(draft, named, memory)
+    if whole is not draft:
+        return Replace(memory.id, whole)
+    since = draft.valid_from or draft.created
+    return Expire(memory.id, max(since, memory.valid_from or since))
+
+
+def _whole(draft: Draft, named: Draft, memory: Memory) -> Draft:
+    """The draft with what the memory knows beyond it; ``named`` is it in the memory's names."""
+    whole = merged(named, memory)
+    return draft if whole is named else whole
 
 
 def _undated(draft: Draft) -> Draft:
@@ -140,7 +171,7 @@ def _takes_the_place(draft: Draft, match: Match, subclasses: Mapping[str, Subcla
     old = match.memory
     return (
         (sameslot(draft, match, subclasses) and not another(draft, old))
-        or changes_slot(draft, match)
+        or (changes_slot(draft, match) and not may_be_no_job(draft, match))
         or same_but_value(draft.text, old.text)
         or moved(draft, old)
     )

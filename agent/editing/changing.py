@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from agent.editing.compare import slot
-from agent.editing.relations import MANY_VALUED
+from agent.editing.relations import holds_several
 from store.partitions import Match
 from store.records import entity_key
 from store.types import Draft
@@ -20,7 +20,8 @@ _NAMED = re.compile(
 )
 _CHANGED = re.compile(
     r"\b(?:my|our) new \b|\b(?:now|from now on|from today|these days|nowadays|instead|no longer)\b"
-    r"|\b(?:changed|switched) (?:from .+? )?to\b|\bbecame\b",
+    r"|\b(?:changed|switched|moved|transferred|gone over|went over|turned) (?:[^.,;]{1,40}? )?to\b"
+    r"|\bbecame\b",
     re.IGNORECASE,
 )
 _GONE = re.compile(
@@ -48,8 +49,14 @@ def changes_slot(draft: Draft, match: Match) -> bool:
         return True  # 'I left Acme for Bolt' says itself whose place Bolt takes
     # A draft knows from when it holds where its words say so: 'since', 'from', 'moved on'.
     if draft.valid_from is None and not _CHANGED.search(draft.text):
-        return False
+        return any(_has_one(r) and _is_new(r, draft.text) for _, r in other)
     return any(_has_one(relation) for _, relation in other)
+
+
+def _is_new(relation: str, text: str) -> bool:
+    """Whether the text tells of a new one of just this: 'I go to a new hairdresser, Priya'."""
+    noun = re.escape(relation.replace("_", " "))
+    return re.search(rf"\ban? (?:new|different) {noun}\b", text, re.IGNORECASE) is not None
 
 
 def _names(text: str, value: str) -> bool:
@@ -58,4 +65,4 @@ def _names(text: str, value: str) -> bool:
 
 def _has_one(relation: str) -> bool:
     """A friend is not changed for another; a landlord is."""
-    return relation not in MANY_VALUED and _SEVERAL.fullmatch(relation.replace("_", " ")) is None
+    return not holds_several(relation) and _SEVERAL.fullmatch(relation.replace("_", " ")) is None

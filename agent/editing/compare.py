@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from agent.editing.relations import MANY_VALUED
+from agent.editing.relations import holds_several
 from agent.triples.relations import is_single
 from store.partitions import Match
 from store.records import entity_key
@@ -31,7 +31,8 @@ _VALUE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_JOINS = re.compile(r"\bjoin", re.IGNORECASE)
+_JOINS = re.compile(r"\bjoin\w*\b(?!.*\bas (?!well\b))", re.IGNORECASE)
+"""To join Bolt is a job only by the look of it; to join it as a designer is one for sure."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
@@ -59,15 +60,12 @@ def sameslot(draft: Draft, match: Match, subclasses: Mapping[str, Subclass]) -> 
             continue
         relation = place[1]
         if is_single(relation):
-            # One may join a club and a choir; only an employer there is one of.
-            if relation == "works_at" and _JOINS.search(draft.text + " " + memory.text):
-                return draft.subclass == memory.subclass == "attribute.occupation"
-            return True
+            return not may_be_no_job(draft, match)
         subclass = subclasses.get(draft.subclass)
         if (
             subclass is not None
             and subclass.single
-            and relation not in MANY_VALUED
+            and not holds_several(relation)
             and memory.subclass == draft.subclass
             and match.score >= SAME_TOPIC
             # Two stories that share a verb ('I joined ...') are no two values of one thing.
@@ -75,6 +73,21 @@ def sameslot(draft: Draft, match: Match, subclasses: Mapping[str, Subclass]) -> 
         ):
             return True
     return False
+
+
+def may_be_no_job(draft: Draft, match: Match) -> bool:
+    """Whether one of two employers may be none: 'I joined Fit24' tells of a gym or of a job.
+
+    One may join a club and a choir; only an employer there is one of.
+    """
+    memory = match.memory
+    told = {slot(t): _name(t.tail) for t in draft.triples if t.relation == "works_at"}
+    known = {slot(t): _name(t.tail) for t in memory.triples}
+    return (
+        any(known.get(place, tail) != tail for place, tail in told.items())
+        and any(map(_JOINS.search, (draft.text, memory.text)))
+        and not draft.subclass == memory.subclass == "attribute.occupation"
+    )
 
 
 def same_but_value(new: str, old: str) -> bool:

@@ -55,7 +55,11 @@ def decide(pairs: Sequence[tuple[Draft, Match]], judge: Judge) -> Decision:
 
     Each memory comes with the draft in the names which that memory uses.
     """
-    near = [(draft, match) for draft, match in pairs if same_person(draft, match)][:JUDGED]
+    near = [
+        (draft, match)
+        for draft, match in pairs
+        if same_person(draft, match) and not deny_two_things(draft.text, match.memory.text)
+    ][:JUDGED]
     judged = [(draft, match, judge(draft, match)) for draft, match in near]
     if not judged:
         return NEW
@@ -76,6 +80,22 @@ def decide(pairs: Sequence[tuple[Draft, Match]], judge: Judge) -> Decision:
 def same_person(draft: Draft, match: Match) -> bool:
     """Whether both speak of the same people: what my mother likes says nothing of what I like."""
     return _people(draft.text) == _people(match.memory.text)
+
+
+def deny_two_things(told: str, known: str) -> bool:
+    """Whether both are denials, and of two things: 'I no longer eat fish', 'I can't stand snow'.
+
+    The judge sees two like sentences; neither takes the other's place, nor says the same.
+    """
+    if is_request(told) or not (counts(told)[0] and (counts(known)[0] or averse(known))):
+        return False
+    mine, theirs = ({*common(folded(text))} - _ATTITUDES - _DENYING for text in (told, known))
+    return bool(mine and theirs) and not mine & theirs
+
+
+_DENYING = frozenset(
+    folded("no longer any more never stop gave give up gone off quit tired of used")
+)
 
 
 def _people(text: str) -> set[str]:

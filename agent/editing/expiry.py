@@ -24,6 +24,8 @@ _STANDS = re.compile(
     r"\b(?:appointments?|reservations?|bookings?|booked|reserved|interview|viewing|check-?(?:in|up))\b",
     re.IGNORECASE,
 )
+_AT = frozenset("is_at departs_at arrives_at".split())
+_CLOCK = re.compile(r"\d:\d\d|\d ?[ap]\.?m\b", re.IGNORECASE)
 _DUE = re.compile(r"\b(?:must|need to|have to|has to|should|deadline|due|by)\b", re.IGNORECASE)
 _BEGINS = re.compile(
     r"\b(?:mov(?:e|es|ed|ing)|start(?:s|ed|ing)?|beg[aiu]n\w*|join(?:s|ed|ing)?|becom\w+|became"
@@ -45,9 +47,13 @@ _PLANNED = re.compile(
 )
 
 
-def is_arranged(text: str) -> bool:
-    """Whether it is an appointment or booking, which is over with its day."""
-    return _STANDS.search(text) is not None
+def is_arranged(text: str, triples: Sequence[Triple] = ()) -> bool:
+    """Whether it is an appointment or booking, which is over with its day.
+
+    Anything is that takes place at a time of day; 'the new tram opens on 12 May' goes on after it.
+    """
+    at_a_time = any(t.relation in _AT and _CLOCK.search(t.tail) for t in triples)
+    return at_a_time or _STANDS.search(text) is not None
 
 
 def held(
@@ -66,7 +72,7 @@ def held(
         return (start if start is not None and start <= end else None), end
     if start is None and when is not None and _begins(text, subclass, triples, when):
         start = when.start
-    end = end or over_after(text, subclass, when, said)
+    end = end or over_after(text, subclass, triples, when, said)
     return (start if start is None or end is None or start <= end else None), end
 
 
@@ -75,10 +81,12 @@ def _begins(text: str, subclass: str, triples: Sequence[Triple], when: TimeSpan)
     if when.start is None or not when.dated or when.kind == "recurring":
         return False
     lasting = any(t.relation in LASTING for t in triples)
-    return lasting and not is_arranged(text) and _BEGINS.search(text) is not None
+    return lasting and not is_arranged(text, triples) and _BEGINS.search(text) is not None
 
 
-def over_after(text: str, subclass: str, when: TimeSpan | None, said: datetime) -> datetime | None:
+def over_after(
+    text: str, subclass: str, triples: Sequence[Triple], when: TimeSpan | None, said: datetime
+) -> datetime | None:
     """The end of the last day of an appointment or booking; None for all else.
 
     What happened already stays as it is, so does what recurs or has no day, and a duty is not over
@@ -86,7 +94,7 @@ def over_after(text: str, subclass: str, when: TimeSpan | None, said: datetime) 
     """
     if subclass != _ARRANGEMENT or when is None or when.start is None or not when.dated:
         return None
-    if when.kind == "recurring" or _DUE.search(text) or not is_arranged(text):
+    if when.kind == "recurring" or _DUE.search(text) or not is_arranged(text, triples):
         return None
     end = when.end or when.start
     if end <= said or when.start < said:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from agent.editing.cues import common, folded
 from agent.editing.expiry import held
@@ -27,6 +28,8 @@ KINDS: Mapping[str, re.Pattern[str]] = {
 }
 _CODE = re.compile(r"\b(?=[A-Z-]*\d)[A-Z0-9-]{1,6}\b")
 _TIMED = frozenset("is_at departs_at arrives_at expected_on reserved_for expires_on".split())
+_ENDS = frozenset("departs_at arrives_at".split())
+_ARRIVES = re.compile(r"\b(?:arriv\w+|lands?|landing|back)\b", re.IGNORECASE)
 _NUMBERED = frozenset("seat gate terminal platform coach room table".split())
 _MOVES = re.compile(
     r"\b(?:moved?|re-?scheduled?|postponed?|brought forward|pushed(?: back)?|shifted|delayed"
@@ -65,16 +68,25 @@ def moved(draft: Draft, memory: Memory) -> bool:
         return False
     if not _MOVES.search(draft.text) and "date" in given:
         return False
-    relations = {t.relation for t in draft.triples} & _TIMED
-    if relations & {"departs_at", "arrives_at"} and not relations & {
-        t.relation for t in memory.triples
-    }:
+    if not _same_end(draft, memory):
         return False
     inside = set(folded(memory.text))
     about = [common(folded(t.head)) for t in draft.triples if t.relation in _TIMED]
     # One word alone ('meeting') is the event only where the draft says that it moved.
     enough = 1 if _MOVES.search(draft.text) else 2
     return any(len(head) >= enough and set(head) <= inside for head in about)
+
+
+def _same_end(draft: Draft, memory: Memory) -> bool:
+    """Whether both times are of the same end of a journey.
+
+    The one hour of a booking is when it leaves, unless it is told to be the arrival's.
+    """
+    told = {t.relation for t in draft.triples} & _ENDS
+    known = {t.relation for t in memory.triples} & _ENDS
+    if not told or told & known:
+        return True
+    return told == {"departs_at"} and not known and _ARRIVES.search(memory.text) is None
 
 
 def another(draft: Draft, memory: Memory) -> bool:
@@ -92,10 +104,15 @@ def merged(draft: Draft, memory: Memory) -> Draft:
     if not swap:
         return draft
     beyond = set(folded(draft.text)) - set(folded(memory.text)) - _ABOUT_MOVING
-    new_words = beyond - {word for new in swap.values() for word in folded(new)}
+    # '9:15' is put in as '09:15': neither form is a word of its own.
+    told = [value for found in values_of(draft.text).values() for value in found]
+    new_words = beyond - {word for new in (*swap.values(), *told) for word in folded(new)}
+    # What the draft calls the event ('the dinner reservation' for a table) is no news of it.
+    new_words -= {word for t in draft.triples if t.relation in _TIMED for word in folded(t.head)}
     kept = _without(memory.text, swap) - set(folded(draft.text))
     if new_words or not kept:
-        return draft
+        until = draft.valid_until or _end(draft, memory)
+        return draft if until == draft.valid_until else replace(draft, valid_until=until)
     text = _swapped(memory.text, swap)
     triples = tuple(
         Triple(_swapped(t.head, swap), t.relation, _swapped(t.tail, swap)) for t in memory.triples
@@ -107,9 +124,15 @@ def merged(draft: Draft, memory: Memory) -> Draft:
         subclass=memory.subclass,
         triples=triples,
         valid_from=draft.valid_from or memory.valid_from,
-        valid_until=draft.valid_until or end,
+        valid_until=draft.valid_until or end or _end(draft, memory),
         place=draft.place or memory.place,
     )
+
+
+def _end(draft: Draft, memory: Memory) -> datetime | None:
+    """When an event of which only the hour was told anew is over: with its day, as before."""
+    only_hour = not values_of(draft.text)["date"] and bool(values_of(memory.text)["date"])
+    return memory.valid_until if only_hour else None
 
 
 def _swaps(draft: Draft, memory: Memory) -> dict[str, str]:

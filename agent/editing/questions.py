@@ -1,7 +1,7 @@
 """A contradiction that cannot be decided: both memories stay, and the person says which holds.
 
-The question is not stored apart: it stands in the trace of the turn that raised it, and the next
-message is read for an answer. Pure functions over text.
+What was asked stands in the trace of the turn that asked, and the next message is read for an
+answer (``agent.pending`` keeps what waits to be asked). Pure functions over text.
 """
 
 from __future__ import annotations
@@ -69,3 +69,20 @@ def answer_in(message: str, old: str, new: str) -> Holds | None:
     if named <= own_old | own_new and bool(for_old) != bool(for_new):
         return Holds.OLD if for_old else Holds.NEW
     return None
+
+
+_YES = r"(?:yes|yeah|yep|yup|sure|right|correct|exactly|indeed|true|是的?|对)"
+_NO = r"(?:no|nope|nah|wrong|不是?)"
+_TAIL = (
+    r"(?:[\s,.!]+(?:please|they are(?: not|n['’]t)?|he is(?: not|n['’]t)?|she is(?: not|n['’]t)?"
+    r"|(?:it|that)(?: is|['’]s)?(?: not)?(?: right| true| correct)?|of course|(?:not )?the same"
+    r"(?: person| people)?|(?:just )?one(?: person)?|(?:and the same)|two(?: (?:different )?people"
+    r"|different ones)?|different(?: people| ones)?|don['’]t|do))*[\s.!]*"
+)
+_PLAIN = re.compile(rf"(?:(?P<yes>{_YES})|(?P<no>{_NO})){_TAIL}", re.IGNORECASE)
+
+
+def yes_or_no(message: str) -> bool | None:
+    """Whether a message says yes or no and nothing else; None where it is no such answer."""
+    found = _PLAIN.fullmatch(message.strip())
+    return None if found is None else found["yes"] is not None

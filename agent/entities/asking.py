@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 import numpy as np
 
@@ -28,22 +29,33 @@ MATES = 6
 """How many memories of the event asked about are added."""
 
 
+def wordings(
+    question: Question, variants: Sequence[str], encode: Callable[[Sequence[str]], Vectors]
+) -> tuple[Question, ...]:
+    """The question and, under other names of those it mentions, the same again."""
+    if not variants:
+        return (question,)
+    asked = zip(variants, encode(variants), strict=True)
+    return (question, *(Question(text, vector, question.now) for text, vector in asked))
+
+
 def choose(
-    question: Question,
+    asked: Sequence[Question],
+    means: Mapping[str, str],
     policy: Policy,
     view: GraphView,
     known: Identities,
-    encode: Callable[[Sequence[str]], Vectors],
     event_of: Callable[[Memory], Event | None],
 ) -> Selection:
-    """The policy's selection for the question under all names of those it mentions."""
-    means, variants = also_said(question.text, question.now, known)
+    """The policy's selection for a question in all its ``wordings``.
+
+    ``means`` tells whom the names in them mean, as ``wording.also_said`` gives it.
+    """
+    question = asked[0]
     view = _about_the_right_ones(view, means, known)
     selection = policy.select(question, view)
-    if variants:
-        asked = zip(variants, encode(variants), strict=True)
-        more = [policy.select(Question(text, vector, question.now), view) for text, vector in asked]
-        selection = _merged([selection, *more])
+    if len(asked) > 1:
+        selection = _merged([selection, *(policy.select(other, view) for other in asked[1:])])
     chosen = list(selection.chosen)
     links = list(_links(chosen, question.text, means, view, known))
     mates = list(_mates([*chosen, *links], question.text, view, event_of))
@@ -69,9 +81,7 @@ def _about_the_right_ones(
         if not any(key in memory.text.casefold() for key in contested)
         or not mixed_up(means, memory, known)
     ]
-    return replace(
-        view, memories=tuple(view.memories[row] for row in rows), vectors=view.vectors[rows]
-    )
+    return view.narrowed(rows)
 
 
 def _merged(selections: Sequence[Selection]) -> Selection:
@@ -119,6 +129,35 @@ def _links(
                     taken.add(memory)
                     left -= 1
                     yield Choice(view.memories[row], choice.score)
+
+
+def with_former_links(
+    chosen: Selection,
+    question: str,
+    now: datetime,
+    known: Identities,
+    look_up: Callable[[Sequence[str]], Sequence[Memory]],
+) -> Selection:
+    """The selection with what once said who the asked-about is, where nothing chosen says it now.
+
+    'Kenji is my boss' has been replaced; without it nobody can tell that 'my boss drinks tea', said
+    then, answers what Kenji drinks. It comes marked as over.
+    """
+    means, _ = also_said(question, now, known)
+    asked = {key_of(m.text) for m in known.mentions(question)}
+    taken = {choice.memory.id for choice in chosen.chosen}
+    added: list[Choice] = []
+    for choice in chosen.chosen:
+        for mention in known.mentions(choice.memory.text, choice.memory.created):
+            if mention.who not in means.values() or key_of(mention.text) in asked:
+                continue
+            told = known.joined_by(mention.who)
+            if taken.isdisjoint(told):
+                found = look_up(told)[-LINKS:]
+                taken.update(memory.id for memory in found)
+                added += [Choice(memory, choice.score) for memory in found]
+    steps = tuple(Step(c.memory.id, c.score, True, "said who is who") for c in added)
+    return replace(chosen, chosen=(*chosen.chosen, *added), trace=(*chosen.trace, *steps))
 
 
 def _mates(

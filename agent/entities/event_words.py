@@ -58,6 +58,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"(?<![\w-])(?=[A-Z0-9-]*\d|[A-Z]{6}\b)[A-Z0-9][A-Z0-9-]{4,}(?![\w-])")
+_DATED = re.compile(r"\d|[A-Z]{5}")
 _ARRIVES = re.compile(r"\b(?:arriv\w+|lands?|landing|check(?:s|ing)?[ -]?out)\b", re.IGNORECASE)
 _LEAVES = re.compile(r"\b(?:depart\w*|leaves?|leaving|takes? off|boards?)\b", re.IGNORECASE)
 _BOUGHT = re.compile(r"\b(?:booked|bought|paid|ordered|purchased)\b", re.IGNORECASE)
@@ -104,6 +105,8 @@ def read(
     memory: str, text: str, said: datetime, source: str | None, known: Identities
 ) -> Reading | None:
     """What a text says of an event; None where it has neither a number, nor kind and day."""
+    if _DATED.search(text) is None:
+        return None  # neither number nor date: of many memories most
     ids = frozenset(numbers(text))
     kinds = kinds_of(text) | {kind for kind, _ in ids if kind in _WORDS}
     days = {

@@ -276,7 +276,10 @@ class EventsBeside:
         event = event_of(memory, self._graph, self._known)
         its = event.days if event is not None else frozenset()
         if day is None:
-            return len(known_days) > 1  # which of them it means cannot be told
+            coming = {known for known in known_days if known >= draft.created.date()}
+            if len(coming) != 1:
+                return len(known_days) > 1  # which of them it means cannot be told
+            (day,) = coming  # the flight of last month is over: nothing about it changes
         return bool(its) and day not in its
 
     def _days(self, told: Reading) -> set[date]:

@@ -7,9 +7,9 @@ and a question is asked under every name of whom it is about. Pure functions ove
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agent.entities.identity import Identities, Mention
 from agent.entities.names import ME_KEY, is_role, key_of, phrase_of
@@ -83,9 +83,36 @@ def others(name: str, at: datetime, known: Identities) -> tuple[str, ...]:
 
 def also_said(text: str, at: datetime, known: Identities) -> tuple[dict[str, str], tuple[str, ...]]:
     """The text under other names of those it mentions, and who each name in all of them means."""
+    return _under_all_names(text, at, known.mentions(text, at), known)
+
+
+def also_said_then(
+    text: str, start: datetime | None, end: datetime | None, known: Identities
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """``also_said`` for a question about a time that is over, half open.
+
+    A name means whom it always meant. 'My boss' counts only where it meant one person all that
+    time: whoever asks for the boss of March, when there were two, is told of both.
+    """
+    if start is None or end is None:
+        first = last = start or end
+    else:
+        first, last = start, max(start, end - timedelta(seconds=1))
+    found = [
+        mention
+        for mention in known.mentions(text, first)
+        if phrase_of(mention.text) is None
+        or (first is not None and known.who(mention.text, last) == mention.who)
+    ]
+    return _under_all_names(text, first or known.now, found, known)
+
+
+def _under_all_names(
+    text: str, at: datetime, mentions: Iterable[Mention], known: Identities
+) -> tuple[dict[str, str], tuple[str, ...]]:
     means: dict[str, str] = {}
     variants: list[str] = []
-    for mention in known.mentions(text, at):
+    for mention in mentions:
         means[key_of(mention.text)] = mention.who
         for name in others(mention.text, at, known):
             means.setdefault(key_of(name), mention.who)

@@ -18,6 +18,7 @@ from datetime import datetime
 
 from agent.extraction.guards import clean_sentence, guard, has_verb, is_clean, tied
 from agent.extraction.mail import without_headers
+from agent.extraction.outlines import read_outline
 from agent.extraction.pronouns import split_facts
 from agent.extraction.screens import read_screen
 from agent.extraction.sentences import Chunk, chunks, declarative, is_chinese, sentences
@@ -123,8 +124,12 @@ def extract(
     :raises ExtractionFailed: if a reply cannot be read even at a second, warmer try.
     """
     labelled = kind in (SourceKind.SCREENSHOT, SourceKind.CONTACT, SourceKind.CALENDAR)
+    found: list[str] = []
+    if kind is SourceKind.NOTE:
+        outline = read_outline(text)
+        found, text = list(outline.memories), outline.rest
     screen = read_screen(without_headers(text), least=2 if labelled else 3)
-    found = list(screen.memories)
+    found += screen.memories
     for chunk in chunks(screen.rest):
         found += _extract_chunk(chunk, kind=kind, now=now, people=people, llm=llm)
     return tuple(dict.fromkeys(found))

@@ -95,6 +95,8 @@ _WRAPPER = re.compile(
     r"|also|actually|basically|honestly|plus|thanks?|thank you|please"
     r"|(?:a )?quick (?:thing|note|update)|note(?: to self)?|reminder|update|remember|save this"
     r"|for the record|for your information|good (?:morning|evening|afternoon)|hey|hi"
+    r"|(?:(?:big|good|great|bad|sad|small|some|the|my|latest|breaking) ){0,2}news|guess what"
+    r"|heads[- ]?up|announcement|change of plans?|you know what"
     r"|hello)\s*[,:;!.–—-]+\s*)"
     # before anything
     r"|(?:(?:hey|hi|hello|ok|okay|btw|fyi|lol|haha+|hm+|um|and|but|also|anyway|by the way|honestly"

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from agent.forms.fields import FormField, Option
 from agent.forms.places import country_named, state_forms
 from agent.forms.words import fold, words
-
-Value = str | int | float | bool
+from agent.results import Value as Value
 
 _MONTHS = (
     "january february march april may june july august september october november december".split()

@@ -7,7 +7,7 @@ at the time it was said, PENDING, to be extracted later by the same way as a mes
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -141,9 +141,16 @@ def _stamp(value: object) -> datetime | None:
 
 
 def store_turns(
-    turns: Iterator[OwnTurn | Rejected], graph: MemoryGraph, tally: Tally, at: datetime, origin: str
+    turns: Iterator[OwnTurn | Rejected],
+    graph: MemoryGraph,
+    tally: Tally,
+    at: datetime,
+    origin: str,
+    clean: Callable[[str], str],
 ) -> tuple[str | None, list[str]]:
     """Store the turns as PENDING sources, a chunk a transaction; what is there already stays.
+
+    ``clean`` takes out of a text what may not be stored.
 
     Returns the run they belong to and the ids of those that wait for extraction.
     """
@@ -152,10 +159,10 @@ def store_turns(
     while chunk := _next_chunk(turns, tally):
         with graph.writing():
             for turn in chunk:
-                clean = turn.text.encode("utf-8", "replace").decode()
+                text = clean(turn.text.encode("utf-8", "replace").decode())
                 known = graph.sources.latest_from(turn.locator)
                 source = graph.sources.add(
-                    SourceKind.CHAT, clean, turn.said.astimezone(at.tzinfo), locator=turn.locator
+                    SourceKind.CHAT, text, turn.said.astimezone(at.tzinfo), locator=turn.locator
                 )
                 if known is not None and known.id == source.id:
                     tally.unchanged["turn"] += 1

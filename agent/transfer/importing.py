@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.errors import UnreadableSource
+from agent.redaction import redact
 from agent.transfer.conversations import read_turns, store_turns
 from agent.transfer.mcp_memory import Place, import_mcp
 from agent.transfer.merging import Merge
@@ -78,22 +79,28 @@ def import_file(
     *,
     dry_run: bool = False,
     on_bytes: Bytes | None = None,
+    keep_secrets: bool = False,
 ) -> Imported:
     """Take in a file of ``form`` (not ics or vcf: those are ingested).
 
+    Secrets in what other programs wrote are taken out; memlane's own export comes back as it was.
+
     :raises MemlaneError: if the file cannot be opened or the home not be written.
     """
+    def clean(text: str) -> str:
+        return text if keep_secrets else redact(text).text
+
     with _home_to_use(home, dry_run) as used:
         tally = Tally(keep=None if dry_run else _beside(path, home))
         target = Rebuild(used)
         try:
             if form in ("chatgpt", "claude"):
                 turns = read_turns(path, form, at)
-                run, waiting = store_turns(turns, target.graph, tally, at, str(path))
+                run, waiting = store_turns(turns, target.graph, tally, at, str(path), clean)
                 return Imported(path, form, "stored", dry_run, tally, run, tuple(waiting))
             if form == "mcp":
                 merge = Merge(target, tally, at, str(path.absolute()), f"Import of {path.name}.")
-                import_mcp(path, merge, tally, at, place)
+                import_mcp(path, merge, tally, at, place, clean)
                 merge.finish()
                 return Imported(path, form, "merged", dry_run, tally, merge.run)
             return _import_export(path, form, target, tally, at, dry_run, on_bytes)

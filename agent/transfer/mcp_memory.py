@@ -45,9 +45,19 @@ class _Stated:
     triple: Triple | None
 
 
-def import_mcp(path: Path, merge: Merge, tally: Tally, at: datetime, place: Place) -> None:
-    """Take in the file, a broken line rejected and the rest kept."""
-    whole, found = _read(path, tally)
+def import_mcp(
+    path: Path,
+    merge: Merge,
+    tally: Tally,
+    at: datetime,
+    place: Place,
+    clean: Callable[[str], str],
+) -> None:
+    """Take in the file, a broken line rejected and the rest kept.
+
+    ``clean`` takes out of a text what may not be stored.
+    """
+    whole, found = _read(path, tally, clean)
     if not found:
         return
     source = Source(
@@ -81,7 +91,9 @@ def import_mcp(path: Path, merge: Merge, tally: Tally, at: datetime, place: Plac
             merge.add(Incoming(draft, stated.line, stated.raw))
 
 
-def _read(path: Path, tally: Tally) -> tuple[str, list[_Stated]]:
+def _read(
+    path: Path, tally: Tally, clean: Callable[[str], str]
+) -> tuple[str, list[_Stated]]:
     """The text of the file, and what its lines state; lines that state nothing are rejected."""
     lines: list[str] = []
     found: list[_Stated] = []
@@ -93,20 +105,35 @@ def _read(path: Path, tally: Tally) -> tuple[str, list[_Stated]]:
             start += 1
             continue
         text = raw.decode("utf-8", "replace").replace("\x00", "")
-        lines.append(text)
-        span = Span(start, start + len(text.rstrip("\r\n")))
-        start += len(text)
-        if not text.strip():
-            continue
         try:
-            for sentence, triple in _statements(json.loads(text.lstrip("\ufeff"))):
+            document = json.loads(text.lstrip("\ufeff")) if text.strip() else None
+            if (cleaned := _cleaned(document, clean)) != document:
+                # Field by field: a secret never takes the quotes around it along.
+                text = json.dumps(cleaned, ensure_ascii=False) + "\n"
+            span = Span(start, start + len(text.rstrip("\r\n")))
+            for sentence, triple in _statements(cleaned) if text.strip() else ():
                 found.append(_Stated(number, text, span, sentence, triple))
         except json.JSONDecodeError as error:
+            text = clean(text)
             reason = f"no JSON: {error.msg} at character {error.pos + 1}"
             tally.reject(Rejected(number, reason, text))
         except (ValueError, RecursionError) as error:
+            text = clean(text)
             tally.reject(Rejected(number, str(error) or "nested too deeply", text))
+        lines.append(text)
+        start += len(text)
     return "".join(lines), found
+
+
+def _cleaned(value: object, clean: Callable[[str], str]) -> object:
+    """The same JSON value with every text in it cleaned."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_cleaned(item, clean) for item in value]
+    if isinstance(value, dict):
+        return {key: _cleaned(item, clean) for key, item in value.items()}
+    return value
 
 
 def _statements(document: object) -> Iterator[tuple[str, Triple | None]]:

@@ -193,13 +193,23 @@ class Merge:
             mapped["memories"] = [self._memories.get(str(m), str(m)) for m in trace["memories"]]
         if isinstance(trace.get("steps"), list):
             mapped["steps"] = [
-                {**step, "memory": self._memories.get(str(step.get("memory")), step.get("memory"))}
+                {
+                    **step,
+                    **{
+                        name: self._memories.get(str(step[name]), step[name])
+                        for name in ("memory", "via")
+                        if name in step
+                    },
+                }
                 if isinstance(step, dict)
                 else step
                 for step in trace["steps"]
             ]
         if "edits" in trace:
             mapped["edits"] = []
+        # What was asked there is not asked here: the next message answers nothing of it.
+        for question in ("open", "suggested"):
+            mapped.pop(question, None)
         return mapped
 
     # ---- memories -------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 
@@ -19,6 +20,7 @@ from agent.transfer.plain import BYTES
 from agent.transfer.reading import Manifest
 from agent.transfer.records import Record, Rejected, Row, Value
 from agent.transfer.tally import Tally
+from agent.transfer.waiting import Numbers, Spool
 from store.backup import Rebuild, all_subclasses, canonical
 from store.errors import CorruptStore, EditConflict, MemlaneError, StoreError
 from store.journal import Change, Entry
@@ -42,13 +44,14 @@ def rebuild(
     with target.graph.writing():
         if not target.is_empty():
             raise EditConflict("Another process began to write here. Run the import again.")
-        work = _Work(target, tally, at)
-        for item in items:
-            if isinstance(item, Rejected):
-                tally.reject(item)
-            else:
-                work.put(item)
-        work.finish(manifest)
+        with closing(Spool(target.graph.path.parent)) as late:
+            work = _Work(target, tally, at, late)
+            for item in items:
+                if isinstance(item, Rejected):
+                    tally.reject(item)
+                else:
+                    work.put(item)
+            work.finish(manifest)
         if work.lines > PROVED_UP_TO:
             # The proof holds the whole journal in memory; what was written is one transaction of
             # checked lines either way.
@@ -57,21 +60,21 @@ def rebuild(
             raise CorruptStore(f"What the file holds does not agree with itself: {problems[0]}.")
 
 
-PROVED_UP_TO = 250_000
+PROVED_UP_TO = 100_000
 """Lines up to which the rebuilt home is proved to agree with itself before it is kept."""
 
 
 class _Work:
-    def __init__(self, target: Rebuild, tally: Tally, at: datetime) -> None:
+    def __init__(self, target: Rebuild, tally: Tally, at: datetime, late: Spool) -> None:
         self.target = target
         self.tally = tally
         self.at = at
         self.subclasses = self._known_subclasses()
-        self.sources: set[str] = set()
-        self.edits: set[str] = set()
-        self.memories: set[str] = set()
+        self.sources = Numbers()
+        self.edits = Numbers()
+        self.memories = Numbers()
         self.lines = 0
-        self.late: list[Record] = []
+        self.late = late
         """Memories that the journal does not tell, until all of it has been read."""
 
     def put(self, record: Record, *, late: bool = False) -> None:
@@ -82,7 +85,7 @@ class _Work:
             # A savepoint: what one record did before it failed is taken back, the others stay.
             with self.target.graph.writing():
                 if not self._write(record.value, late):
-                    self.late.append(record)
+                    self.late.add(record)
                     return
         except (ValueError, MemlaneError, sqlite3.IntegrityError) as error:
             if isinstance(error, StoreError) and type(error) is not StoreError:
@@ -105,19 +108,19 @@ class _Work:
                 self.subclasses.add(value.id)
             case Source():
                 self.target.put_source(value)
-                self.sources.add(value.id)
+                self.sources.add(_number(value.id))
             case Entry():
                 changes = tuple(
                     replace(c, before=self._mended(c.before), after=self._mended(c.after))
                     for c in value.changes
                 )
-                undoes = value.undoes if value.undoes in self.edits else None
+                undoes = value.undoes if _in(value.undoes, self.edits) else None
                 self.target.put_entry(
                     replace(
                         value, changes=changes, source=self._source(value.source), undoes=undoes
                     )
                 )
-                self.edits.add(value.id)
+                self.edits.add(_number(value.id))
             case Memory():
                 mended = self._mended(value)
                 assert mended is not None
@@ -127,7 +130,7 @@ class _Work:
                         return False
                     kind = EditKind.INSERT if standing is None else EditKind.AMEND
                     self._tell(kind, Change(value.id, standing, mended))
-                self.memories.add(value.id)
+                self.memories.add(_number(value.id))
             case Turn():
                 self.target.put_turn(value)
             case Row():
@@ -135,7 +138,7 @@ class _Work:
         return True
 
     def _source(self, source: str | None) -> str | None:
-        return source if source in self.sources else None
+        return source if _in(source, self.sources) else None
 
     def _mended(self, memory: Memory | None) -> Memory | None:
         """The memory without references to what did not arrive, its subclass made if need be."""
@@ -145,7 +148,7 @@ class _Work:
             name = memory.subclass.rpartition(".")[2]
             self.target.put_subclass(Subclass(memory.subclass, memory.type, name, False))
             self.subclasses.add(memory.subclass)
-        if memory.source is not None and memory.source not in self.sources:
+        if memory.source is not None and not _in(memory.source, self.sources):
             return replace(memory, source=None)
         return memory
 
@@ -157,13 +160,14 @@ class _Work:
         graph = self.target.graph
         # Before any new line is written: none may get the id of one that did not arrive.
         self.target.keep_ids(manifest.last_ids)
-        for record in self.late:
+        for record in self.late.drain():
             self.put(record, late=True)
         if self.edits and len(self.memories) == manifest.counts.get("memory"):
             # Every memory arrived, so one that only the journal tells was taken back by a line
             # of the journal that did not.
-            for memory in graph.memories.list():
-                if memory.id not in self.memories:
+            for row in self.target.connection.query("SELECT id FROM memories ORDER BY id"):
+                if row["id"] not in self.memories:
+                    memory = graph.memories.get(public_id("m", row["id"]))
                     self._tell(EditKind.FORGET, Change(memory.id, memory, None))
         rows = self.target.connection.query(
             """SELECT id FROM memories WHERE replaced_by IS NOT NULL
@@ -175,6 +179,15 @@ class _Work:
                 f"{memory.id} was replaced by {memory.replaced_by}, which is not in the file"
             )
             self._tell(EditKind.AMEND, Change(memory.id, memory, replace(memory, replaced_by=None)))
+
+
+def _number(public: str) -> int:
+    """The number of an id whose form has been checked."""
+    return int(public.strip()[1:])
+
+
+def _in(public: str | None, known: Numbers) -> bool:
+    return public is not None and _number(public) in known
 
 
 def _bytes(value: object) -> object:

@@ -63,6 +63,7 @@ _SYNONYMS: dict[str, str] = {
     "thanks": "thank",
     "expected_on": "be expected on|expected delivery|be expected|delivery|be delivered on",
     "blood_type": "blood group",
+    "doctor": "family doctor|family physician|physician|gp|general practitioner",
 }
 _NAMES = {phrase: name for name, phrases in _SYNONYMS.items() for phrase in phrases.split("|")}
 
@@ -155,10 +156,18 @@ def relation_name(phrase: str) -> str:
     return "_".join(based.split()[:4])
 
 
+_WHICHEVER = frozenset(
+    "current present own usual regular main primary latest personal actual official".split()
+)
+"""Adjectives that name no other thing: 'my regular dentist' is my dentist."""
+
+
 def attribute_name(phrase: str) -> str:
     """A noun as a relation: 'tracking number' stays, 'mobile number' is 'phone'."""
     parts = [part for part in re.findall(r"[a-z0-9\u3400-\u9fff]+", phrase.lower())]
     parts = [part for part in parts if part not in _DROPPED] or parts
+    while len(parts) > 1 and parts[0] in _WHICHEVER:
+        parts = parts[1:]
     parts = ["favourite" if part == "favorite" else part for part in parts]
     return _NAMES.get(" ".join(parts), "_".join(parts[:4]))
 

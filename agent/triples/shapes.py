@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from agent.triples.joining import EMPLOYERS
 from agent.triples.relations import IRREGULAR_PASTS, attribute_name, relation_name
 from agent.triples.tidying import without_times
 from store.types import Triple
@@ -247,6 +248,8 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
          ("me", "{r}", "{t}")),
         ("<t:name> is (now )?(my|our) (new |current )?<r:kin>( now)?", ("me", "{r}", "{t}")),
         ("(My|Our) (new|current) <r:kin> is (called |named )?<t:name>", ("me", "{r}", "{t}")),
+        ("<t:name> is (the|my|our) <r:kin> (that |who |whom )?(I|we) (\\w+ )?"
+         "(see|go to|have|visit|use)( .*)?", ("me", "{r}", "{t}")),
         ("<t:name> is <h:name>'s <r:kin>", ("{h}", "{r}", "{t}")),
         ("<h:name>'s <r:kin> is (called )?<t:name>", ("{h}", "{r}", "{t}")),
         ("I am married to <t:text>", ("me", "married_to", "{t}")),
@@ -279,6 +282,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
         ("<h:i> ?(have |'ve |am |'m |will |'ll )?(be )?(start(ed|ing)?|began|begin(ning)?)"
          "( work| working| (a|my|the) (new )?job)? (at|with|for) <t:name>( .*)?",
          ("me", "works_at", "{t}")),
+        *((shape, ("{h}", "works_at", "{t}")) for shape in EMPLOYERS),
         ("(I|We) (have|got|'ve got|have got|hired|found) (a|my|our|another) new <r:kin>,?"
          "( (called|named|(his|her|their) name is))? <t:name>", ("me", "{r}", "{t}")),
         ("(My|Our) <r:kin> (has )?(changed|switched) (from .+? )?to <t:name>",

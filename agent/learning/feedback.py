@@ -1,0 +1,156 @@
+"""What the person says of an answer, and learning from it at once (EMG-RAG section 4.4).
+
+A judged turn becomes an episode: the answer that was called good, with the memories that it rested
+on, or the answer that the person gave themselves. ``learn`` takes a few steps of policy gradient
+(equation 6) on what was judged since it last ran; the weights that come of it are numbered like
+those of a training, so ``train --rollback`` takes the step back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.grounding import evidence, terms
+from agent.learning.episodes import collect, current_view, is_answer
+from agent.learning.personal import keep, starting_policy
+from agent.learning.rewards import LikelihoodValue, Watched
+from agent.learning.training import Plan, Verdict, compare, train
+from policies.base import Question
+from policies.fusion import Fused
+from store.errors import InvalidInput, UnknownId
+from store.graph import MemoryGraph
+from store.learned import Judgement, Origin
+from store.sources import Turn
+from store.types import Memory, Status
+
+if TYPE_CHECKING:
+    from agent.session import Session
+
+LATEST = 8
+"""Judged exchanges that one step learns from at most."""
+STEPS = 3
+"""Steps for each of them."""
+LOOKED_AT = 12
+"""Memories among which the evidence of a given answer is looked for."""
+SAID = 0.5
+"""Share of an answer's words that its memories have to say, or they are not what it rests on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was kept of a judgement."""
+
+    turn: Turn
+    judgement: Judgement
+    memories: tuple[str, ...]
+    """What the right answer rests on, as far as that is known."""
+    learnable: bool
+    """Whether it became an episode."""
+
+
+def judge(
+    session: Session, judgement: Judgement, *, turn: str | None = None, text: str | None = None
+) -> Judged:
+    """Keep what the person says of an answer, by default the last one.
+
+    :raises UnknownId: if there is no such exchange, or none with an answer.
+    :raises InvalidInput: if ``text`` is missing where an answer is given.
+    """
+    graph, now = session.graph, session.config.now()
+    answered = answered_turn(graph, turn)
+    right = session.without_secrets(" ".join((text or "").split()))
+    if judgement is Judgement.ANSWER and not terms(right):
+        raise InvalidInput('Give the right answer: memlane feedback answer "Dr. Osei"')
+    memories: tuple[Memory, ...] = ()
+    if judgement is Judgement.GOOD:
+        right = answered.reply
+        memories = _rested_on(graph, answered)
+    elif judgement is Judgement.ANSWER:
+        memories = _would_rest_on(session, answered, right)
+    learnable = judgement is not Judgement.BAD and is_answer(right)
+    if judgement is Judgement.GOOD:
+        learnable = learnable and bool(memories)  # small talk teaches nothing about selection
+    with graph.writing():
+        given = right if judgement is Judgement.ANSWER else None
+        graph.learned.add_judgement(answered.id, judgement, given, at=now)
+        graph.learned.drop_pairs_of(answered.id)
+        if learnable:
+            origin = Origin.JUDGED if judgement is Judgement.GOOD else Origin.CORRECTED
+            graph.learned.add_pair(
+                answered.text, right, memories, origin=origin, at=answered.at, turn=answered.id
+            )
+    return Judged(answered, judgement, tuple(memory.id for memory in memories), learnable)
+
+
+def answered_turn(graph: MemoryGraph, turn: str | None) -> Turn:
+    """The exchange of this id, or the last one that was an answer.
+
+    :raises UnknownId: if there is none.
+    """
+    if turn is not None:
+        found = graph.turns.get(turn)
+        if found.trace.get("redacted"):
+            raise UnknownId(f"What was answered in {found.id} is forgotten. Judge another turn.")
+        if found.route == "update":
+            raise UnknownId(f"{found.id} told something and asked nothing. Judge another turn.")
+        return found
+    for found in reversed(graph.turns.last(100)):
+        if found.route != "update" and not found.trace.get("redacted"):
+            return found
+    raise UnknownId('There is no answer to judge yet. Ask something first: memlane ask "..."')
+
+
+def _rested_on(graph: MemoryGraph, turn: Turn) -> tuple[Memory, ...]:
+    ids = [memory for memory in turn.trace.get("memories", ()) if isinstance(memory, str)]
+    return tuple(m for m in graph.memories.of(ids) if m.status is Status.CURRENT)
+
+
+def _would_rest_on(session: Session, turn: Turn, right: str) -> tuple[Memory, ...]:
+    """The memories that say what the person gave as the answer; none where nothing says it."""
+    view = current_view(session.graph, session.embedder, session.config.now())
+    asked = f"{turn.text} {right}"
+    put = Question(asked, session.embedder.encode([asked])[0], turn.at)
+    near = Fused(k=LOOKED_AT).select(put, view).chosen
+    found = tuple(choice.memory for choice in evidence(turn.text, right, near))
+    wanted = terms(right)
+    said = wanted & terms(" ".join(memory.text for memory in found))
+    return found if len(said) >= SAID * len(wanted) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of online learning."""
+
+    policy: str
+    episodes: int
+    verdict: Verdict
+    kept: bool
+    number: int
+
+
+def learn(session: Session, policy: str, *, seed: int = 0) -> Step | None:
+    """Learn from what was judged and not learned from yet; None where there is nothing.
+
+    The step is kept unless the judged questions themselves are served worse by it.
+
+    :raises ModelMissing: if the model that gives rewards is not installed; nothing is lost, the
+        next training uses the same episodes.
+    """
+    graph, now = session.graph, session.config.now()
+    waiting = [pair for pair in graph.learned.pairs(now) if pair.turn and not pair.learned]
+    latest = [pair.id for pair in waiting[-LATEST:]]
+    there = collect(graph, session.embedder, now)
+    episodes = there.with_keys(latest)
+    if not episodes:
+        return None
+    old = starting_policy(session, policy)
+    value = Watched(LikelihoodValue(session.rewards, there.references))
+    plan = Plan(policy, warm_start=0, episodes=STEPS * len(episodes), seed=seed)
+    new = train(old, episodes, value, plan)
+    verdict = compare(old, new, episodes, value, seed=seed)
+    used = {memory for episode in episodes for memory in episode.required or ()} | value.memories
+    won = verdict.after >= verdict.before
+    kept = keep(graph, plan, old, new, verdict, used, session, by="feedback", wins=won)
+    graph.learned.mark_learned(latest)
+    return Step(policy, len(episodes), verdict, kept.active, kept.number)

@@ -1,0 +1,192 @@
+"""Training a policy on episodes: warm start, policy gradient, and the judgement of what came of it.
+
+A training is described by a ``Plan``. It can be interrupted at any moment: ``Checkpoint`` keeps the
+last finished step, and the same plan on the same episodes goes on from there and gives what it
+would have given in one piece. New weights are kept only if they win on episodes that were held
+back: the mean value of their selections is higher, and is so in four of five resamples of those
+episodes (paired bootstrap), so that a lucky draw of two or three questions changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from policies import reinforce
+from policies.base import Episode, Value
+from policies.reinforce import Learned, Progress, State
+from store.errors import InvalidInput
+from store.sweeping import CACHE_FOLDER
+
+P = TypeVar("P", bound=Learned)
+SURE = 0.8
+"""Share of resamples in which new weights have to be better."""
+RESAMPLES = 1000
+WARM, GRADIENT = "warm start", "policy gradient"
+OnStep = Callable[[str, Progress], None]
+"""Called after each step with the name of the phase; raising stops the training."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a policy is trained. The numbers are the paper's (section 5.1)."""
+
+    policy: str
+    reward: str = "likelihood"
+    """One of ``agent.learning.rewards.KINDS``."""
+    warm_start: int = reinforce.WARM_EPISODES
+    """Episodes of supervised teaching; 0 leaves it out."""
+    episodes: int = reinforce.GRADIENT_EPISODES
+    """Episodes of policy gradient; 0 leaves it out."""
+    seed: int = 0
+    rollouts: int = reinforce.ROLLOUTS
+    rate: float = reinforce.RATE
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What a checkpoint is of; see ``Checkpoint.save``."""
+
+    plan: dict[str, str | int | float]
+    keys: tuple[str, ...]
+    start: str
+    phase: str
+
+
+class Checkpoint:
+    """Where an interrupted training goes on: two small files in the cache of a home.
+
+    Forgetting something for good empties that folder, and a damaged checkpoint counts as none.
+    """
+
+    def __init__(self, home: Path, policy: str) -> None:
+        self._folder = home / CACHE_FOLDER / f"training-{policy}"
+
+    def save(self, plan: Plan, keys: Sequence[str], start: str, phase: str, state: State) -> None:
+        """``keys`` are those of all episodes, ``start`` the digest of the first weights."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state.save(self._folder / "state.npz")
+        about = _About(asdict(plan), tuple(keys), start, phase)
+        part = self._folder / "about.json.part"
+        part.write_text(json.dumps(asdict(about)), encoding="utf-8")
+        part.replace(self._folder / "about.json")
+
+    def keys(self, plan: Plan) -> tuple[str, ...] | None:
+        """The episodes of an interrupted training of this plan; None where there is none."""
+        about = self._about()
+        return about.keys if about and about.plan == asdict(plan) else None
+
+    def load(self, plan: Plan, keys: Sequence[str], start: str) -> tuple[str, State] | None:
+        """Phase and state of the interrupted training of just this; None where there is none."""
+        about = self._about()
+        if about and about == _About(asdict(plan), tuple(keys), start, about.phase):
+            with suppress(InvalidInput):
+                return about.phase, State.load(self._folder / "state.npz")
+        return None
+
+    def _about(self) -> _About | None:
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            told = json.loads((self._folder / "about.json").read_text(encoding="utf-8"))
+            return _About(**{**told, "keys": tuple(told["keys"])})
+        return None
+
+    def clear(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def train(
+    policy: P,
+    episodes: Sequence[Episode],
+    value: Value,
+    plan: Plan,
+    *,
+    checkpoint: Checkpoint | None = None,
+    keys: Sequence[str] = (),
+    on_step: OnStep = lambda phase, progress: None,
+) -> P:
+    """The policy with new weights. ``keys`` name all episodes of the run in its checkpoint.
+
+    :raises InvalidInput: if there are no episodes.
+    """
+    start = digest(policy)
+    found = checkpoint.load(plan, keys, start) if checkpoint else None
+    phase, state = found or (WARM, None)
+    reached: tuple[str, State] | None = None
+
+    def step(name: str) -> Callable[[Progress], None]:
+        def after(progress: Progress) -> None:
+            nonlocal reached
+            reached = name, progress.state
+            if checkpoint and name == GRADIENT:  # a step of it may have taken minutes
+                checkpoint.save(plan, keys, start, name, progress.state)
+            on_step(name, progress)
+
+        return after
+
+    try:
+        if phase == WARM:
+            known = [episode for episode in episodes if episode.required]
+            if known and plan.warm_start:
+                policy = reinforce.warm_start(
+                    policy, known, count=plan.warm_start, rate=plan.rate, seed=plan.seed,
+                    state=state, on_step=step(WARM),
+                )  # fmt: skip
+            state = None
+        if plan.episodes:
+            policy = reinforce.policy_gradient(
+                policy, episodes, value, count=plan.episodes, rate=plan.rate,
+                rollouts=plan.rollouts, seed=plan.seed, state=state, on_step=step(GRADIENT),
+            )  # fmt: skip
+    except BaseException:  # Ctrl-C above all
+        if checkpoint and reached:
+            checkpoint.save(plan, keys, start, *reached)
+        raise
+    return policy
+
+
+def digest(policy: Learned) -> str:
+    """Tells one set of weights from another."""
+    return hashlib.sha256(policy.network.flat.tobytes()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What held-back episodes say of new weights against the old ones."""
+
+    before: float
+    """Mean value of the old weights' selections, and of the new ones'."""
+    after: float
+    sure: float
+    """Share of resamples in which the new ones are better."""
+    held: int
+
+    @property
+    def wins(self) -> bool:
+        return self.after > self.before and self.sure >= SURE
+
+
+def compare(
+    old: Learned, new: Learned, held: Sequence[Episode], value: Value, *, seed: int = 0
+) -> Verdict:
+    """Both policies choose for each episode, and both selections get their value in one call."""
+    worth = np.zeros((len(held), 2))
+    for row, episode in enumerate(held):
+        chosen = [
+            tuple(c.memory.id for c in policy.select(episode.question, episode.view).chosen)
+            for policy in (old, new)
+        ]
+        worth[row] = value(episode, chosen)
+    gain = worth[:, 1] - worth[:, 0]
+    drawn = np.random.default_rng(seed).integers(len(held), size=(RESAMPLES, len(held)))
+    before, after = worth.mean(axis=0)
+    return Verdict(
+        float(before), float(after), float((gain[drawn].mean(axis=1) > 0).mean()), len(held)
+    )

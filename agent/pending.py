@@ -1,0 +1,122 @@
+"""What memlane has to ask, one thing at a time and each once.
+
+A contradiction that came of a note, a screenshot or the command line waits for the next chat. Names
+that may be one, or a name that may be two, are asked about when they are ripe, at a moment when the
+person is not waiting for an answer. What is answered is decided as by hand
+(``agent.entities.deciding``), so that it is undone and forgotten like all else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from agent.editing.questions import ask
+from agent.entities.deciding import Decision, plan_merge, plan_part, plan_reject
+from agent.entities.identity import Identities
+from agent.entities.suggesting import Suggestion, suggestions
+from agent.provenance import phrase
+from store.errors import MemlaneError
+from store.graph import MemoryGraph
+from store.questions import Ask, Pair
+from store.types import Memory, Trust
+
+RIPE = 3
+"""Memories that speak of two names before it is worth a question whether they are one."""
+LOOKED_AT = 2000
+"""How many of the newest memories are searched for suggestions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A question, in words and by the memories it is about."""
+
+    ask: Ask
+    pair: Pair
+    text: str
+
+
+def next_question(graph: MemoryGraph, model: str, now: datetime, *, quiet: bool) -> Pending | None:
+    """What to ask next; suggestions only where it is ``quiet``. ``model`` names the encoder."""
+    return _contradiction(graph, now) or (_suggestion(graph, model, now) if quiet else None)
+
+
+def _contradiction(graph: MemoryGraph, now: datetime) -> Pending | None:
+    for pair in graph.questions.waiting(Ask.HOLDS):
+        old, new = graph.memories.of(pair)
+        if old.holds_at(now) and new.holds_at(now):
+            return Pending(Ask.HOLDS, pair, ask(_from(old), _from(new)))
+    return None
+
+
+def _from(memory: Memory) -> str:
+    """A memory's text, with where it is from unless the person said it."""
+    if memory.trust in (None, Trust.TOLD):
+        return memory.text
+    return f"{memory.text} ({phrase(memory.trust)})"
+
+
+def _suggestion(graph: MemoryGraph, model: str, now: datetime) -> Pending | None:
+    for kind, pair, found in _ripe(graph, model, now):
+        if not graph.questions.was_asked(kind, pair):
+            return Pending(kind, pair, _asked(found))
+    return None
+
+
+def _ripe(graph: MemoryGraph, model: str, now: datetime) -> Iterator[tuple[Ask, Pair, Suggestion]]:
+    """Suggestions that rest on enough, each with the memories it is known by."""
+    places = [subclass.id for subclass in graph.subclasses()]
+    newest = graph.index(model, now).newest(places, LOOKED_AT)
+    for found in suggestions(newest, Identities.of(graph, now), now):
+        if found.other is None:
+            yield Ask.SPLIT, (found.memories[0], found.apart[0]), found
+        elif len(found.memories) >= RIPE:
+            first, second = (
+                graph.memories.neighbours(name)[0][1] for name in (found.one, found.other)
+            )
+            yield Ask.MERGE, (first, second), found
+
+
+def _asked(found: Suggestion) -> str:
+    ids = ", ".join(found.memories[:4])
+    if found.other is None:
+        return f"Is {found.one} two people ({found.why}: {ids})? Yes or no?"
+    return f"Are {found.one} and {found.other} one and the same ({found.why}: {ids})? Yes or no?"
+
+
+def open_in(trace: Mapping[str, Any]) -> Iterator[Pair]:
+    """The contradictions that a turn asked about; an imported trace may hold anything."""
+    pairs = trace.get("open")
+    for pair in pairs if isinstance(pairs, list) else ():
+        match pair:
+            case [str(old), str(new)]:
+                yield old, new
+
+
+def suggested_in(trace: Mapping[str, Any]) -> tuple[Ask, Pair] | None:
+    """The suggestion that a turn asked about; an imported trace may hold anything."""
+    match trace.get("suggested"):
+        case [Ask.MERGE | Ask.SPLIT as kind, str(first), str(second)]:
+            return Ask(kind), (first, second)
+        case _:
+            return None
+
+
+def decision_on(
+    kind: Ask, pair: Pair, yes: bool, graph: MemoryGraph, model: str, now: datetime
+) -> Decision | None:
+    """What the answer to a suggestion decides; None where nothing suggests it any more."""
+    found = next((s for k, p, s in _ripe(graph, model, now) if (k, p) == (kind, pair)), None)
+    if found is None:
+        return None
+    known = Identities.of(graph, now)
+    try:
+        if not yes:
+            return plan_reject(found.one, found.other, known, graph)
+        if found.other is None:
+            return plan_part(found.one, found.apart, found.suggested_name, known, graph)
+        return plan_merge(found.one, found.other, known, graph)
+    except MemlaneError:
+        return None  # somebody decided it meanwhile

@@ -1,0 +1,60 @@
+"""What comes of one message, and what is kept of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from agent.pending import next_question
+from agent.results import Remembered, Route
+from agent.results import Reply as Reply
+from agent.telling import describe
+from agent.tracing import record
+from store.graph import MemoryGraph
+from store.questions import Ask
+
+
+def told(done: Remembered) -> Reply:
+    """The reply to something told; an undecided contradiction is asked about."""
+    pairs = tuple((old.id, new.id) for old, new in done.open)
+    return Reply(
+        Route.UPDATE, describe(done), entries=done.entries, open=pairs, questions=done.questions
+    )
+
+
+def with_question(
+    reply: Reply, graph: MemoryGraph, model: str, now: datetime, *, suggests: bool
+) -> Reply:
+    """The reply with a question that waits to be asked, unless it asks one itself.
+
+    With ``suggests`` names may be asked about, where the person is not waiting for an answer.
+    """
+    if reply.open:
+        for pair in reply.open:
+            graph.questions.mark_asked(Ask.HOLDS, pair, now)
+        return reply
+    quiet = suggests and reply.route is not Route.RETRIEVE
+    found = next_question(graph, model, now, quiet=quiet)
+    if found is None:
+        return reply
+    graph.questions.mark_asked(found.ask, found.pair, now)
+    reply = replace(reply, questions=(*reply.questions, found.text))
+    if found.ask is Ask.HOLDS:
+        return replace(reply, open=(found.pair,))
+    return replace(reply, suggested=(found.ask, *found.pair))
+
+
+def trace_of(reply: Reply) -> dict[str, Any]:
+    """What is kept of a reply beside its words: ids and numbers, see ``agent.tracing``."""
+    trace: dict[str, Any] = {
+        "memories": [choice.memory.id for choice in reply.memories],
+        "edits": [entry.id for entry in reply.entries],
+    }
+    if reply.open:
+        trace["open"] = [list(pair) for pair in reply.open]
+    if reply.suggested is not None:
+        trace["suggested"] = list(reply.suggested)
+    if reply.selection is not None:
+        trace |= record(reply.selection, reply.likely)
+    return trace

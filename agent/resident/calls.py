@@ -1,0 +1,91 @@
+"""What may be asked of the resident process, as frozen values; its routes are made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from agent.forms.fields import FormField
+from agent.results import FileReport, FilledField, Remembered, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """One chat message through the router."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question to answer from memory."""
+
+    question: str
+    policy: str | None = None
+    k: int | None = None
+    use_llm: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Remember:
+    """One fact to keep as it stands. Acknowledged once it is stored, unless told to wait."""
+
+    text: str
+    at: datetime | None = None
+    place: str | None = None
+    expires: datetime | None = None
+    keep_secrets: bool = False
+    wait: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Fields of a form to fill from memory; a field without evidence comes back null."""
+
+    fields: tuple[FormField, ...]
+    use_llm: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """Files and folders to take into memory, by absolute path."""
+
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Take up again what could not be extracted before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One thing that can be asked: ``POST /v1/NAME`` with ``asked``, answered by ``given``."""
+
+    name: str
+    asked: type[Any]
+    given: Any
+    items: bool = False
+    """Whether ``given`` comes again and again, once for each file."""
+
+
+CALLS = (
+    Call("say", Say, Reply),
+    Call("ask", Ask, Reply),
+    Call("remember", Remember, Remembered),
+    Call("fill", Fill, tuple[FilledField, ...]),
+    Call("ingest", Ingest, FileReport, items=True),
+    Call("retry", Retry, FileReport, items=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a command's own settings say, beside what it asks."""
+
+    now: datetime | None = None
+    """A clock that stands still (``--now``)."""
+    policy: str | None = None
+    k: int | None = None

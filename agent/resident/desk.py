@@ -1,0 +1,297 @@
+"""What the resident process does with a request: which lane it goes to, and what it leaves behind.
+
+Three lanes, each with its own connection to the one database (SQLite lets one write at a time):
+``raw`` stores a text before anything is made of it, ``quick`` needs no more than the encoder,
+``slow`` may wait for the language model. So a long answer holds up neither a question for memories
+alone nor what is told meanwhile. Work that nobody waits for gives way to what somebody does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from agent.config import Config
+from agent.forgetting import forget_due, open_graph
+from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader
+from agent.remembering import keep, remember_as_said
+from agent.resident.calls import Ask, Context, Fill, Ingest, Remember, Retry, Say
+from agent.resident.client import Running
+from agent.resident.lanes import Lane, Stopped
+from agent.resident.models import (
+    FreeableEmbedder,
+    FreeableModel,
+    FreeableReader,
+    Keeper,
+    SharedEmbedder,
+    SharedModel,
+    SharedReader,
+)
+from agent.results import FileReport, FilledField, Remembered, Reply
+from agent.session import Session, checked_message
+from store.errors import MemlaneError
+from store.types import Source, SourceStatus
+
+log = logging.getLogger("memlane.resident")
+T = TypeVar("T")
+
+ACKNOWLEDGE_S = 0.06
+"""How long ``remember`` waits for the memory to be made before it says that it is stored."""
+TURNS_GIVEN = 3
+"""How often a text that waits in the background gives way before it is worked out whole."""
+CLOSING_S = 3.0
+"""How long a job may take to its next word when the process is told to end."""
+_DAY_S = 24 * 3600.0
+
+
+class Desk:
+    """One home, its models, and everything that is asked of them. Use it from one event loop."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        llm: FreeableModel | None = None,
+        embedder: FreeableEmbedder | None = None,
+        reader: FreeableReader | None = None,
+    ) -> None:
+        self.config = config
+        self._raw, self._quick, self._slow = Lane("raw"), Lane("quick"), Lane("slow")
+        self._llm = Keeper[FreeableModel](llm or LocalLanguageModel(config))
+        self._embedder = Keeper[FreeableEmbedder](embedder or LocalEmbedder(config))
+        self._reader = Keeper[FreeableReader](reader or LocalReader())
+        encoder = SharedEmbedder(self._embedder)
+        self._graph = open_graph(config)
+        self._sessions = {
+            lane: Session(
+                config,
+                open_graph(config),
+                llm=SharedModel(self._llm, lane.check),
+                embedder=encoder,
+                reader=SharedReader(self._reader),
+            )
+            for lane in (self._quick, self._slow)
+        }
+        self._placing: set[asyncio.Task[Remembered]] = set()
+        self._stops: set[threading.Event] = set()
+        self._opened = time.monotonic()
+
+    # ---- requests -------------------------------------------------------------------------
+
+    async def say(
+        self, asked: Say, context: Context, stop: threading.Event, on_text: Callable[[str], None]
+    ) -> Reply:
+        return await self._on(
+            self._slow, context, stop, lambda session: session.respond(asked.text, on_text)
+        )
+
+    async def ask(
+        self, asked: Ask, context: Context, stop: threading.Event, on_text: Callable[[str], None]
+    ) -> Reply:
+        def answer(session: Session) -> Reply:
+            return session.ask(
+                asked.question,
+                policy=asked.policy,
+                k=asked.k,
+                use_llm=asked.use_llm,
+                on_text=on_text,
+            )
+
+        return await self._on(self._slow if asked.use_llm else self._quick, context, stop, answer)
+
+    async def fill(
+        self, asked: Fill, context: Context, stop: threading.Event, on_text: Callable[[str], None]
+    ) -> tuple[FilledField, ...]:
+        return await self._on(
+            self._slow if asked.use_llm else self._quick,
+            context,
+            stop,
+            lambda session: session.fill(asked.fields, use_llm=asked.use_llm),
+        )
+
+    async def remember(
+        self,
+        asked: Remember,
+        context: Context,
+        stop: threading.Event,
+        on_text: Callable[[str], None],
+    ) -> Remembered:
+        text = checked_message(asked.text)
+        now = self._as(context).now()
+        said = asked.at or now
+        source = await self._raw.do(
+            lambda: keep(
+                self._graph,
+                text,
+                said=said,
+                place=asked.place,
+                expires=asked.expires,
+                keep_secrets=asked.keep_secrets or self.config.keep_secrets,
+            ),
+            stop,
+        )
+        # From here on nothing stops it: it is stored, and a restart would take it up.
+        placing = asyncio.create_task(self._made(source, context))
+        self._placing.add(placing)
+        placing.add_done_callback(self._placed)
+        done, _ = await asyncio.wait({placing}, timeout=None if asked.wait else ACKNOWLEDGE_S)
+        return placing.result() if done else Remembered(source, (), (), queued=True)
+
+    async def _made(self, source: Source, context: Context) -> Remembered:
+        session, now = self._sessions[self._quick], self._as(context).now()
+        return await self._quick.do(
+            lambda: remember_as_said(source, session.graph, session, now), threading.Event()
+        )
+
+    def _placed(self, task: asyncio.Task[Remembered]) -> None:
+        self._placing.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.warning("a stored text was not placed: %s", type(error).__name__)
+
+    async def ingest(
+        self, asked: Ingest, context: Context, stop: threading.Event
+    ) -> AsyncIterator[FileReport]:
+        async for report in self._each(context, stop, lambda session: session.ingest(asked.paths)):
+            yield report
+
+    async def retry(
+        self, asked: Retry, context: Context, stop: threading.Event
+    ) -> AsyncIterator[FileReport]:
+        async for report in self._each(context, stop, lambda session: session.retry()):
+            yield report
+
+    async def _each(
+        self,
+        context: Context,
+        stop: threading.Event,
+        begin: Callable[[Session], Iterator[FileReport]],
+    ) -> AsyncIterator[FileReport]:
+        """File by file, so that who asks something meanwhile waits for one file at most."""
+        reports: list[Iterator[FileReport]] = []
+
+        def step(session: Session) -> FileReport | None:
+            if not reports:
+                reports.append(begin(session))
+            return next(reports[0], None)
+
+        while (report := await self._on(self._slow, context, stop, step)) is not None:
+            yield report
+
+    async def _on(
+        self,
+        lane: Lane,
+        context: Context,
+        stop: threading.Event,
+        work: Callable[[Session], T],
+    ) -> T:
+        if lane is self._slow and self._placing:
+            # What was told before is known to what is asked after; in the quick lane it is anyway.
+            await asyncio.wait(set(self._placing))
+        session = self._sessions[lane]
+
+        def job() -> T:
+            session.config = self._as(context)
+            return work(session)
+
+        self._stops.add(stop)
+        try:
+            return await lane.do(job, stop)
+        finally:
+            self._stops.discard(stop)
+
+    def _as(self, context: Context) -> Config:
+        """The settings of the process with those that a command brought along."""
+        return replace(
+            self.config,
+            fixed_now=context.now or self.config.fixed_now,
+            policy=context.policy or self.config.policy,
+            k=context.k or self.config.k,
+        )
+
+    # ---- without being asked --------------------------------------------------------------
+
+    async def take_up(self) -> None:
+        """Make memories of what was stored before this process began, and not worked out."""
+        for source in await self._waiting():
+            # Each time that somebody asks something meanwhile it gives way, but not for ever.
+            for turn in range(TURNS_GIVEN + 1):
+                with suppress(Stopped):
+                    await self._finish(source, gives_way=turn < TURNS_GIVEN)
+                    break
+
+    async def _finish(self, source: Source, *, gives_way: bool) -> None:
+        lane = self._slow
+        session = self._sessions[lane]
+
+        def job() -> None:
+            session.config = self.config
+            for report in session.retry(only={source.id}):
+                if report.status == "failed":
+                    log.warning("%s could not be worked out", source.id)
+
+        stop = threading.Event()
+        self._stops.add(stop)
+        try:
+            await lane.do(job, stop, gives_way=gives_way)
+        except MemlaneError as error:
+            log.warning("%s could not be worked out: %s", source.id, type(error).__name__)
+        finally:
+            self._stops.discard(stop)
+
+    async def _waiting(self) -> tuple[Source, ...]:
+        return await self._raw.do(
+            lambda: self._graph.sources.list(SourceStatus.PENDING), threading.Event()
+        )
+
+    async def tidy(self) -> None:
+        """Free models that nobody has used for a while, and once a day forget what is due."""
+        idle_s = self.config.idle_minutes * 60.0
+        forgotten = time.monotonic()
+        while True:
+            await asyncio.sleep(min(30.0, idle_s / 2))
+            for name, keeper in self._kept.items():
+                if await asyncio.to_thread(keeper.free, idle_s):
+                    log.info("freed the %s", name)
+            if time.monotonic() - forgotten > _DAY_S:
+                forgotten = time.monotonic()
+                with suppress(MemlaneError):
+                    await self._raw.do(
+                        lambda: forget_due(self._graph, self.config.now()), threading.Event()
+                    )
+
+    @property
+    def _kept(self) -> dict[str, Keeper[Any]]:
+        return {"llm": self._llm, "embedder": self._embedder, "reader": self._reader}
+
+    async def running(self, pid: int, socket: str, port: int | None) -> Running:
+        """How this process is doing; answers whatever the lanes are busy with."""
+        counts = await self._raw.do(self._graph.sources.counts, threading.Event())
+        return Running(
+            pid=pid,
+            socket=socket,
+            uptime_s=round(time.monotonic() - self._opened, 1),
+            queue=counts.get(SourceStatus.PENDING, 0),
+            loaded=tuple(name for name, keeper in self._kept.items() if keeper.loaded),
+            port=port,
+        )
+
+    def stop_all(self) -> None:
+        """End every request at its next word; whoever waits is told."""
+        for stop in self._stops:
+            stop.set()
+
+    def close(self) -> bool:
+        """Close the database; False if a job did not end in time and still has it open."""
+        self.stop_all()
+        if not all([lane.close(CLOSING_S) for lane in (self._slow, self._quick, self._raw)]):
+            return False
+        for session in self._sessions.values():
+            session.graph.close()
+        self._graph.close()
+        return True

@@ -1,0 +1,160 @@
+"""Models that are shared by all requests, and freed when nobody has used them for a while."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from agent.ports import (
+    ChatTurn,
+    Embedder,
+    LanguageModel,
+    NameEncoder,
+    TextLine,
+    TextReader,
+    Vectors,
+)
+
+
+class Freeable(Protocol):
+    """A model of ``agent.loading``: loaded at its first use, and again after it was freed."""
+
+    @property
+    def loaded(self) -> bool: ...
+    def free(self) -> None: ...
+
+
+class FreeableEmbedder(Freeable, Embedder, NameEncoder, Protocol):
+    """A sentence encoder that can be freed."""
+
+
+class FreeableModel(Freeable, LanguageModel, Protocol):
+    """A language model that can be freed."""
+
+
+class FreeableReader(Freeable, TextReader, Protocol):
+    """A text reader that can be freed."""
+
+
+M = TypeVar("M", bound=Freeable)
+
+
+class Keeper(Generic[M]):
+    """Lends a model to one at a time, and knows when that was last."""
+
+    def __init__(self, model: M) -> None:
+        self._model = model
+        self._lock = threading.RLock()
+        self._used = time.monotonic()
+
+    @property
+    def loaded(self) -> bool:
+        return self._model.loaded
+
+    @contextmanager
+    def lent(self) -> Iterator[M]:
+        with self._lock:
+            try:
+                yield self._model
+            finally:
+                self._used = time.monotonic()
+
+    def free(self, idle_s: float) -> bool:
+        """Give its memory back if nobody has used it for so long; whether that was done."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            if not self._model.loaded or time.monotonic() - self._used < idle_s:
+                return False
+            self._model.free()
+        finally:
+            self._lock.release()
+        gc.collect()
+        # glibc keeps freed pages to itself until it is asked for them.
+        with suppress(AttributeError, OSError):
+            ctypes.CDLL(None).malloc_trim(0)
+        return True
+
+
+class SharedEmbedder:
+    """A kept encoder; fulfils ``Embedder``. Its name is known while its weights are freed."""
+
+    def __init__(self, keeper: Keeper[FreeableEmbedder]) -> None:
+        self._keeper = keeper
+
+    @cached_property
+    def identity(self) -> str:
+        with self._keeper.lent() as model:
+            return model.identity
+
+    @cached_property
+    def dimension(self) -> int:
+        with self._keeper.lent() as model:
+            return model.dimension
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        with self._keeper.lent() as model:
+            return model.encode(texts)
+
+    def encode_names(self, names: Sequence[str]) -> Vectors:
+        with self._keeper.lent() as model:
+            return model.encode_names(names)
+
+
+class SharedModel:
+    """A kept language model; fulfils ``LanguageModel``. ``check`` is called before every word."""
+
+    def __init__(self, keeper: Keeper[FreeableModel], check: Callable[[], None]) -> None:
+        self._keeper = keeper
+        self._check = check
+
+    @cached_property
+    def identity(self) -> str:
+        with self._keeper.lent() as model:
+            return model.identity
+
+    def chat(
+        self,
+        turns: Sequence[ChatTurn],
+        *,
+        max_tokens: int,
+        grammar: str | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+        stop: Sequence[str] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> str:
+        def watched(piece: str) -> None:
+            self._check()
+            if on_text:
+                on_text(piece)
+
+        self._check()
+        with self._keeper.lent() as model:
+            return model.chat(
+                turns,
+                max_tokens=max_tokens,
+                grammar=grammar,
+                temperature=temperature,
+                seed=seed,
+                stop=stop,
+                on_text=watched,
+            )
+
+
+class SharedReader:
+    """A kept text reader; fulfils ``TextReader``."""
+
+    def __init__(self, keeper: Keeper[FreeableReader]) -> None:
+        self._keeper = keeper
+
+    def read(self, image: Path) -> list[TextLine]:
+        with self._keeper.lent() as model:
+            return model.read(image)

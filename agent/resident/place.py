@@ -1,0 +1,169 @@
+"""Where the resident process of a home keeps its socket, lock, token and log.
+
+Invariants: everything lies in the home (0700) and is 0600 itself. The lock is the truth: who holds
+it is the resident process, and the system lets go of it however that process ends, so neither a
+stale socket nor a stale number can look alive.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import secrets
+import socket
+import stat
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from store.errors import HomeUnavailable, StoreBusy
+
+LONGEST_SOCKET = 103
+"""Bytes that the address of a Unix socket may have on every system (macOS has the shortest)."""
+_PATIENCE_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The files of a home's resident process."""
+
+    home: Path
+
+    @property
+    def socket(self) -> Path:
+        """In the home; of a home whose path is too long for one under ``/tmp``, named after it.
+
+        Not where ``XDG_RUNTIME_DIR`` says: a log-in and a timer would look in two places.
+        """
+        path = self.home / "memlane.sock"
+        if len(os.fsencode(path)) <= LONGEST_SOCKET:
+            return path
+        name = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:16]
+        return Path(f"/tmp/memlane-{os.getuid()}") / f"{name}.sock"
+
+    @property
+    def lock(self) -> Path:
+        return self.home / "resident.lock"
+
+    @property
+    def token(self) -> Path:
+        return self.home / "token"
+
+    @property
+    def logs(self) -> Path:
+        return self.home / "logs"
+
+    @property
+    def log(self) -> Path:
+        return self.logs / "resident.log"
+
+
+def bind(place: Place) -> socket.socket:
+    """A listening socket that only this user can reach. Call it with the lock held.
+
+    :raises HomeUnavailable: if the socket cannot be made, or lies where others could put theirs.
+    """
+    path = place.socket
+    try:
+        if path.parent != place.home:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            found = path.parent.stat()
+            if found.st_uid != os.getuid() or found.st_mode & 0o077:
+                raise HomeUnavailable(
+                    f"{place.home} is too long for a socket, and {path.parent} is not yours alone. "
+                    f"Close it (chmod go= '{path.parent}') or choose a shorter --home DIR."
+                )
+        with suppress(FileNotFoundError):
+            path.unlink()  # of a process that was killed: we hold the lock
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        before = os.umask(0o177)  # 0600 from its first moment
+        try:
+            listening.bind(str(path))
+        finally:
+            os.umask(before)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise HomeUnavailable(f"Cannot make the socket {path}: {reason}.") from error
+    return listening
+
+
+def is_mine(path: Path) -> bool:
+    """Whether there is a socket that this user made."""
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid()
+
+
+class Lock:
+    """Held by the resident process as long as it lives; the file tells its number."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: int | None = None
+
+    def take(self) -> None:
+        """:raises StoreBusy: if another resident process runs for this home."""
+        try:
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise HomeUnavailable(f"Cannot write {self._path}: {error.strerror}.") from error
+        # Whoever looks whether it is held holds it for a moment too.
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    os.close(file)
+                    pid = holder(self._path)
+                    raise StoreBusy(
+                        f"memlane is up already for {self._path.parent} (process {pid}). "
+                        "See it with: memlane status"
+                    ) from None
+                time.sleep(0.02)
+        os.ftruncate(file, 0)
+        os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
+        self._file = file
+
+    def release(self) -> None:
+        if self._file is not None:
+            os.ftruncate(self._file, 0)
+            os.close(self._file)
+            self._file = None
+
+
+def holder(path: Path) -> int | None:
+    """The process that holds the lock; None if nobody does."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        told = os.pread(file, 32, 0).strip()
+        return int(told) if told.isdigit() else None
+    finally:
+        os.close(file)
+    return None
+
+
+def ensure_token(place: Place) -> str:
+    """The secret that a client over TCP has to show; made once, 0600."""
+    while True:
+        with suppress(FileNotFoundError):
+            place.token.chmod(0o600)
+            if token := place.token.read_text(encoding="ascii").strip():
+                return token
+        scratch = place.token.with_suffix(".new")
+        with suppress(FileNotFoundError):
+            scratch.unlink()
+        file = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(file, "w", encoding="ascii") as writing:
+            writing.write(secrets.token_urlsafe(32) + "\n")
+        scratch.replace(place.token)  # whole or not there: an empty token would let anybody in

@@ -1,0 +1,171 @@
+"""What comes of a request, as frozen values.
+
+Nothing here imports a model, an array or the database: the command line can hold, show and decode
+a result that the resident process worked out (``agent.resident``) without loading any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from policies.selection import Choice, Selection
+from store.journal import Entry
+from store.questions import Ask
+from store.types import Memory, Source
+
+
+class Route(StrEnum):
+    """What a message is."""
+
+    RETRIEVE = "retrieve"
+    """Answering it well needs what is remembered."""
+    UPDATE = "update"
+    """It tells, corrects or takes back something worth remembering."""
+    NEITHER = "neither"
+
+
+class Standing(StrEnum):
+    """Where a memory stands at a moment."""
+
+    HOLDS = "holds"
+    REPLACED = "replaced"
+    EXPIRED = "expired"
+    PLANNED = "planned"
+
+    @property
+    def over(self) -> bool:
+        return self in (Standing.REPLACED, Standing.EXPIRED)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What an answer shows of a memory's time."""
+
+    standing: Standing
+    start: datetime | None
+    """None where its beginning was never told."""
+    since: datetime | None
+    """The same, with the beginning guessed where none was told."""
+    end: datetime | None
+    lasts: bool
+    """Whether it is a state; what happens on a day has no period worth telling."""
+
+    def __str__(self) -> str:
+        """'until 2024-05-03', 'from 2024-03-01 until 2024-05-03', 'from 2024-06-01 on'."""
+        start = f"from {_day_of(self.start)}" if self.start else ""
+        if self.end is None:
+            return f"{start} on" if start else ""
+        return f"{start} until {_day_of(self.end)}".strip()
+
+
+def _day_of(moment: datetime) -> str:
+    clock = "" if (moment.hour, moment.minute) == (0, 0) else f" {moment:%H:%M}"
+    return f"{moment:%Y-%m-%d}{clock}"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Two memories that cannot both hold; ``first`` is trusted at least as far as ``second``."""
+
+    first: Memory
+    second: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What became of a source."""
+
+    source: Source
+    entries: tuple[Entry, ...]
+    unchanged: tuple[str, ...]
+    """Ids of memories that already said it."""
+    open: tuple[tuple[Memory, Memory], ...] = ()
+    """Old and new memory of each contradiction that could not be decided: both stand."""
+    note: str = ""
+    """What else to tell the person."""
+    queued: bool = False
+    """Whether it is only stored so far: the resident process makes memories of it in a moment."""
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """What to ask the person about it."""
+        from agent.editing.questions import ask
+
+        return tuple(ask(old.text, new.text) for old, new in self.open)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What comes of one message."""
+
+    route: Route
+    text: str
+    memories: tuple[Choice, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    abstained: bool = False
+    timing_ms: Mapping[str, float] | None = None
+    turn: str | None = None
+    selection: Selection | None = None
+    """None where the resident process answered: ``memlane why`` reads what was kept of it."""
+    likely: float | None = None
+    """Probability that memory holds the answer, estimated from the selection."""
+    open: tuple[tuple[str, str], ...] = ()
+    """Ids of the old and the new memory where both cannot hold; a question asks which does."""
+    questions: tuple[str, ...] = ()
+    """Those questions in words, and what else waited to be asked."""
+    suggested: tuple[Ask, str, str] | None = None
+    """Whether names are one, or one name two, where that is asked: by two memories of them."""
+    marks: Mapping[str, Mark] = field(default_factory=dict)
+    """When each of the memories held or will hold, by id."""
+    doubts: tuple[Doubt, ...] = ()
+    """What was read for the answer that cannot all hold, and touches what it rests on."""
+
+
+FileStatus = Literal["new", "changed", "unchanged", "skipped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What became of one file."""
+
+    path: str
+    status: FileStatus
+    memories: int = 0
+    reason: str | None = None
+    source: str | None = None
+    entries: tuple[Entry, ...] = ()
+    run: str | None = None
+    """The ingest it was part of, by which all of that can be undone; None if nothing was done."""
+
+
+Value = str | int | float | bool
+"""What goes into a field of a form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another value that memory offers for a field."""
+
+    value: Value
+    confidence: float
+    memories: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FilledField:
+    """What goes into a field, how sure that is, and which memories say so."""
+
+    name: str
+    label: str
+    value: Value | None
+    confidence: float
+    memories: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    key: str | None = None
+    """What the field was taken to ask for; None for a question in its own words."""
+    sensitive: bool = False
+    """An identity or card number or health: ask before handing it to a site."""

@@ -1,0 +1,451 @@
+"""Background ingest: watched folders -> queue on disk -> memories (docs/ingest.md).
+
+``Watcher.hear`` and ``look`` put files into the queue, ``step`` takes one out; ``run`` does both
+until it is told to stop. What a file gives is decided by ``agent.ingest`` alone, so a file that is
+looked at twice gives nothing twice.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from agent.config import Config
+from agent.folders import changes, why_wait
+from agent.ignoring import NAME, FoundFile, Ignore
+from agent.ingest import kind_of, locator_of, plan_change
+from agent.results import FileReport
+from agent.session import Session
+from store.errors import EditConflict, InvalidInput, MemlaneError, StoreError
+from store.graph import MemoryGraph
+from store.types import Memory, Status
+from store.watching import FileState, WatchedFile, WatchedFolder
+
+SETTLE = 2.0
+"""Seconds for which a file must look the same before it is read: it may be half written."""
+QUEUE = 5_000
+"""Most files that wait at once; what finds no place is found when there is some again."""
+TRIES = 6
+"""How often a file is tried before it is left until it changes."""
+BACK_OFF = 5.0
+"""Seconds until the second try; twice as long for each that follows."""
+LONGEST = 3600.0
+"""Seconds between two tries at most."""
+LOOK = 600.0
+"""Seconds after which all folders are looked through, for what nobody told of."""
+AT_ONCE = 20.0
+"""Seconds of work after which changes are listened to again."""
+
+Watch = Callable[[list[Path], Event], Iterator[set[Path]]]
+
+
+class Watcher:
+    """Takes the files of the watched folders into memory, one after the other."""
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        clock: Callable[[], float] = time.time,
+        wait: Callable[[], str] | None = None,
+    ) -> None:
+        self.session = session
+        self.table = session.graph.watched
+        self.paused = ""
+        """Why nothing is taken in at the moment; empty where nothing is in the way."""
+        self._clock = clock
+        self._wait = wait or (lambda: why_wait(session.config.watch_on_battery))
+        self._ignore: Ignore | None = None
+        self._rest = 0.0
+        """When the store can be tried again, after it could not be written."""
+        self._trouble: dict[Path, str] = {}
+        """Folders whose rules cannot be understood, and why; told once."""
+
+    # ---- into the queue -------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """What a fresh start does: failed files get another chance, and everything is looked at."""
+        failed = self.table.in_state(FileState.FAILED)
+        self.table.put(replace(file, state=FileState.WAITING, tries=0, due=0.0) for file in failed)
+        self.look()
+
+    def look(self) -> None:
+        """Compare every watched folder with what is known of it."""
+        self._ignore = None  # rules may have changed too
+        self._trouble = {}
+        for folder in self.table.folders():
+            # A folder that is not there (a drive that is not plugged in) has deleted nothing.
+            if folder.path.is_dir():
+                self._look_at(folder)
+
+    def _look_at(self, folder: WatchedFolder) -> None:
+        known = self.table.files(folder.path)
+        room = QUEUE - self.table.waiting()
+        fresh: list[WatchedFile] = []
+        seen: set[Path] = set()
+        try:
+            found = list(self._rules().find([folder.path]))
+        except InvalidInput as error:
+            self._trouble[folder.path] = str(error)
+            return
+        for file in found:
+            seen.add(file.path)
+            if file.skipped is None and (row := self._changed(file.path, folder.path, known)):
+                fresh.append(row)
+        # One that left the rules' reach is not gone: what came from it stands.
+        gone = [row for path, row in known.items() if path not in seen and not path.exists()]
+        fresh += [self._again(row) for row in gone if row.state is not FileState.GONE]
+        self.table.put(fresh[: max(0, room)])
+        self.table.mark_more(folder.path, len(fresh) > room)
+
+    def hear(self, paths: Iterable[Path]) -> None:
+        """Take note of paths that changed, appeared or went."""
+        fresh: list[WatchedFile] = []
+        folders = self.table.folders()
+        room = QUEUE - self.table.waiting()
+        for path in sorted(paths):
+            if path.name == NAME:
+                self.look()
+                continue
+            holders = [f for f in folders if path.is_relative_to(f.path)]
+            if not holders:
+                continue
+            folder = max(holders, key=lambda f: len(f.path.parts))
+            rows = self._heard(path, folder.path)
+            if len(fresh) + len(rows) > room:
+                self.table.mark_more(folder.path, True)
+                continue
+            fresh += rows
+        self.table.put(fresh)
+
+    def _heard(self, path: Path, folder: Path) -> list[WatchedFile]:
+        if not path.exists():
+            known = (self.table.get(below) for below in self.table.below(path))
+            return [self._again(row) for row in known if row is not None]
+        try:
+            if path == folder or self._rules().why(path, folder) is not None:
+                return []
+            found = list(self._rules().find([path], folder))
+        except InvalidInput as error:
+            self._trouble[folder] = str(error)
+            return []
+        known_here = {f.path: row for f in found if (row := self.table.get(f.path))}
+        rows = (self._changed(f.path, folder, known_here) for f in found if f.skipped is None)
+        return [row for row in rows if row is not None]
+
+    def _changed(
+        self, path: Path, folder: Path, known: dict[Path, WatchedFile]
+    ) -> WatchedFile | None:
+        """The row of a file that is new, or looks otherwise than it did; None if it does not."""
+        if kind_of(path) is None or not _is_text(path):
+            return None
+        stat = _stat(path)
+        row = known.get(path)
+        if stat is None or (row is not None and (row.size, row.changed) == stat):
+            return None
+        due = self._clock() + SETTLE
+        now = self.session.config.now()
+        return WatchedFile(path, folder, FileState.WAITING, *stat, due, 0, now, None, None)
+
+    def _again(self, row: WatchedFile) -> WatchedFile:
+        """The row of a file that is not there any more, to be looked for once more."""
+        # Later than what appears, so that a file that was moved is found at its new place first.
+        due = self._clock() + 3 * SETTLE
+        return replace(row, state=FileState.WAITING, due=due, tries=0)
+
+    def _rules(self) -> Ignore:
+        config = self.session.config
+        self._ignore = self._ignore or Ignore(config.ignore, config.home)
+        return self._ignore
+
+    # ---- out of the queue -----------------------------------------------------------------
+
+    def step(self) -> FileReport | None:
+        """Take in the file whose turn it is; None where there is none, or it still changes."""
+        now = self._clock()
+        if now < self._rest <= now + LONGEST:
+            return None
+        row = self.table.next_due(now, LONGEST + SETTLE)
+        if row is None:
+            return None
+        try:
+            return self._take(row)
+        except StoreError as error:
+            # Trigger: the disk is full, or another process holds the database.
+            # Why: that is no fault of the file, and its row cannot be written either.
+            # Outcome: everything rests for a while; the queue is as it was.
+            self._rest = now + 60
+            self.paused = str(error)
+            return FileReport(str(row.path), "failed", 0, str(error))
+
+    def _take(self, row: WatchedFile) -> FileReport | None:
+        stat = _stat(row.path)
+        if stat is None:
+            return self._gone(row)
+        if stat != (row.size, row.changed):
+            self.table.put(
+                [replace(row, size=stat[0], changed=stat[1], due=self._clock() + SETTLE)]
+            )
+            return None
+        if (moved := self._moved(row)) is not None:
+            return moved
+        try:
+            (report,) = self.session.ingest([row.path], found=[FoundFile(row.path)])
+        except StoreError:
+            raise
+        except Exception as error:
+            # One file that nobody foresaw must not keep the others from being read.
+            said = str(error) if isinstance(error, MemlaneError | EditConflict) else ""
+            report = FileReport(str(row.path), "failed", 0, said or type(error).__name__)
+        self.table.put([self._after(row, report)])
+        return report
+
+    def _after(self, row: WatchedFile, report: FileReport) -> WatchedFile:
+        # What a stored file failed of is told by its source; the text of a file stays out of here.
+        reason = None if report.source else report.reason
+        done = replace(row, source=report.source, reason=reason, at=self.session.config.now())
+        if report.status == "skipped":
+            return replace(done, state=FileState.SKIPPED)
+        if report.status != "failed":
+            return replace(done, state=FileState.DONE, tries=0)
+        tries = row.tries + 1
+        if tries >= TRIES:
+            return replace(done, state=FileState.FAILED, tries=tries)
+        due = self._clock() + min(LONGEST, BACK_OFF * 2 ** (tries - 1))
+        return replace(done, tries=tries, due=due)
+
+    def _gone(self, row: WatchedFile) -> FileReport | None:
+        if not row.folder.is_dir():
+            # The whole folder is away: a drive that was pulled out deletes nothing.
+            self.table.put([replace(row, due=self._clock() + LOOK)])
+            return None
+        if self.session.graph.sources.latest_from(locator_of(row.path)) is None:
+            self.table.drop(row.path)
+            return None
+        now = self.session.config.now()
+        self.table.put([replace(row, state=FileState.GONE, size=None, changed=None, at=now)])
+        return FileReport(str(row.path), "unchanged", 0, "deleted; what came from it is kept")
+
+    def _moved(self, row: WatchedFile) -> FileReport | None:
+        """Take a file that only has another place now for what it is; None if it is another."""
+        graph = self.session.graph
+        change = plan_change(row.path, graph)
+        if change.status != "new" or change.known is not None or change.digest is None:
+            return None
+        for old in graph.sources.same_content(change.digest):
+            if old.locator is None or old.kind is not change.kind or Path(old.locator).exists():
+                continue
+            graph.sources.relocate(old.locator, locator_of(row.path))
+            self.table.drop(Path(old.locator))
+            now = self.session.config.now()
+            self.table.put([replace(row, state=FileState.DONE, source=old.id, at=now)])
+            return FileReport(str(row.path), "unchanged", 0, f"moved from {old.locator}", old.id)
+        return None
+
+    # ---- on and on ------------------------------------------------------------------------
+
+    def run(
+        self,
+        stop: Event,
+        on_report: Callable[[FileReport], None] = lambda report: None,
+        watch: Watch = changes,
+    ) -> None:
+        """Watch until ``stop`` is set; folders may be added and removed meanwhile.
+
+        :raises StoreError: only where the database cannot be opened at the start.
+        """
+        told: dict[Path, str] = {}
+        self.begin()
+        while not stop.is_set():
+            watched = self._present()
+            looked = self._clock()
+            for batch in watch(list(watched), stop):
+                with suppress(StoreError):  # heard again when the folders are looked through
+                    if batch:
+                        self.hear(batch)
+                    self.work(stop, on_report)
+                    if self._trouble != told:
+                        told = dict(self._trouble)
+                        for folder, why in told.items():
+                            on_report(FileReport(str(folder), "failed", 0, why))
+                    late = not 0 <= self._clock() - looked < LOOK
+                    if late or self._present() != watched or self._has_room():
+                        self.look()
+                        break
+                if stop.is_set():
+                    break
+
+    def work(self, stop: Event, on_report: Callable[[FileReport], None]) -> None:
+        """Take in what is due, for a while."""
+        until = time.monotonic() + AT_ONCE
+        while not stop.is_set() and time.monotonic() < until:
+            if self.table.next_due(self._clock(), LONGEST + SETTLE) is None:
+                self.paused = ""
+                return
+            self.paused = self._wait()
+            if self.paused:
+                return
+            report = self.step()
+            if report is not None:
+                on_report(report)
+            elif self._clock() < self._rest:
+                return
+
+    def _present(self) -> tuple[Path, ...]:
+        return tuple(f.path for f in self.table.folders() if f.path.is_dir())
+
+    def _has_room(self) -> bool:
+        return self.table.waiting() < QUEUE // 2 and any(f.more for f in self.table.folders())
+
+
+def _stat(path: Path) -> tuple[int, int] | None:
+    """Size and time of change; None where there is no such file."""
+    try:
+        stat = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return 0, 0  # it is there and may not be looked at: reading it will say so
+    return stat.st_size, stat.st_mtime_ns
+
+
+def _is_text(path: Path) -> bool:
+    """Whether the name can be kept: one whose bytes are no text cannot be found again by it."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# ---- what people ask for ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GoneFile:
+    """A file that was deleted, and what came from it and still stands."""
+
+    path: Path
+    memories: tuple[Memory, ...]
+
+
+def gone_files(graph: MemoryGraph) -> tuple[GoneFile, ...]:
+    """What could be forgotten because its file was deleted. Nothing is forgotten unasked."""
+    found = []
+    for file in graph.watched.in_state(FileState.GONE):
+        sources = graph.sources.all_from(locator_of(file.path))
+        made = [m for source in sources for m in graph.memories.made_from(source.id)]
+        current = tuple(m for m in made if m.status is Status.CURRENT)
+        if current:
+            found.append(GoneFile(file.path, current))
+    return tuple(found)
+
+
+def watch_status(graph: MemoryGraph, config: Config, recent: int = 10) -> dict[str, Any]:
+    """What is watched, how long the queue is, what went wrong last, and what each file gave."""
+    table, counts = graph.watched, graph.watched.counts()
+    done = [
+        {
+            "path": str(file.path),
+            "at": file.at.isoformat(),
+            "memories": sum(
+                memory.status is Status.CURRENT
+                for memory in (graph.memories.made_from(file.source) if file.source else ())
+            ),
+        }
+        for file in table.in_state(FileState.DONE, recent)
+    ]
+    tried = [file for file in table.in_state(FileState.WAITING) if file.tries]
+    errors = [
+        {
+            "path": str(file.path),
+            "at": file.at.isoformat(),
+            "tries": file.tries,
+            "error": _error(graph, file),
+            "again": file.state is FileState.WAITING,
+        }
+        for file in (*tried, *table.in_state(FileState.FAILED, recent))[:recent]
+    ]
+    return {
+        "watching": [
+            {
+                "path": str(folder.path),
+                "since": folder.since.isoformat(),
+                "exists": folder.path.is_dir(),
+                **{
+                    state.value: counts.get(str(folder.path), {}).get(state, 0)
+                    for state in FileState
+                },
+            }
+            for folder in table.folders()
+        ],
+        "queue": table.waiting(),
+        "paused": why_wait(config.watch_on_battery),
+        "errors": errors,
+        "recent": done,
+        "gone": [
+            {"path": str(file.path), "memories": [memory.id for memory in file.memories]}
+            for file in gone_files(graph)
+        ],
+    }
+
+
+def _error(graph: MemoryGraph, file: WatchedFile) -> str:
+    stored = graph.sources.get(file.source).error if file.source else None
+    return file.reason or stored or "interrupted"
+
+
+def add_folders(graph: MemoryGraph, paths: Iterable[Path], config: Config) -> None:
+    """Watch these folders from now on.
+
+    :raises InvalidInput: if one is no folder, holds the home, or is watched by way of another.
+    """
+    for path in paths:
+        folder = Path(os.path.abspath(path))
+        if not folder.is_dir():
+            raise InvalidInput(f"{path} is no folder. Name one, or: memlane ingest {path}")
+        if not _is_text(folder):
+            raise InvalidInput(f"{path!r} has a name that is no text. Rename it.")
+        if folder == config.home or folder.is_relative_to(config.home):
+            raise InvalidInput(f"{path} lies in memlane's own home and is not watched.")
+        for other in graph.watched.folders():
+            if folder != other.path and folder.is_relative_to(other.path):
+                raise InvalidInput(f"{path} is watched already, with {other.path}.")
+            if folder != other.path and other.path.is_relative_to(folder):
+                raise InvalidInput(
+                    f"{other.path} in it is watched already. Remove that first: "
+                    f"memlane watch --remove {other.path}"
+                )
+        graph.watched.add_folder(folder, config.now())
+
+
+def remove_folder(graph: MemoryGraph, path: Path) -> None:
+    """:raises InvalidInput: if it is not watched."""
+    if not graph.watched.remove_folder(Path(os.path.abspath(path))):
+        known = ", ".join(str(f.path) for f in graph.watched.folders()) or "none"
+        raise InvalidInput(f"{path} is not watched. Watched: {known}.")
+
+
+@contextmanager
+def only_watcher(home: Path) -> Iterator[None]:
+    """Hold the right to watch for this home; it ends with the process, however that ends.
+
+    :raises InvalidInput: if another process has it.
+    """
+    import fcntl
+
+    with (home / "watch.lock").open("w") as lock:
+        os.chmod(lock.name, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise InvalidInput(
+                "Another memlane process watches already (memlane status). End it first."
+            ) from error
+        yield

@@ -1,0 +1,215 @@
+"""When to choose nothing: the shipped judge against fixed floors, on what it was not fitted to.
+
+``python -m benchmarks.abstention --data /path/to/data [--quick]``
+
+- *lives*: lives of the test bank of which a share of the facts was never told;
+- *locomo*: its questions against those of category 5, which cannot be answered (known errors of the
+  key corrected);
+- *prefeval* and *personamem*: questions on which one's own preferences bear, against as many of
+  *nq_open*, in homes of 40 preferences and of one person's own turns.
+
+The positive class is 'nothing here answers this'. *precision* and *recall* are of keeping silent,
+*kept* is the share of answerable questions that are not silenced, *balanced* the mean of recall and
+kept. Compared: ``judge``; ``floor``, what top-k has had so far (nothing above a cosine of 0.2); and
+``cosine``, a floor on the best cosine that costs least on the judge's own training cases.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from agent.config import load_config
+from agent.retrieval import READING, timeless
+from agent.session import Session, open_session
+from benchmarks.abstention_cases import Case, K, life_cases
+from benchmarks.abstention_train import LIVES, SILENCE, cases
+from benchmarks.abstention_train import POLICIES as FITTED
+from benchmarks.common import parser, progress, write_results
+from benchmarks.lives_test import BANK as TEST
+from benchmarks.qa_data import load
+from policies.abstain import Judge, shipped, signs_of
+from policies.base import Question
+from policies.registry import DEFAULT_POLICY
+from store.types import Memory
+from store.view import GraphView
+
+NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
+HOME = 40
+"""Preferences in a home of prefeval."""
+FLOOR = 0.2
+POLICIES = tuple(dict.fromkeys(("top-k", "walk", DEFAULT_POLICY)))
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+
+
+def main() -> None:
+    options = parser("abstention", __doc__ or "")
+    options.add_argument("--lives", type=int, default=8, help="lives of the test bank")
+    given = options.parse_args()
+    judge = shipped()
+    figures: dict[str, float | int | None] = {}
+    with open_session(load_config()) as models:
+        floor = cheapest(cases(models, 2 if given.quick else LIVES, FITTED))
+        sets = {
+            "lives": lives(models, 1 if given.quick else given.lives),
+            "locomo": locomo(models, given.data, given.quick),
+            "prefeval": prefeval(models, given.data, given.quick),
+            "personamem": personamem(models, given.data, given.quick),
+        }
+        for name, found in sets.items():
+            rows = list(found)
+            progress(f"{name}: {len(rows)} questions")
+            for policy in POLICIES:
+                own = [row for row in rows if row.policy == policy]
+                figures |= {
+                    f"{name}.{policy}.{k}": v for k, v in figures_of(own, judge, floor).items()
+                }
+    config = {"quick": given.quick, "k": K, "threshold": judge.threshold, "cosine_floor": floor}
+    write_results("abstention", config, [], figures)
+    for key, value in figures.items():
+        print(f"{key:45} {value:.3f}")
+
+
+# ---- figures --------------------------------------------------------------------------------
+
+
+def likely(case: Case, judge: Judge) -> float:
+    if case.signs is None:
+        return 1.0 if case.exact else 0.0
+    return judge.likely(case.signs)
+
+
+def figures_of(rows: Sequence[Case], judge: Judge, floor: float) -> dict[str, float | int]:
+    """The figures of one set and one policy."""
+    holds = np.array([row.holds for row in rows])
+    said = np.array([likely(row, judge) for row in rows])
+    best = np.array([row.best for row in rows])
+    figures: dict[str, float | int] = {
+        "answerable_n": int(holds.sum()),
+        "unanswerable_n": int((~holds).sum()),
+        "judge.auc": float(roc_auc_score(holds, said)),
+        "cosine.auc": float(roc_auc_score(holds, best)),
+    }
+    for name, silent in (
+        ("judge", said < judge.threshold),
+        ("floor", best < FLOOR),
+        ("cosine", best < floor),
+    ):
+        right = int((silent & ~holds).sum())
+        recall, kept = right / max(1, (~holds).sum()), 1 - silent[holds].mean()
+        figures |= {
+            f"{name}.precision": right / max(1, int(silent.sum())),
+            f"{name}.recall": float(recall),
+            f"{name}.kept": float(kept),
+            f"{name}.balanced": float(recall + kept) / 2,
+        }
+    return figures
+
+
+def cheapest(rows: Sequence[Case]) -> float:
+    """The floor on the best cosine that costs least on these cases, as the judge's costs are."""
+    holds = np.array([row.holds for row in rows])
+    best = np.array([row.best for row in rows])
+
+    # Answerable and not weigh alike, as they do in no home in particular.
+    def cost(floor: float) -> float:
+        return SILENCE * float((best[holds] < floor).mean()) + float((best[~holds] >= floor).mean())
+
+    return min((round(floor, 2) for floor in np.arange(0.05, 0.8, 0.01)), key=cost)
+
+
+# ---- the sets -------------------------------------------------------------------------------
+
+
+def lives(models: Session, count: int) -> Iterator[Case]:
+    for seed in range(count):
+        yield from life_cases(TEST, seed, models, POLICIES)
+
+
+def locomo(models: Session, data: Path, quick: bool) -> Iterator[Case]:
+    for conversation in load("locomo", data)[: 1 if quick else None]:
+        view = conversation.view(models.embedder.encode([m.text for m in conversation.memories]))
+        asked = [(item.text, item.kind, item.answerable) for item in conversation.items]
+        yield from asked_of(models, f"locomo {conversation.name}", view, asked)
+
+
+def prefeval(models: Session, data: Path, quick: bool) -> Iterator[Case]:
+    pairs = [
+        (row["preference"], row["question"])
+        for path in sorted((data / "prefeval" / "explicit_preference").glob("*.json"))
+        for row in json.loads(path.read_text(encoding="utf-8"))
+    ]
+    random.Random(0).shuffle(pairs)
+    homes = [pairs[start : start + HOME] for start in range(0, len(pairs), HOME)]
+    general = trivia(data)
+    for number, home in enumerate(homes[: 1 if quick else None]):
+        view = view_of(models, [preference for preference, _ in home])
+        asked = [(question, "preference", True) for _, question in home]
+        asked += [(next(general), "nq_open", False) for _ in home]
+        yield from asked_of(models, f"prefeval {number}", view, asked)
+
+
+def personamem(models: Session, data: Path, quick: bool) -> Iterator[Case]:
+    """What a person said, sentence by sentence; their questions without the options."""
+    folder = data / "personamem_32k"
+    sessions = json.loads((folder / "documents.json").read_text(encoding="utf-8"))
+    queries = json.loads((folder / "queries.json").read_text(encoding="utf-8"))
+    general = trivia(data)
+    users = sorted({query["user_id"] for query in queries})
+    for user in users[: 1 if quick else None]:
+        said = [
+            sentence
+            for session in sessions
+            if session["user_id"] == user
+            for line in session["content"].splitlines()
+            if line.startswith("[USER]")
+            for sentence in _SENTENCE.split(line.removeprefix("[USER] ").removeprefix("User: "))
+            if len(sentence.split()) >= 4
+        ]
+        own = [query for query in queries if query["user_id"] == user]
+        asked = [
+            (query["meta"]["retrieval_query"].split("\n", 1)[1].strip(), "persona", True)
+            for query in own
+        ]
+        asked += [(next(general), "nq_open", False) for _ in own]
+        yield from asked_of(models, f"personamem {user[:8]}", view_of(models, said), asked)
+
+
+def trivia(data: Path) -> Iterator[str]:
+    """Questions of nq_open in an order of chance, as people write them."""
+    lines = (data / "nq_open" / "NQ-open.dev.jsonl").read_text(encoding="utf-8").splitlines()
+    questions = [str(json.loads(line)["question"]) for line in lines]
+    random.Random(1).shuffle(questions)
+    return iter(questions)
+
+
+def view_of(models: Session, texts: Sequence[str]) -> GraphView:
+    memories = tuple(
+        Memory(f"m{n}", text, "Preference", "preference.diet", NOW) for n, text in enumerate(texts)
+    )
+    return GraphView(memories, models.embedder.encode(texts), frozenset(m.id for m in memories))
+
+
+def asked_of(
+    models: Session, home: str, view: GraphView, asked: Sequence[tuple[str, str, bool]]
+) -> Iterator[Case]:
+    """Cases of a home that nobody has placed in a graph: each policy straight on the view."""
+    vectors = models.embedder.encode([text for text, _, _ in asked])
+    for name in POLICIES:
+        policy = models.policy(name, K, use_llm=False)
+        for (text, kind, holds), vector in zip(asked, vectors, strict=True):
+            question = Question(text, vector, NOW)
+            chosen = policy.select(question, view).chosen
+            signs = signs_of(timeless(question), view, chosen, READING)
+            yield Case(home, kind, name, text, holds, signs, exact=False)
+
+
+if __name__ == "__main__":
+    main()

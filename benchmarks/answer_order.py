@@ -1,0 +1,102 @@
+"""In which order the model should read what was selected, and whether relations help it.
+
+``python -m benchmarks.answer_order [--questions N]``: simulated lives of the training bank as gold
+memories, the product's own selection, and the 1.5B model's answer to the same notes in each order
+of ``agent.arranging``, and in the first order with each note's relations behind it. *right*: the
+answer names the value that holds at the time asked about, and no other that the fact ever had.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent.answering import MAX_ANSWER_TOKENS, build_turns
+from agent.arranging import ARRANGEMENTS, hint
+from agent.config import load_config
+from agent.session import Session, open_session
+from benchmarks.abstention_cases import K, tell
+from benchmarks.common import parser, progress, write_results
+from benchmarks.lives import BANKS, at, fresh
+from benchmarks.lives_world import Asked, write_life
+
+SEED = 200
+"""Of the first life; no other benchmark of lives has it."""
+KINDS = ("chain", "asof", "now", "reminder")
+"""Of questions that are answered by a value; asked for in turn."""
+
+
+def main() -> None:
+    options = parser("answer_order", __doc__ or "")
+    options.add_argument("--questions", type=int, default=24, help="of all lives together")
+    options.add_argument("--lives", type=int, default=2)
+    options.add_argument("--bank", choices=sorted(BANKS), default="train")
+    given = options.parse_args()
+    count = 4 if given.quick else given.questions
+    ways = [*ARRANGEMENTS, "best_first+relations"]
+    rights: dict[str, list[bool]] = {way: [] for way in ways}
+    seconds = 0.0
+    with open_session(load_config()) as models:
+        for seed in range(SEED, SEED + given.lives):
+            life = write_life(BANKS[given.bank], seed)
+            drawn = draw(life.asked, count // given.lives, seed)
+            with tempfile.TemporaryDirectory() as home, fresh(models, Path(home)) as session:
+                waiting = list(life.told)
+                for asked in drawn:
+                    while waiting and waiting[0].at <= asked.at:
+                        tell(session, waiting.pop(0))
+                    there = at(session, asked.at)
+                    for way in ways:
+                        began = time.perf_counter()
+                        said = answered(there, asked, way)
+                        seconds += time.perf_counter() - began
+                        rights[way].append(right(asked, said))
+                        progress(f"{way:22} {rights[way][-1]!s:5} {asked.text} -> {said}")
+    figures: dict[str, float | int | None] = {
+        f"{way}.right": sum(found) / len(found) for way, found in rights.items()
+    }
+    figures["questions_n"] = len(rights[ways[0]])
+    figures["seconds_a_call"] = seconds / sum(map(len, rights.values()))
+    config = {"quick": given.quick, "bank": given.bank, "lives": given.lives, "k": K}
+    write_results("answer_order", config, list(range(SEED, SEED + given.lives)), figures)
+    for key, value in figures.items():
+        print(f"{key:35} {value:.3f}")
+
+
+def draw(asked: Sequence[Asked], count: int, seed: int) -> list[Asked]:
+    """As many of each kind, of the weeks in which there is something to confuse."""
+    rng = random.Random(seed)
+    found: list[Asked] = []
+    for number, kind in enumerate(KINDS):
+        late = [one for one in asked if one.kind == kind and one.right and one.week >= 2]
+        share = count // len(KINDS) + (number < count % len(KINDS))
+        found += rng.sample(late, min(share, len(late)))
+    return sorted(found, key=lambda one: one.at)
+
+
+def answered(session: Session, asked: Asked, way: str) -> str:
+    """The model's words on the selected notes, arranged this way."""
+    found = session.retrieve(asked.text, k=K)
+    order, _, relations = way.partition("+")
+    chosen = ARRANGEMENTS[order](found.selection.chosen)
+    turns = build_turns(
+        asked.text, chosen, asked.at, found.asked, found.marks, related=hint if relations else None
+    )
+    return session.llm.chat(turns, max_tokens=MAX_ANSWER_TOKENS).strip()
+
+
+def right(asked: Asked, said: str) -> bool:
+    """Whether a value that holds is named, and none that does not."""
+    return any(names(said, v) for v in asked.right) and not any(names(said, v) for v in asked.wrong)
+
+
+def names(said: str, value: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", said, re.IGNORECASE) is not None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Before and after learning from corrected answers (EMG-RAG section 4.4, Table 6: cold start).
+
+Each person begins with the weights that memlane ships. They ask, and correct what was answered:
+as after ``memlane feedback answer``, the policy learns from the latest few questions and corrected
+answers, by policy gradient with the likelihood of that answer as the reward (``--reward`` names
+another). No required memory is told. Then their *other* questions are asked with the weights before
+and after.
+
+Of a simulated life the questions of the first two weeks are corrected and those of the last two
+measured; of a conversation half of the questions, drawn by seed, and the other half. What is
+measured is never learned from, and no weights go from one person to another. Rewards are kept on
+disk: an interrupted run goes on. ``better`` and ``worse`` are shares of persons whose evidence F1
+rose or fell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.learning.feedback import LATEST, STEPS
+from agent.learning.rewards import KINDS
+from agent.learning.training import Plan, compare, train
+from agent.session import open_session
+from benchmarks.common import parser, progress, write_results
+from benchmarks.emg_ablation import tables
+from benchmarks.emg_policies import Run, benchmark_config, puts_of
+from benchmarks.lives import BANKS
+from benchmarks.qa_data import SETS
+from benchmarks.qa_judge import Figures, judge_selections, select
+from benchmarks.qa_metrics import over_seeds
+from benchmarks.qa_models import TokenCount
+from benchmarks.qa_training import Lessons, Rewards, shipped
+from benchmarks.qa_views import Put, names_of, sample
+from policies.base import Policy
+from policies.reinforce import Learned
+
+
+def main() -> None:
+    options = parser("emg_online", __doc__ or "")
+    options.add_argument("--sets", nargs="+", choices=SETS, default=["lives_test", "locomo"])
+    options.add_argument("--walk", default="scout")
+    options.add_argument("--lives", type=int, default=3, help="simulated lives of each bank")
+    options.add_argument("--corrected", type=int, default=40, help="questions a person corrects")
+    options.add_argument("--reward", choices=KINDS, default="likelihood")
+    options.add_argument("--reward-model", default="smollm2-135m", help="name or GGUF path")
+    options.add_argument("--answers", type=int, default=0, help="questions a person and seed")
+    given = options.parse_args()
+    given.policies = []
+    if given.quick:
+        given.sets, given.seeds, given.corrected, given.answers = ["lives_test"], 1, 1, 0
+    config = benchmark_config()
+    figures: Figures = {}
+    with open_session(config) as models:
+        run = Run(given, models, TokenCount(config))
+        rewards = Rewards(config, given.reward_model)
+        begun = shipped(given.walk, names_of(models))
+        for name in given.sets:
+            puts = puts_of(name, given, models)
+            before: list[Figures] = []
+            after: list[Figures] = []
+            moved: list[float] = []
+            for seed in range(given.seeds):
+                for person in dict.fromkeys(put.collection for put in puts):
+                    own = [put for put in puts if put.collection == person]
+                    corrected, asked = halves(own, name, seed)
+                    corrected = sample(corrected, given.corrected, seed)
+                    progress(f"{person}, seed {seed}: {len(corrected)} corrected")
+                    learned = corrected_by(begun, corrected, rewards, given.reward, seed)
+                    drawn = sample(asked, given.answers, seed)
+                    before.append(measured(run, begun, asked, drawn))
+                    after.append(measured(run, learned, asked, drawn))
+                    moved.append((after[-1]["f1"] or 0.0) - (before[-1]["f1"] or 0.0))
+            shares = {"better": sum(m > 0 for m in moved) / len(moved),
+                      "worse": sum(m < 0 for m in moved) / len(moved),
+                      "trainings": len(moved)}  # fmt: skip
+            rows = {"before": over_seeds(before), "after": over_seeds(after) | shares}
+            figures |= {f"{name}.{row}.{key}": value
+                        for row, found in rows.items() for key, value in found.items()}  # fmt: skip
+    told = {
+        "quick": given.quick, "walk": given.walk, "lives": given.lives,
+        "corrected": given.corrected, "reward": given.reward, "reward_model": given.reward_model,
+        "answers_a_seed": given.answers, "sets": given.sets,
+        "tables": tables() | {"Persons": ["better", "worse", "trainings"]},
+    }  # fmt: skip
+    write_results("emg_online", told, list(range(given.seeds)), figures)
+    for key, figure in figures.items():
+        if figure is not None and "_sd" not in key:
+            print(f"{key:50} {figure:.3f}")
+
+
+def halves(own: Sequence[Put], name: str, seed: int) -> tuple[list[Put], list[Put]]:
+    """What a person corrects, and what is asked afterwards; only what has an answer is corrected.
+
+    Of a life, the earlier and the later half of its time.
+    """
+    if name.removeprefix("lives_") in BANKS:
+        moments = sorted({put.item.asked for put in own})
+        middle = moments[len(moments) // 2]
+        first = [put for put in own if put.item.asked < middle]
+    else:
+        first = sample(own, len(own) // 2, seed)
+    taken = {put.item.key for put in first}
+    rest = [put for put in own if put.item.key not in taken]
+    return [put for put in first if put.item.answerable], rest
+
+
+def corrected_by(
+    begun: Learned, corrected: Sequence[Put], rewards: Rewards, kind: str, seed: int
+) -> Learned:
+    """The policy after learning as ``agent.learning.feedback`` does, a few corrections at a time.
+
+    A step is kept unless the corrected questions themselves are served worse by it.
+    """
+    policy = begun
+    for first in range(0, len(corrected), LATEST):
+        lessons = Lessons.of(corrected[first : first + LATEST])
+        value = rewards.value(kind, lessons)
+        plan = Plan(policy.name, kind, 0, STEPS * len(lessons.episodes), seed)
+        learned = train(policy, lessons.episodes, value, plan)
+        verdict = compare(policy, learned, lessons.episodes, value, seed=seed)
+        progress(f"{first} corrected before: value {verdict.before:.3f} -> {verdict.after:.3f}")
+        if verdict.after >= verdict.before:
+            policy = learned
+    return policy
+
+
+def measured(run: Run, policy: Policy, asked: Sequence[Put], drawn: Sequence[Put]) -> Figures:
+    """Selections on all questions, answers on those drawn."""
+    rows = select(policy, asked)
+    found = judge_selections(rows, run.tokens)
+    if drawn:
+        chosen = {row.put.item.key: row for row in rows}
+        found |= run.answered([chosen[put.item.key] for put in drawn])
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""What went wrong, as one line on stderr and an exit code. The only place that decides either.
+
+0 done, 1 the request could not be met, 2 wrong usage, 130 interrupted. No traceback reaches a user
+for bad input; ``--debug`` shows it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from store.errors import InvalidInput, MemlaneError
+
+
+def exit_code(work: Callable[[], object], arguments: Sequence[str]) -> int:
+    """Do ``work`` and say how it went; a whole number that it returns is the code."""
+    try:
+        code = work()
+    except KeyboardInterrupt:
+        print("memlane: interrupted", file=sys.stderr)
+        return 130
+    except InvalidInput as error:
+        return _failed(error, 2, arguments)
+    except MemlaneError as error:
+        return _failed(error, 1, arguments)
+    except BrokenPipeError:
+        # The reader of our output went away, as `| head` does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        # The last line of all: no traceback ever reaches a user; --debug shows it.
+        if "--debug" in arguments:
+            raise
+        print(
+            f"memlane: unexpected {type(error).__name__}: {_one_line(error)} "
+            "(nothing stored is lost; run again with --debug to see where)",
+            file=sys.stderr,
+        )
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _failed(error: MemlaneError, code: int, arguments: Sequence[str]) -> int:
+    if "--debug" in arguments:
+        raise error
+    print(f"memlane: {_one_line(error)}", file=sys.stderr)
+    return code
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,254 @@
+"""memlane train: learn from one's own memories which of them make answers better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.run import Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.learning.personal import Trained
+    from policies import reinforce
+    from store.graph import MemoryGraph
+    from store.learned import Pair, Weights
+
+
+def train(
+    context: typer.Context,
+    number: Annotated[
+        int | None, typer.Argument(help="With --rollback: the weights; 0 is what memlane ships.")
+    ] = None,
+    reward: Annotated[
+        str,
+        typer.Option(
+            help="What is worth learning: answer (its words), likelihood (of the right answer), "
+            "entropy (how sure the model is; needs no right answer), both (answer and entropy)."
+        ),
+    ] = "likelihood",
+    warm_start: Annotated[
+        int, typer.Option("--warm-start", help="Episodes of teaching by the right memories.")
+    ] = 1000,
+    episodes: Annotated[int, typer.Option(help="Episodes of policy gradient.")] = 100,
+    policy: Annotated[
+        str | None, typer.Option(help="The policy to train, by default the configured one.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same training.")] = 0,
+    pairs: Annotated[
+        int, typer.Option(min=0, help="Question-answer pairs to have, written where they lack.")
+    ] = 32,
+    status: Annotated[bool, typer.Option("--status", help="Show what was learned so far.")] = False,
+    rollback: Annotated[
+        bool, typer.Option("--rollback", help="Return to earlier weights, or to those of NUMBER.")
+    ] = False,
+) -> None:
+    """Train the choice of memories on your own memories.
+
+    The local model writes questions with their answers from your memories and proves each by
+    answering it; with them, and with answers you judged, the policy learns which memories help.
+    New weights are kept only if they do better on questions held back. Ctrl-C loses nothing: run it
+    again to go on.
+    """
+    run: Run = context.obj
+    from store.errors import InvalidInput
+
+    if number is not None and not rollback:
+        raise InvalidInput("A number goes with --rollback: memlane train --rollback NUMBER")
+    if status and rollback:
+        raise InvalidInput("--status and --rollback are two commands: run one after the other.")
+    if status:
+        with run.graph() as graph:
+            _show_status(run, graph, policy)
+    elif rollback:
+        with run.graph() as graph:
+            _roll_back(run, graph, policy, number)
+    else:
+        _train(run, reward, warm_start, episodes, policy, seed, pairs)
+
+
+def _train(
+    run: Run,
+    reward: str,
+    warm_start: int,
+    episodes: int,
+    policy: str | None,
+    seed: int,
+    pairs: int,
+) -> None:
+    from agent.learning.personal import default_policy, train_person
+    from agent.learning.training import Plan
+
+    plan = Plan(policy or default_policy(run.config.policy), reward, warm_start, episodes, seed)
+    with run.session() as session, _Bars.shown(run) as bars:
+        try:
+            done = train_person(session, plan, pairs=pairs, on_pair=bars.pair, on_step=bars.step)
+        except KeyboardInterrupt:
+            bars.stop()
+            run.err.print("What was done is kept. Run the same command again to go on.")
+            raise
+    document = {
+        "policy": done.policy,
+        "before": round(done.verdict.before, 4),
+        "after": round(done.verdict.after, 4),
+        "kept": "new" if done.kept else "old",
+        "llm_calls": done.llm_calls,
+        "cache_hits": done.cache_hits,
+        "number": done.number,
+        "episodes": done.episodes,
+        "held_back": done.verdict.held,
+        "sure": round(done.verdict.sure, 3),
+        "reward": reward,
+        "written": dict(done.written),
+    }
+    run.emit(document, lambda out: _show_trained(out, done))
+
+
+def _show_trained(out: Console, done: Trained) -> None:
+    verdict = done.verdict
+    for reason, count in done.written.items():
+        said = "pairs written" if reason == "kept" else f"pairs dropped: {reason}"
+        out.print(f"{count} {said}", markup=False)
+    out.print(
+        f"On {verdict.held} questions held back: {verdict.before:.3f} before, {verdict.after:.3f} "
+        f"after (better in {verdict.sure:.0%} of resamples)."
+    )
+    if done.kept:
+        out.print(
+            f"The new weights of {done.policy} are in use, as number {done.number}. "
+            "To return: memlane train --rollback",
+            markup=False,
+        )
+    else:
+        out.print(f"The old weights of {done.policy} stay: the new ones are not surely better.")
+    out.print(f"{done.llm_calls:,} model calls, {done.cache_hits:,} rewards were known already.")
+
+
+def _roll_back(run: Run, graph: MemoryGraph, policy: str | None, number: int | None) -> None:
+    from agent.learning.personal import default_policy, roll_back
+
+    name = policy or default_policy(run.config.policy)
+    reached = roll_back(graph, name, number)
+    said = f"the weights {reached}" if reached else "the weights that memlane ships"
+    run.emit(
+        {"policy": name, "active": reached},
+        lambda out: out.print(f"{name} uses {said} now.", markup=False),
+    )
+
+
+# ---- status -------------------------------------------------------------------------------
+
+
+def _show_status(run: Run, graph: MemoryGraph, policy: str | None) -> None:
+    from collections import Counter
+
+    from agent.learning.personal import trainable
+
+    learned = graph.learned
+    origins = Counter(pair.origin.value for pair in learned.pairs(run.config.now()))
+    judged = Counter(said.value for said in learned.judgements().values())
+    due = learned.due()
+    document = {
+        "pairs": dict(origins),
+        "dropped": learned.failures(),
+        "judged": dict(judged),
+        "policies": [
+            {
+                "policy": name,
+                "active": active.number if (active := learned.active(name)) else 0,
+                "retrain_due": due.get(name),
+                "weights": [_weights(w) for w in learned.history(name)],
+            }
+            for name in ((policy,) if policy else trainable())
+        ],
+    }
+    run.emit(document, lambda out: _print_status(out, document))
+
+
+def _weights(weights: Weights) -> dict[str, Any]:
+    from cli import shapes
+
+    return {
+        "number": weights.number,
+        "at": shapes.iso(weights.at),
+        "by": weights.by,
+        "state": weights.state,
+        "continues": weights.continues,
+        "before": weights.before,
+        "after": weights.after,
+        **weights.figures,
+    }
+
+
+def _print_status(out: Console, document: dict[str, Any]) -> None:
+    for what, words in (("pairs", "pairs"), ("judged", "answers judged")):
+        counts = ", ".join(f"{n} {name}" for name, n in document[what].items()) or "none"
+        out.print(f"{words}: {counts}", markup=False)
+    dropped = sum(document["dropped"].values())
+    if dropped:
+        out.print(f"pairs dropped because they did not hold: {dropped}")
+    for policy in document["policies"]:
+        used = policy["active"] or "those that memlane ships"
+        out.print(f"{policy['policy']}: weights in use: {used}", markup=False)
+        if policy["retrain_due"]:
+            out.print(f"  retrain due: {policy['retrain_due']}. Run: memlane train", markup=False)
+        for row in policy["weights"]:
+            out.print(
+                f"  {row['number']:>3} {row['at'][:16]} by {row['by']}, {row['state']}: "
+                f"{row['before']:.3f} -> {row['after']:.3f}",
+                markup=False,
+            )
+
+
+# ---- progress -----------------------------------------------------------------------------
+
+
+class _Bars:
+    """A bar a phase on stderr; nothing where that is no terminal."""
+
+    def __init__(self, run: Run) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import TimeRemainingColumn as Remaining
+
+        self._progress = Progress(
+            TextColumn("{task.description:<15}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[said]}"),
+            Remaining(),
+            console=run.err,
+            transient=True,
+            disable=not run.err.is_terminal,
+        )
+        self._tasks: dict[str, Any] = {}
+
+    @classmethod
+    @contextmanager
+    def shown(cls, run: Run) -> Iterator[_Bars]:
+        bars = cls(run)
+        try:
+            yield bars
+        finally:
+            bars.stop()
+
+    def stop(self) -> None:
+        self._progress.stop()
+
+    def pair(self, done: int, wanted: int, pair: Pair | None) -> None:
+        said = pair.question if pair else "(one that does not hold)"
+        self._update("writing pairs", done, wanted, said[:50])
+
+    def step(self, phase: str, progress: reinforce.Progress) -> None:
+        word = "reward" if phase == "policy gradient" else "fit"
+        self._update(phase, progress.step, progress.of, f"{word} {progress.running:+.3f}")
+
+    def _update(self, name: str, done: int, of: int, said: str) -> None:
+        if name not in self._tasks:
+            # Started late: while weights are put together, another bar is shown.
+            self._progress.start()
+            self._tasks[name] = self._progress.add_task(name, total=of, said="")
+        self._progress.update(self._tasks[name], completed=done, said=said)

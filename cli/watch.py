@@ -1,0 +1,119 @@
+"""The command ``watch``: folders whose files are taken in when they change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.run import Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.results import FileReport
+
+
+def watch(
+    context: typer.Context,
+    paths: Annotated[list[Path] | None, typer.Argument(help="Folders to watch.")] = None,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Show what is watched, and what deleted files gave.")
+    ] = False,
+    remove: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Watch this folder no longer.")
+    ] = None,
+    foreground: Annotated[
+        bool, typer.Option("--foreground", help="Watch here, until Ctrl-C.")
+    ] = False,
+) -> None:
+    """Take in the notes, screenshots, calendars and contacts of folders whenever they change.
+
+    The resident process (memlane up) does the work, or this command with --foreground. Nothing
+    that was remembered is forgotten because its file is deleted; --list shows it.
+    """
+    run: Run = context.obj
+    from agent.watching import add_folders, remove_folder, watch_status
+    from store.errors import InvalidInput
+
+    if not (paths or list_ or remove or foreground):
+        raise InvalidInput("Name a folder to watch, or use --list, --remove PATH or --foreground.")
+    with run.graph() as graph:
+        if remove:
+            remove_folder(graph, remove)
+        add_folders(graph, paths or [], run.config)
+        status = watch_status(graph, run.config)
+    if foreground:
+        _here(run)
+        return
+    run.emit(status, lambda out: _show(out, status))
+
+
+def _here(run: Run) -> None:
+    """Watch in this process until it is interrupted or told to end."""
+    import signal
+    from threading import Event
+
+    from agent.watching import Watcher, only_watcher, watch_status
+
+    stop = Event()
+    reports: list[FileReport] = []
+
+    def told(report: FileReport) -> None:
+        if run.json:
+            reports.append(report)
+        else:
+            reason = f": {report.reason}" if report.reason else ""
+            run.out.print(
+                f"{report.status:<9} {report.memories:>3} memories  {report.path}{reason}",
+                markup=False,
+            )
+
+    before = {
+        number: signal.signal(number, lambda *_: stop.set())
+        for number in (signal.SIGTERM, signal.SIGINT)
+    }
+    try:
+        with run.session() as session, only_watcher(run.config.home):
+            if not run.json:
+                run.err.print("watching; Ctrl-C ends it and loses nothing")
+            Watcher(session).run(stop, told)
+            if run.json:
+                from cli import shapes
+
+                status = watch_status(session.graph, run.config)
+                run.print_json(
+                    status | {"sources": [shapes.file_report(report) for report in reports]}
+                )
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _show(out: Console, status: dict[str, Any]) -> None:
+    if not status["watching"]:
+        out.print("No folder is watched. Name one: memlane watch FOLDER")
+    for folder in status["watching"]:
+        away = "" if folder["exists"] else " (not there now)"
+        told = ", ".join(
+            f"{folder[state]} {state}"
+            for state in ("waiting", "done", "skipped", "failed", "gone")
+            if folder[state]
+        )
+        out.print(f"{folder['path']}{away}: {told or 'nothing yet'}", markup=False)
+    if status["queue"] and status["paused"]:
+        out.print(f"{status['queue']} files wait: {status['paused']}")
+    for error in status["errors"]:
+        again = ", tried again" if error["again"] else ""
+        out.print(
+            f"  failed: {error['path']}: {error['error']} ({error['tries']} tries{again})",
+            markup=False,
+        )
+    for gone in status["gone"]:
+        ids = " ".join(gone["memories"])
+        out.print(
+            f"  deleted: {gone['path']}; what came from it can be forgotten: "
+            f"memlane memories forget {ids}",
+            markup=False,
+        )

@@ -1,0 +1,154 @@
+"""Which entity and which relation a question speaks of, and vectors of such names.
+
+EMG-RAG (section 4.3) takes the entity and the relation out of the question with its language
+model. Here it is done by rule, so that selection needs none: the longest phrases of the question
+that are entities of the graph, else its names; the words that are left are the relation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policies.words import folded
+from store.view import SELF, GraphView
+
+Vectors = NDArray[np.float32]
+NameVectors = Callable[[Sequence[str]], Vectors]
+"""Short names -> unit vectors, one row each; microseconds a name."""
+
+LONGEST = 4
+"""Words of an entity's name that are looked for in a question."""
+LONGEST_RUN = 8
+"""Characters of one, in scripts without spaces."""
+SAMPLE = 32
+"""Memories whose mean stands for a name where there is no encoder of names."""
+KEPT = 20_000
+"""Vectors of names that are kept."""
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_PIECE = re.compile(rf"[{_CJK}]+|(?:(?![{_CJK}])[^\W_])(?:(?![{_CJK}])[\w@:&.+-])*")
+_POSSESSIVE = re.compile(r"['’]s\b")
+_PERSON = frozenset("i me my mine myself we us our ours 我 我们".split())
+_EMPTY = frozenset(
+    """a an and any are as at be been being but by can could did do does for from had has have he
+    her hers him his how if in is it its just of on or shall she should so some than that the their
+    them then there these they this those to use used was we were what when where which who whom
+    whose why will with would you your""".split()
+)
+"""Words of English that name neither an entity nor a relation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a question names; both are phrases as written."""
+
+    entities: tuple[str, ...]
+    relation: str
+
+
+def named_in(question: str, view: GraphView) -> Named:
+    """The entities of the view, else the names, that a question holds, and the words left over."""
+    pieces = _PIECE.findall(_POSSESSIVE.sub("", question))
+    entities: list[str] = []
+    left: list[str] = []
+    place = 0
+    while place < len(pieces):
+        size = _longest(pieces, place, view)
+        if size:
+            entities.append(" ".join(pieces[place : place + size]))
+        elif _is_run(pieces[place]):
+            found, rest = _of_run(pieces[place], view)
+            entities += found
+            left += rest
+        elif folded(pieces[place]) not in _EMPTY | _PERSON:
+            left.append(pieces[place])
+        place += size or 1
+    if not entities:
+        first = pieces[0] if pieces else ""
+        entities = [one for one in left if one != first and (one[0].isupper() or one[0].isdigit())]
+        left = [one for one in left if one not in entities]
+    if not entities and any(folded(one) in _PERSON for one in pieces):
+        entities = [SELF]
+    return Named(tuple(entities), " ".join(left) or question)
+
+
+def _longest(pieces: Sequence[str], place: int, view: GraphView) -> int:
+    """How many pieces from here on are the longest entity; 0 for none."""
+    for size in range(min(LONGEST, len(pieces) - place), 0, -1):
+        phrase = folded(" ".join(pieces[place : place + size]))
+        if phrase not in _EMPTY and phrase not in _PERSON and len(view.about(phrase)):
+            return size
+    return 0
+
+
+def _is_run(piece: str) -> bool:
+    return re.match(f"[{_CJK}]", piece) is not None
+
+
+def _of_run(run: str, view: GraphView) -> tuple[list[str], list[str]]:
+    """The entities in a run of characters without spaces, longest first, and what is between."""
+    found: list[str] = []
+    left = [""]
+    place = 0
+    while place < len(run):
+        sizes = range(min(LONGEST_RUN, len(run) - place), 0, -1)
+        size = next((n for n in sizes if len(view.about(run[place : place + n]))), 0)
+        if size:
+            found.append(run[place : place + size])
+            left.append("")
+        else:
+            left[-1] += run[place]
+        place += size or 1
+    return found, [one for one in left if one and one not in _PERSON]
+
+
+class Names:
+    """Vectors of names, by the encoder that is given, else from the memories that hold them."""
+
+    def __init__(self, encode: NameVectors | None) -> None:
+        self._encode = encode
+        self._known: dict[str, Vectors] = {}
+
+    def entity(self, names: Sequence[str], view: GraphView) -> Vectors:
+        """One unit vector for the names together: their mean; zeros where nothing is known."""
+        if self._encode is not None:
+            return unit(self._of(names).sum(axis=0)) if names else np.zeros_like(self._of([SELF])[0])
+        rows = [row for name in names for row in view.about(name)[:SAMPLE].tolist()]
+        return unit(view.vectors[rows].sum(axis=0))
+
+    def entities(self, names: Sequence[str], view: GraphView) -> Vectors:
+        """One unit vector each."""
+        if self._encode is not None:
+            return self._of(names)
+        return np.array([self.entity([name], view) for name in names], np.float32)
+
+    def relation(self, words: str, question: Vectors) -> Vectors:
+        """The vector of a question's relation; without an encoder the question's own."""
+        return question if self._encode is None else self._of([words])[0]
+
+    def relations(self, names: Sequence[str], view: GraphView, row: int) -> Vectors:
+        """Of the relations of a memory; without an encoder the memory's own vector."""
+        if self._encode is not None:
+            return self._of([name.replace("_", " ") for name in names])
+        return np.repeat(view.vectors[row][None], len(names), axis=0)
+
+    def _of(self, names: Sequence[str]) -> Vectors:
+        assert self._encode is not None
+        new = [name for name in dict.fromkeys(names) if name not in self._known]
+        if new:
+            if len(self._known) + len(new) > KEPT:
+                self._known.clear()
+                new = list(dict.fromkeys(names))
+            self._known.update(zip(new, self._encode(new), strict=True))
+        return np.stack([self._known[name] for name in names])
+
+
+def unit(vector: Vectors) -> Vectors:
+    """Of length 1; zeros stay zeros."""
+    length = float(np.linalg.norm(vector))
+    return vector / length if length > 1e-9 else vector

@@ -1,0 +1,38 @@
+"""The watcher that ``test_watching`` kills: real files, a real queue, scripted models.
+
+Run as ``python -m tests.watch_work HOME FOLDER``; it watches until it is killed or told to stop.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from threading import Event
+
+from agent import watching
+from agent.config import load_config
+from agent.session import Session
+from agent.watching import Watcher, add_folders, only_watcher
+from store.graph import MemoryGraph
+from tests.crash_work import HashEncoder, SilentModel
+
+
+def main(home: Path, folder: Path) -> None:
+    watching.SETTLE = 0.2
+    config = load_config({"home": str(home)})
+    stop = Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    with (
+        MemoryGraph.open(home) as graph,
+        only_watcher(home),
+    ):
+        add_folders(graph, [folder], config)
+        session = Session(config, graph, llm=SilentModel(), embedder=HashEncoder())
+        Watcher(session, wait=lambda: "").run(
+            stop, lambda report: print(report.status, Path(report.path).name, flush=True)
+        )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
