@@ -75,13 +75,12 @@ def build_turns(
     now: datetime,
     asked: Asked | None = None,
     marks: Mapping[str, Mark] | None = None,
-    *,
-    related: Callable[[Memory], str] | None = None,
 ) -> tuple[ChatTurn, ...]:
     """The prompt: instructions and examples first, since they are the same in every call.
 
-    ``asked`` is the time that the question is about, ``marks`` the time of each chosen memory,
-    ``related`` what is told of its relations.
+    ``asked`` is the time that the question is about, ``marks`` the time of each chosen memory. The
+    notes stand in the order of ``chosen``, best first: no other order and no relations beside them
+    were measured to serve the model better (``benchmarks/answer_order.py``).
     """
     turns = [ChatTurn("system", SYSTEM)]
     for example, said in EXAMPLES:
@@ -92,7 +91,6 @@ def build_turns(
     known = marks or {}
     notes = "\n".join(
         f"{n}. {note(c.memory, now, origin=c.memory.id in doubted, mark=known.get(c.memory.id))}"
-        + (f" [{as_data(related(c.memory))}]" if related and related(c.memory) else "")
         for n, c in enumerate(chosen, 1)
     )
     today = f"Today: {now:%A, %Y-%m-%d %H:%M}"

@@ -124,7 +124,9 @@ def _database(config: Config) -> str:
 
 
 def _permissions(config: Config) -> str:
-    for path in (config.home, *config.home.glob("memlane.db*")):
+    private = ("memlane.db*", "memlane.sock", "resident.lock", "token", "logs", "logs/*")
+    found = (path for pattern in private for path in config.home.glob(pattern))
+    for path in (config.home, *found):
         mode = path.stat().st_mode & 0o777
         if mode & 0o077:
             raise _Failed(f"{path} is open to others ({mode:o}). Close it: chmod go= '{path}'")

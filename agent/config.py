@@ -7,7 +7,6 @@ remembers which. Everything else in memlane receives a frozen ``Config``.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -163,6 +162,8 @@ def load_config(
 
 
 def _read_file(file: Path) -> dict[str, str]:
+    import tomllib  # late: most homes have no such file, and every command reads this module
+
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:

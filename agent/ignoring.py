@@ -116,10 +116,11 @@ class Ignore:
     def _rules(self, folder: Path, root: Path) -> tuple[_Rules, ...]:
         if (folder, root) in self._of:
             return self._of[folder, root]
-        if folder == root:
-            above = (_rules(root, "the setting ignore", self._patterns),) if self._patterns else ()
-        else:
+        above: tuple[_Rules, ...] = ()
+        if folder != root:
             above = self._rules(folder.parent, root)
+        elif self._patterns:
+            above = (_rules(root, "the setting ignore", self._patterns),)
         file = folder / NAME
         try:
             lines = file.read_text(encoding="utf-8").splitlines()

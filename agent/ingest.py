@@ -175,15 +175,18 @@ def _ingest_file(
             assert change.data is not None and change.kind is not None
             text, layout = _text_of(path, change.data, change.kind, models)
             clean = Redacted(text, ()) if keep_secrets else redact(text)
-            stored = graph.sources.add(
-                change.kind,
-                clean.text,
-                captured,
-                locator=locator_of(path),
-                digest=change.digest,
-                layout=[replace(box, span=clean.moved_span(box.span)) for box in layout],
-            )
-        graph.runs.add(run, stored.id)
+            with graph.writing():
+                stored = graph.sources.add(
+                    change.kind,
+                    clean.text,
+                    captured,
+                    locator=locator_of(path),
+                    digest=change.digest,
+                    layout=[replace(box, span=clean.moved_span(box.span)) for box in layout],
+                )
+                graph.runs.add(run, stored.id)
+        else:
+            graph.runs.add(run, stored.id)
         done, problems = _remember(stored, graph, models, now)
     except StoreError:
         raise

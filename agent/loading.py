@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -20,7 +21,6 @@ from agent.models.files import BatchSizes
 from agent.ports import (
     ChatTurn,
     Entropy,
-    LanguageModel,
     Prompt,
     TextLine,
     TextReader,
@@ -243,11 +243,16 @@ class LocalRewardModel:
         return self._model.choose(prompts, options, by=by)
 
 
+KEPT = 256
+"""Most vectors of the last call that an encoder keeps, by hashes of their texts."""
+
+
 class LocalEmbedder:
     """The configured sentence encoder, loaded at its first use."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self._last: dict[bytes, Vectors] = {}
 
     @cached_property
     def _model(self) -> SentenceEncoder:
@@ -273,7 +278,19 @@ class LocalEmbedder:
         return self._model.dimension
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        return self._model.encode(texts)
+        """What the last call encoded is not encoded again: a sentence is placed, then stored."""
+        keys = [blake2b(text.encode("utf-8", "replace"), digest_size=16).digest() for text in texts]
+        known = self._last
+        fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if len(fresh) == len(texts):
+            vectors = self._model.encode(texts)
+        else:
+            made = self._model.encode(list(fresh.values())) if fresh else ()
+            known = known | dict(zip(fresh, made, strict=True))
+            vectors = np.stack([known[key] for key in keys])
+        if 0 < len(texts) <= KEPT:
+            self._last = dict(zip(keys, vectors, strict=True))
+        return vectors
 
     def encode_names(self, names: Sequence[str]) -> Vectors:
         return self._model.encode_names(names)

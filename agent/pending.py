@@ -25,7 +25,7 @@ from store.types import Memory, Trust
 
 RIPE = 3
 """Memories that speak of two names before it is worth a question whether they are one."""
-LOOKED_AT = 2000
+LOOKED_AT = 1000
 """How many of the newest memories are searched for suggestions."""
 
 

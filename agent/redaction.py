@@ -93,7 +93,8 @@ _DIGITS = re.compile(
 )
 _NO_CARD = re.compile(
     r"(?:isbn|ean|gtin|upc|imei|iccid|tracking|parcel|sendung|order|bestell|invoice|rechnung|ticket"
-    r"|barcode|serial|meter|phone|tel|fax|booking|miles|frequent)\S*(?:[ .:#]+\w{0,9}){0,2}[ .:#]*$",
+    r"|barcode|serial|meter|phone|tel|fax|booking|miles|frequent)\S*"
+    r"(?:[ .:#]+\w{0,9}){0,2}[ .:#]*$",
     _I,
 )
 """Stands before numbers of so many digits that are no card's."""
@@ -180,14 +181,16 @@ _TOKEN = re.compile(
     r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-\d-[A-Za-z0-9-]{20,}"
     r"|A(?:KIA|SIA|GPA|IDA|ROA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}"
     r"|GOCSPX-[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,}"
-    r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|do[oprt]_v1_[a-f0-9]{64}|shp(?:at|ca|pa|ss)_[a-f0-9]{32}"
+    r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|do[oprt]_v1_[a-f0-9]{64}|shp(?:at|ca|pa"
+    r"|ss)_[a-f0-9]{32}"
     r"|key-[a-f0-9]{32}|dckr_pat_[A-Za-z0-9_-]{20,}|tskey-[a-z]+-[A-Za-z0-9-]{20,}"
     r"|[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"
     r"|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"
     r")"
 )
 _LABELLED_TOKEN = re.compile(
-    r"\b(?:(?:api|access|auth|secret|client|private|refresh|bearer|bot|personal|license|encryption)"
+    r"(?<![A-Za-z])(?:(?:api|access|auth|secret|client|private|refresh|bearer|bot|personal|license"
+    r"|encryption)"
     r"[ _-]?(?:access[ _-]?)?(?:key|token|secret)(?:[ _-]?id)?|token|secret|bearer)\b[\"']?"
     r"(?:\s*[:=]\s*|\s+is\s+|\s+)[\"'`]?(?P<value>[A-Za-z0-9_+/=.~-]{16,})",
     _I,
@@ -223,31 +226,40 @@ _WORD = (
     r"|(?:wi-?fi|wlan|wpa[23]?|wep|network|netzwerk)[ -]?(?:key|schlüssel|code|pw)"
     r"|netzwerkschlüssel|sicherheitsschlüssel"
 )
-_VALUE = r"(?:\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'|`[^`\n]{1,80}`|“[^”\n]{1,80}”|„[^“”\n]{1,80}[“”]|(?:(?!\\n)\S){1,128})"
+_VALUE = (
+    r"(?:\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'|`[^`\n]{1,80}`|“[^”\n]{1,80}”|„[^“”\n]{1,80}[“”]"
+    r"|(?:(?!\\n)\S){1,128})"
+)
 _LABELLED_PASSWORD = re.compile(
-    rf"(?<![\w])(?:[\w]+[-_])?(?P<label>{_WORD})[\"'*]*(?: \([^)\n]{{0,40}}\))?"
-    rf"(?P<by>\s?[:=：][\"'*]*[ \t]*(?:\n[ \t]*)?|[ \t]{{2,}}|\t|[ \t]*\n[ \t]*)(?P<value>{_VALUE})(?P<more>[^\n]*)",
-    _I,
+    rf"(?<![\w])(?:[\w]+[-_])?(?P<label>{_WORD}|(?:(?<=[/,;|] )|^)pass(?=\s?[:=]))"
+    rf"(?! redacted\])[\"'*]*"
+    rf"(?: \([^)\n]{{0,40}}\)| (?:for|of|to|at|für|von|vom|zum|zur|der|des)"
+    rf"\b[^:=\n]{{1,40}}?(?=\s?[:=]))?"
+    rf"(?P<by>\s?[:=：][\"'*]*[ \t]*(?:\n[ \t]*)?|[ \t]+|[ \t]*\n[ \t]*)"
+    rf"(?P<value>{_VALUE})(?=(?P<more>[^\n]{{0,200}}))",
+    _I | _M,
 )
 _TOLD_PASSWORD = re.compile(
-    rf"(?<![\w])(?:{_WORD})\b(?! ?(?:manager|policy|hint|field|reset|rule|length|safe))[^.:=\n]{{0,60}}?\s(?:is now|is still|is|was|ist jetzt|ist|lautet|war|es|est"
+    rf"(?<![\w])(?:{_WORD})\b(?! ?(?:manager|policy|hint|field|reset|rule|length"
+    rf"|safe))[^.:=\n]{{0,60}}?\s(?:is now|is still|is|was|ist jetzt|ist|lautet|war|es|est"
     rf"|to|auf|set to)\s(?P<value>{_VALUE})|(?:密码|口令)(?:是|为)\s?(?P<zh>[!-~]{{3,64}})",
     _I,
 )
 _WIFI_CODE = re.compile(r"WIFI:(?:[A-OQ-Z]:[^;\n]*;)*P:(?P<value>[^;\n]+)", _I)
 _PIN = re.compile(
-    r"(?<![\w-])(?:(?:my |the |card |sim |bank |phone |debit |credit |unlock )*(?:PIN|PUK)(?:[ -]?(?:code|nummer"
-    r"|number))?)(?: (?:for|of|to|zu|der|von)\b[^.:=\n]{0,40}?)?(?:\s?[:=：]\s?|\s(?:is|ist|lautet|was)\s|\s)"
+    r"(?<![\w-])(?:PIN|PUK|(?i:(?:sim|card|bank|phone|unlock|atm|ec)[ -]pin))"
+    r"(?:[ -]?(?:code|nummer|number))?(?: [^.:=\n0-9]{1,40}?)?"
+    r"(?:\s?[:=：]\s?|\s(?:is|ist|lautet|was)\s|\s)"
     r"(?P<value>[0-9]{4,8})(?![\w-])",
 )
 _NO_VALUE = frozenset(
     """a an the my your our his her its their this that these those not never no none nothing too so
     very quite really in on at to of for from by with as if when then only also just still now again
     always ever here there where what which who how why same old new long short weak strong good bad
-    wrong right correct incorrect invalid expired required optional secret safe secure unsafe unknown
-    hidden lost stolen missing forgotten gone empty blank easy hard simple different unique changed
-    reset saved stored kept written needed known shared protected enabled disabled set ask see look
-    tell give get use check forgot forget reset change changing saved under below above inside
+    wrong right correct incorrect invalid expired required optional secret safe secure unsafe
+    unknown hidden lost stolen missing forgotten gone empty blank easy hard simple different unique
+    changed reset saved stored kept written needed known shared protected enabled disabled set ask
+    see look tell give get use check forgot forget reset change changing under below above inside
     manager protected policy recovery field fields hint prompt because and or but it he she they we
     you i zu nicht noch immer falsch abgelaufen geheim sicher weg siehe bei im am auf unter der die
     das ein eine mein dein sein ihr steht liegt wieder login username user email name
@@ -284,11 +296,16 @@ def _labelled(match: re.Match[str]) -> tuple[int, int] | None:
     bare = value.strip("\"'`“”„*").rstrip(",;") or value
     if value.startswith("[") or not re.search(r"\w|[^\w\s]{4,}", bare):
         return None
+    if match["label"].lower() == "pass" and not (
+        _looks_secret(bare) and len(bare) >= 6 and re.search(r"[a-z]", bare)
+    ):
+        return None  # 'Pass: 3rd floor'
     if "phrase" in match["label"].lower() and match["more"].strip():
         return start, match.end("more")
     if not re.search(r"[:=：]", match["by"]) or "\n" in match["by"]:
-        # A cell of its own, or the line below: words there are more often a caption than a password.
-        return (start, end) if _looks_secret(bare) and not more.strip() else None
+        # A cell of its own, or the line below: words there are a caption more often than not.
+        beside = match["by"] == " "
+        return (start, end) if _looks_secret(bare) and (beside or not more.strip()) else None
     if bare.lower().strip(".!?") in _NO_VALUE or bare.endswith((":", "?")):
         return None
     rest = more.split()
@@ -322,34 +339,55 @@ def _pins(text: str) -> _Spans:
 # ---- one-time codes -----------------------------------------------------------------------
 
 _OTP_WORD = (
-    r"(?:verification|verify|security|authentication|authorization|authorisation|log-?in|sign-?in|one[- ]time"
-    r"|single[- ]use|2fa|two[- ]factor|mfa|otp|access|activation|recovery|backup|reset|passcode|sms)"
-    r"[ -](?:pass)?codes?|(?:your|ihr|dein|votre)\s(?:(?!voucher|promo|discount|gift|coupon|door|gate|booking|postal|zip|area|dress)"
-    r"\w+\s){0,2}code|otp|one[- ]time[- ](?:pin|password|passcode)|(?:m|sms|push|chip|photo)-?tan|tan(?=\s?[:=]|[- ](?:nummer|code|lautet|ist)\b)|einmal-?(?:code|passwort|pin)"
-    r"|bestätigungscode|sicherheitscode|verifizierungscode|anmeldecode|freigabecode|code de (?:vérification"
-    r"|sécurité|confirmation)|código de (?:verificación|seguridad|acceso)|codice di verifica|verificatiecode"
+    r"(?:verification|verify|security|authentication|authorization|authorisation|log-?in"
+    r"|sign-?in|one[- ]time"
+    r"|single[- ]use|2fa|two[- ]factor|mfa|otp|access|activation|recovery|backup|reset|passcode"
+    r"|sms)"
+    r"[ -](?:pass)?codes?|(?:your|ihr|dein|votre)\s(?:(?!voucher|promo|discount|gift|coupon|door"
+    r"|gate|booking|postal|zip|area|dress)"
+    r"\w+\s){0,2}code|otp|one[- ]time[- ](?:pin|password|passcode)|(?:m|sms|push|chip"
+    r"|photo)-?tan|tan(?=\s?[:=]|[- ](?:nummer|code|lautet|ist)\b)|einmal-?(?:code|passwort|pin)"
+    r"|bestätigungscode|sicherheitscode|verifizierungscode|anmeldecode|freigabecode|code de "
+    r"(?:vérification"
+    r"|sécurité|confirmation)|código de (?:verificación|seguridad|acceso)|codice di verifica"
+    r"|verificatiecode"
     r"|验证码|校验码|動態密碼|认证码|認証コード"
 )
-_CODE = r"(?P<value>(?:[A-Z]-)?[0-9]{3}[ -]?[0-9]{3}|[0-9]{4,8}|[0-9]{4}[ -][0-9]{4})(?![\w/-]|[.,:][0-9])"
+_CODE = (
+    r"(?P<value>(?:[A-Z]-)?[0-9]{3}[ -]?[0-9]{3}|[0-9]{4,8}|[0-9]{4}[ -][0-9]{4})"
+    r"(?![\w/-]|[.,:][0-9])"
+)
 _OTP_AFTER = re.compile(
-    rf"(?<![^\W_])(?:{_OTP_WORD})[^.\n0-9]{{0,60}}?[:=： ]\s?{_CODE}|(?:验证码|校验码)[是为：: ]*(?P<zh>[0-9]{{4,8}})",
+    rf"(?<![^\W_])(?:{_OTP_WORD})[^.\n0-9]{{0,60}}?[:=： ]\s?{_CODE}|(?:验证码|校验码)[是为：: ]*"
+    rf"(?P<zh>[0-9]{{4,8}})",
     _I,
 )
 _OTP_BEFORE = re.compile(
-    rf"(?<![\w.,:/+-]){_CODE}(?=[ ,]+(?:is|ist|est|es|als|as)\b[^.\n]{{0,50}}\b(?:{_OTP_WORD}|code to (?:sign|log|verify)))",
+    rf"(?<![\w.,:/+-]){_CODE}(?=[ ,]+(?:is|ist|est|es|als|as)\b[^.\n]{{0,50}}\b(?:{_OTP_WORD}"
+    rf"|code to (?:sign|log|verify)))",
     _I,
 )
 _OTP_USE = re.compile(
-    rf"\b(?:use|enter|type|eingeben|gib|utilise[rz]?)\s(?:the\s|this\s|den\s)?(?:code\s|pin\s)?{_CODE}"
-    r"(?=[ ,]+(?:to|um|pour|zum|for your)\s(?:[a-z]+\s){0,3}?(?:verify|confirm|log ?in|sign ?in|anmeld|bestätig|vérif|login|continue|reset))",
+    rf"\b(?:(?:use|enter|type|eingeben|gib|utilise[rz]?)\s(?:the\s|this\s|den\s)?(?:code\s|pin\s)?"
+    rf"|code\s){_CODE}"
+    r"(?=[ ,]+(?:to|um|pour|zum|for your)\s(?:[a-z]+\s){0,3}?(?:verify|confirm|log ?in|sign ?in"
+    r"|anmeld|bestätig|vérif|login|continue|reset))",
+    _I,
+)
+_RECOVERY_CODE = re.compile(
+    r"\b(?:recovery|backup|emergency|scratch)[- ]codes?\b[^:=\n]{0,40}[:=][ \t]*"
+    r"(?P<value>[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){0,3})(?![\w-])",
     _I,
 )
 _CVV = re.compile(
-    r"\b(?:CVV2?|CVC2?|CVN|CID|card security code|card verification (?:code|value))\b[^\w\n]{0,4}(?:is |code |number |ist )?(?P<value>[0-9]{3,4})(?![\w-])",
+    r"\b(?:CVV2?|CVC2?|CVN|CID|card security code|card verification (?:code"
+    r"|value))\b[^\w\n]{0,4}(?:is |code |number |ist )?(?P<value>[0-9]{3,4})(?![\w-])",
     _I,
 )
 _CODE_LIST = re.compile(
-    r"\b(?:recovery|backup|emergency|scratch|wiederherstellungs|einmal)[- ]?codes?\b[^\n]{0,60}(?P<value>(?:\n[ \t>*•\d.)-]{0,6}[A-Za-z0-9]{4,10}(?:[- ][A-Za-z0-9]{4,10}){0,3}[ \t]*(?=\n|$))+)",
+    r"\b(?:recovery|backup|emergency|scratch|wiederherstellungs|einmal)[- ]?codes?\b[^\n]{0,60}"
+    r"(?P<value>(?:\n[ \t>*•\d.)-]{0,6}[A-Za-z0-9]{4,10}(?:[- ][A-Za-z0-9]{4,10}){0,3}[ \t]*"
+    r"(?=\n|$))+)",
     _I,
 )
 
@@ -359,6 +397,9 @@ def _one_time(text: str) -> _Spans:
         yield match.span("zh" if match["zh"] else "value")
     for pattern in (_OTP_BEFORE, _OTP_USE):
         yield from (match.span("value") for match in pattern.finditer(text))
+    for match in _RECOVERY_CODE.finditer(text):
+        if any(sign.isdigit() for sign in match["value"]):
+            yield match.span("value")
     for match in _CODE_LIST.finditer(text):
         for line in re.finditer(
             r"[A-Za-z0-9]{4,10}(?:[- ][A-Za-z0-9]{4,10}){0,3}(?=[ \t]*(?:\n|$))", match["value"]

@@ -58,8 +58,9 @@ MAX_MESSAGE = 20_000
 
 CHANCE = 0.25
 """Probability from which a route is worth trying, because a miss costs more than the try."""
-ABOUT_THIS = 0.6
-"""Cosine similarity from which a memory is about a message, whatever the router says of it."""
+ABOUT_THIS = 0.45
+"""Cosine similarity from which a memory is about a message, whatever the router says of it; set on
+development data as docs/why.md tells."""
 
 
 class Session:

@@ -1,9 +1,9 @@
 """In which order the model should read what was selected, and whether relations help it.
 
 ``python -m benchmarks.answer_order [--questions N]``: simulated lives of the training bank as gold
-memories, the product's own selection, and the 1.5B model's answer to the same notes in each order
-of ``agent.arranging``, and in the first order with each note's relations behind it. *right*: the
-answer names the value that holds at the time asked about, and no other that the fact ever had.
+memories, the product's own selection, and the 1.5B model's answer to the same notes in each of
+``ARRANGEMENTS``, and in the first one with each note's relations behind it. *right*: the answer
+names the value that holds at the time asked about, and no other that the fact ever had.
 """
 
 from __future__ import annotations
@@ -12,22 +12,85 @@ import random
 import re
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from agent.answering import MAX_ANSWER_TOKENS, build_turns
-from agent.arranging import ARRANGEMENTS, hint
 from agent.config import load_config
 from agent.session import Session, open_session
 from benchmarks.abstention_cases import K, tell
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS, at, fresh
 from benchmarks.lives_world import Asked, write_life
+from policies.base import Choice
+from store.records import entity_key
+from store.types import Memory
 
 SEED = 200
 """Of the first life; no other benchmark of lives has it."""
 KINDS = ("chain", "asof", "now", "reminder")
 """Of questions that are answered by a value; asked for in turn."""
+
+
+# ---- ways to write the notes -----------------------------------------------------------------
+
+Arrange = Callable[[Sequence[Choice]], list[Choice]]
+_ME = entity_key("me")
+
+
+def best_first(chosen: Sequence[Choice]) -> list[Choice]:
+    """As they were selected."""
+    return list(chosen)
+
+
+def best_last(chosen: Sequence[Choice]) -> list[Choice]:
+    """The best one beside the question, which follows the notes."""
+    return list(reversed(chosen))
+
+
+def by_time(chosen: Sequence[Choice]) -> list[Choice]:
+    """Oldest first: by when it began to hold, else by when it was told."""
+    return sorted(chosen, key=lambda c: (c.memory.valid_from or c.memory.created, c.memory.id))
+
+
+def by_entity(chosen: Sequence[Choice]) -> list[Choice]:
+    """What shares an entity stands together, the group of the best one first."""
+    left = list(chosen)
+    found: list[Choice] = []
+    while left:
+        group = [left.pop(0)]
+        ends = _ends(group[0].memory)
+        while linked := [choice for choice in left if _ends(choice.memory) & ends]:
+            group += linked
+            left = [choice for choice in left if choice not in linked]
+            ends |= frozenset().union(*(_ends(choice.memory) for choice in linked))
+        found += group
+    return found
+
+
+def _ends(memory: Memory) -> frozenset[str]:
+    """Its entities but the person, whom nearly every memory is about."""
+    ends = (entity_key(end) for triple in memory.triples for end in (triple.head, triple.tail))
+    return frozenset(ends) - {_ME}
+
+
+ARRANGEMENTS: Mapping[str, Arrange] = {
+    "best_first": best_first,
+    "best_last": best_last,
+    "by_time": by_time,
+    "by_entity": by_entity,
+}
+
+
+def with_relations(choice: Choice) -> Choice:
+    """With its relations in a few words behind it: 'I moved to Tampines. [lives in: Tampines]'."""
+    told = "; ".join(f"{t.relation.replace('_', ' ')}: {t.tail}" for t in choice.memory.triples[:2])
+    text = f"{choice.memory.text} [{told}]" if told else choice.memory.text
+    return replace(choice, memory=replace(choice.memory, text=text))
+
+
+# ---- measuring ------------------------------------------------------------------------------
 
 
 def main() -> None:
@@ -83,9 +146,9 @@ def answered(session: Session, asked: Asked, way: str) -> str:
     found = session.retrieve(asked.text, k=K)
     order, _, relations = way.partition("+")
     chosen = ARRANGEMENTS[order](found.selection.chosen)
-    turns = build_turns(
-        asked.text, chosen, asked.at, found.asked, found.marks, related=hint if relations else None
-    )
+    if relations:
+        chosen = [with_relations(choice) for choice in chosen]
+    turns = build_turns(asked.text, chosen, asked.at, found.asked, found.marks)
     return session.llm.chat(turns, max_tokens=MAX_ANSWER_TOKENS).strip()
 
 

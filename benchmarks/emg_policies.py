@@ -171,6 +171,7 @@ class Run:
             found["services"] = evidence_f1(
                 [row for row in rows if row.put.item.kind == "reminder"]
             )
+            progress(f"{name} {variant.label}: evidence F1 {found['f1'] or 0:.3f}")
             if variant.answered and self.given.answers:
                 chosen = {row.put.item.key: row for row in rows}
                 found |= self.answers([[chosen[p.item.key] for p in some] for some in drawn])

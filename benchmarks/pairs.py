@@ -1,4 +1,4 @@
-"""Question-answer pairs that the local 1.5B model writes from memories (EMG-RAG A.1, A.4): the yield.
+"""Question-answer pairs that the 1.5B model writes from memories (EMG-RAG A.1, A.4): the yield.
 
 Simulated lives of the training bank, given right extraction. *Kept* pairs were answered alike from
 their memories, unlike from the nearest others, and need each memory that they name; the rest is

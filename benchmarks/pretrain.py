@@ -1,7 +1,7 @@
 """The policies that memlane ships: ``python -m benchmarks.pretrain --seed 0``.
 
-Trains ``walk`` and ``scout`` on worlds that we wrote and drew by chance (``pretrain_worlds``; no row
-of a data set, and of the simulated lives the training bank alone) and writes their weights to
+Trains ``walk`` and ``scout`` on worlds that we wrote and drew by chance (``pretrain_worlds``; no
+row of a data set, and of the simulated lives the training bank alone) and writes their weights to
 ``policies/data``. First the warm start, then the policy gradient. Its value of a selection here is
 the F1 of the evidence less ``PRICE`` a memory: it needs no language model, so this start is made in
 minutes; what a memory does for an *answer* is learned from the person's own episodes
@@ -46,19 +46,16 @@ from store.view import GraphView
 WORLDS, HELD_BACK = 176, 40
 FROM_EACH = 24
 """Questions of a world that are learned from."""
-WARM, GRADIENT = 12_000, 1_500
+WARM, GRADIENT = 12_000, 4_000
 """Steps of the two stages. The paper's 1,000 and 100 are for one person's own (section 5.1)."""
 BATCH = 10
 """Episodes of a step of the warm start."""
-RATES = (0.002, 0.0003)
+RATES = (0.002, 0.001)
 DECAY = 0.0003
 REQUIRED_WEIGHT = 5.0
 ROLLOUTS = 8
 PRICE = 0.01
 """What a chosen memory costs; the F1 of the evidence is worth at most 1."""
-SILENCE = 0.25
-"""What choosing nothing is worth where nothing was told: a needless look is checked again later,
-a memory that was never looked at is lost (``policies.abstain`` weighs the two the same)."""
 MOST = 10
 """Memories that a fixed baseline chooses at most."""
 BASELINES: dict[str, Callable[[int], Policy]] = {
@@ -114,7 +111,8 @@ def train(seed: int, *, quick: bool) -> None:
         "worlds": worlds, "held_back": held_back, "from_each": FROM_EACH,
         "warm_steps": warm, "batch": BATCH, "gradient_episodes": gradient,
         "rates": RATES, "decay": DECAY, "required_weight": REQUIRED_WEIGHT,
-        "rollouts": ROLLOUTS, "price": PRICE, "silence": SILENCE, "encoder": models.embedder.identity,
+        "rollouts": ROLLOUTS, "price": PRICE,
+        "encoder": models.embedder.identity,
         "weights": {p.name: p.network.size for p, _ in fresh(names, seed)},
     }  # fmt: skip
     write_results("pretrain", config, [seed], figures)
@@ -158,8 +156,7 @@ def episodes(
 def worth(episode: Episode, selections: Sequence[tuple[str, ...]]) -> list[float]:
     """The F1 of the evidence less a small price a memory: a ``policies.base.Value``."""
     required = episode.required or frozenset()
-    most = 1.0 if required else SILENCE
-    return [most * evidence(chosen, required).f1 - PRICE * len(chosen) for chosen in selections]
+    return [evidence(chosen, required).f1 - PRICE * len(chosen) for chosen in selections]
 
 
 def told(stage: str) -> Callable[[Progress], None]:

@@ -1,8 +1,8 @@
 """What the shipped policies learn about people and plans from, in English and in Chinese.
 
 Written by us and by chance; no row of a data set. A small world has several people (or plans) with
-a value each for some attributes; every value is told in a sentence of its own. Questions ask for one
-value, for a value of whoever has another one, for a comparison of two, or for how many share a
+a value each for some attributes; every value is told in a sentence of its own. Questions ask for
+one value, for a value of whoever has another one, for a comparison of two, or for how many share a
 value, so that what they need is one memory, two, or what was told of all.
 """
 
@@ -217,7 +217,8 @@ PLANS = Tongue(
 PLANS_IN_CHINESE = Tongue(
     name="zh",
     people=(
-        "春季书展", "同学聚会", "丰收节", "陶艺工坊", "慈善跑", "露天电影夜", "新年音乐会", "游船之旅",
+        "春季书展", "同学聚会", "丰收节", "陶艺工坊", "慈善跑", "露天电影夜", "新年音乐会",
+        "游船之旅",
         "象棋公开赛", "夜市美食节", "法语短训班", "少年科学营",
     ),
     given=(),

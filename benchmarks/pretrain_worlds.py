@@ -157,7 +157,7 @@ def conversation(seed: int) -> Collection:
         gold[who, one.key] = _tell(one, who, lives[who], names, say, session, rng)
         chat(session, 3)
     asked_at = max(one.at for one, _ in told) + timedelta(days=1)
-    items = []
+    items: list[Item] = []
     for who, life in enumerate(lives):
         for asked in life.asked:
             usable = asked.week == 3 and asked.kind in ("now", "asof", "when", "chain", "taste")
@@ -316,8 +316,9 @@ def _beside(rng: random.Random, tongue: Tongue, first: datetime, last: datetime)
     if tongue.name == "zh":
         texts = [(text, "event.life") for text in tongue.plain]
     else:
+        asked_for = re.compile(r"\b(?:live|moved|work|boss|doctor|birthday|old)\b")
         texts = [(text, row.id) for row in SUBCLASSES for text in row.examples
-                 if not re.search(r"\b(?:live|moved|work|boss|doctor|birthday|old)\b", text)]  # fmt: skip
+                 if not asked_for.search(text)]  # fmt: skip
     drawn = rng.sample(texts, rng.randint(0, len(texts)))
     return [
         _memory(f"x{n}", text, first + timedelta(seconds=rng.randrange(span)), subclass)

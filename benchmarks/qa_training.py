@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from agent.config import Config
-from agent.learning.personal import Count, CountedModel, CountedRewards
+from agent.learning.counting import Count, CountedModel, CountedRewards
 from agent.learning.rewards import reward_of
 from agent.learning.weights import is_learned
 from agent.loading import LocalLanguageModel, LocalRewardModel, open_cache

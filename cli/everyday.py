@@ -76,16 +76,14 @@ def remember(
 
         render.remembered(out, done)
 
-    run.emit(
-        {
-            "source": done.source.id,
-            "queued": done.queued,
-            "edits": shapes.edits(done.entries),
-            "unchanged": list(done.unchanged),
-            "open": [[old.id, new.id] for old, new in done.open],
-        },
-        show,
-    )
+    document: dict[str, object] = {
+        "edits": shapes.edits(done.entries),
+        "unchanged": list(done.unchanged),
+        "open": [[old.id, new.id] for old, new in done.open],
+    }
+    if done.queued:
+        document["queued"] = done.source.id
+    run.emit(document, show)
 
 
 def fill(

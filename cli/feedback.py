@@ -68,10 +68,13 @@ def _learn(run: Run, session: Session) -> tuple[Step | None, str | None]:
     """A step of learning, or why it has to wait."""
     from agent.errors import ModelError
     from agent.learning.feedback import learn
-    from agent.learning.personal import default_policy
+    from agent.learning.personal import trainable
 
+    policy = session.config.policy
+    if policy not in trainable():
+        return None, f"the policy in use, {policy}, does not learn by itself"
     try:
-        return learn(session, default_policy(session.config.policy)), None
+        return learn(session, policy), None
     except ModelError as error:
         return None, str(error)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,6 +53,7 @@ def ingest(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
+            TextColumn("{task.fields[pace]}"),
             TimeRemainingColumn(),
             console=run.err,
             transient=True,
@@ -59,26 +61,35 @@ def ingest(
         ) as progress,
     ):
         found = list(assistant.find(paths or []))
-        task = progress.add_task("reading", total=len(found))
+        task = progress.add_task("reading", total=len(found), pace="")
+        begun = time.monotonic()
 
         def on_file(number: int, path: Path) -> None:
-            progress.update(task, completed=number, description=path.name)
+            pace = _pace(number, time.monotonic() - begun)
+            progress.update(task, completed=number, description=path.name, pace=pace)
 
         if retry:
             from store.types import SourceStatus
 
             with run.graph() as graph:
                 waiting = len(graph.sources.list(SourceStatus.PENDING, SourceStatus.FAILED))
-            again = progress.add_task("extracting", total=waiting)
+            again = progress.add_task("extracting", total=waiting, pace="")
             for report in assistant.retry():
                 reports.append(report)
                 progress.advance(again)
         if paths:
             reports += assistant.ingest(paths, on_file, found=found)
+        took = time.monotonic() - begun
     taken = next((report.run for report in reports if report.run and report.entries), None)
 
     def show(out: Console) -> None:
         render.file_reports(out, reports)
+        read = [report for report in reports if report.status in ("new", "changed")]
+        if len(read) > 1:
+            made = sum(report.memories for report in read)
+            out.print(
+                f"  {len(read)} files, {made} memories in {took:.0f} s ({_pace(len(read), took)})"
+            )
         if taken:
             out.print(f"  [dim]take all of it back with: memlane memories undo --run {taken}[/dim]")
 
@@ -96,6 +107,11 @@ def ingest(
         more = f" ({len(failed)} files failed)" if len(failed) > 1 else ""
         typer.echo(f"memlane: {first.path}: {first.reason}{more}", err=True)
         raise typer.Exit(1)
+
+
+def _pace(files: int, seconds: float) -> str:
+    """'24 files a minute'; empty where there is too little to tell by."""
+    return f"{files * 60 / seconds:.0f} files a minute" if files and seconds >= 0.1 else ""
 
 
 def fill(

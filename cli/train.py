@@ -105,10 +105,10 @@ def _train(
         "reward": reward,
         "written": dict(done.written),
     }
-    run.emit(document, lambda out: _show_trained(out, done))
+    run.emit(document, lambda out: _show_trained(out, done, run.config.policy))
 
 
-def _show_trained(out: Console, done: Trained) -> None:
+def _show_trained(out: Console, done: Trained, used: str) -> None:
     verdict = done.verdict
     for reason, count in done.written.items():
         said = "pairs written" if reason == "kept" else f"pairs dropped: {reason}"
@@ -125,6 +125,11 @@ def _show_trained(out: Console, done: Trained) -> None:
         )
     else:
         out.print(f"The old weights of {done.policy} stay: the new ones are not surely better.")
+    if used != done.policy:
+        out.print(
+            f"Answers still use {used}. To change that: memlane config set policy {done.policy}",
+            markup=False,
+        )
     out.print(f"{done.llm_calls:,} model calls, {done.cache_hits:,} rewards were known already.")
 
 

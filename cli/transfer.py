@@ -207,7 +207,15 @@ def _ingest(run: Run, path: Path, form: str, dry_run: bool) -> None:
     with run.session() as session:
         fixed = config.fixed_now is not None
         reports = list(
-            ingest([path], session.graph, session, config.now, fixed_time=fixed, kind=kind, keep_secrets=config.keep_secrets)
+            ingest(
+                [path],
+                session.graph,
+                session,
+                config.now,
+                fixed_time=fixed,
+                kind=kind,
+                keep_secrets=config.keep_secrets,
+            )
         )
     document = {
         "format": form,

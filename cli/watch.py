@@ -34,7 +34,7 @@ def watch(
     that was remembered is forgotten because its file is deleted; --list shows it.
     """
     run: Run = context.obj
-    from agent.watching import add_folders, remove_folder, watch_status
+    from agent.watched import add_folders, remove_folder, watch_status
     from store.errors import InvalidInput
 
     if not (paths or list_ or remove or foreground):
@@ -55,7 +55,8 @@ def _here(run: Run) -> None:
     import signal
     from threading import Event
 
-    from agent.watching import Watcher, only_watcher, watch_status
+    from agent.watched import watch_status
+    from agent.watching import Watcher, only_watcher
 
     stop = Event()
     reports: list[FileReport] = []

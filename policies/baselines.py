@@ -78,8 +78,7 @@ class Recency:
 
 
 def _latest_first(view: GraphView) -> NDArray[np.intp]:
-    numbers = view.numbers
-    told = np.array(view.shelf.of(Told).at)[numbers]
+    told = np.array(view.index(Told).at)[view.numbers]
     return np.argsort(told, kind="stable")[::-1]
 
 

@@ -48,15 +48,15 @@ class Held:
     times: int
     """How often the question has it."""
     rarity: float
-    rows: NDArray[np.int32]
+    rows: NDArray[np.intp]
     counts: NDArray[np.float32]
     """How often each row has it."""
 
 
 def held(text: str, view: GraphView) -> list[Held]:
     """The words of a text that memories of the view hold, each once."""
-    size = len(view.numbers)  # numbered before the lexicon catches up
-    postings = view.shelf.of(Lexicon).postings
+    size = len(view.memories)
+    postings = view.index(Lexicon).postings
     found = []
     for word, times in Counter(words(text)).items():
         numbers, counts = postings.of(word)
@@ -89,8 +89,7 @@ def scored(asked: Sequence[Held], view: GraphView) -> NDArray[np.float32]:
 
 
 def _penalty(view: GraphView) -> NDArray[np.float32]:
-    numbers = view.numbers
-    lengths = np.array(view.shelf.of(Lexicon).lengths, np.float32)[numbers]
+    lengths = np.array(view.index(Lexicon).lengths, np.float32)[view.numbers]
     return SATURATION * (1 - LENGTH + LENGTH * lengths / max(float(lengths.mean()), 1.0))
 
 

@@ -8,7 +8,7 @@ days and kind; how it stands among the candidates; what the question is like), a
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from policies.network import Floats
 from policies.ranking import best
 from store.records import entity_key
 from store.types import Memory
-from store.view import GraphView
+from store.view import SELF, GraphView
 
 FIT = (
     "fused", "dense", "lexical", "dense_near", "lexical_near",
@@ -56,6 +56,9 @@ class Candidates:
         self.rows: list[int] = []
         self.via: list[int | None] = []
         """The row each was reached from; None for the activated ones."""
+        self._read: list[Reading] = []
+        self._entities: list[frozenset[str]] = []
+        self._relations: list[frozenset[tuple[str, str]]] = []
         self.chosen: list[int] = []
         """Places in ``rows``, in the order of choosing."""
         self._budget = budget
@@ -88,7 +91,8 @@ class Candidates:
 
     def fused(self) -> Floats:
         """The scores of the open places, by which they were activated."""
-        return self._fixed[self.open, 0]
+        found: Floats = self._fixed[self.open, 0]
+        return found
 
     def leave(self, place: int) -> None:
         """Decide against a candidate."""
@@ -118,18 +122,15 @@ class Candidates:
         )
         self._said |= self._held[place]
         moving[:, at("adds")] = (self._held & ~self._said) @ self._weights
-        moving[:, at("continues")] = np.maximum(moving[:, at("continues")], self._continued(row))
-        keys = self.view.entities(row)
-        relations = _relations(self.view.memories[row])
-        beside = set(self.view.near(row))
-        for other, known in enumerate(self.rows):
-            if not self._open[other]:
-                continue
-            if len(keys & self.view.entities(known) - {"me"}):
+        moving[:, at("continues")] = np.maximum(moving[:, at("continues")], self._continued(place))
+        entities, relations = self._entities[place], self._relations[place]
+        beside = self.view.near(row)
+        for other in np.flatnonzero(self._open):
+            if not entities.isdisjoint(self._entities[other]):
                 moving[other, at("linked")] = 1.0
-            if known in beside:
+            if self.rows[other] in beside:
                 moving[other, at("near")] = 1.0
-            if relations & _relations(self.view.memories[known]):
+            if not relations.isdisjoint(self._relations[other]):
                 moving[other, at("same_relation")] = 1.0
         moving[:, at("chosen")] = np.log1p(len(self.chosen)) / 2
         moving[:, at("room")] = 1 - len(self.chosen) / self._budget
@@ -137,16 +138,19 @@ class Candidates:
         moving[:, at("first")] = 0.0
         moving[:, at("below_last")] = self._fixed[place, 0] - self._fixed[:, 0]
 
-    def _continued(self, row: int) -> Floats:
+    def _continued(self, place: int) -> Floats:
         """What share of a memory's words beyond the question's each candidate has too.
 
         Rare words count more: it tells whether both are about one thing, where no relation does.
         """
-        own = sorted(self._read(row).words.difference(self._wording.words))
-        rare = [rarity(sum(word in r.words for r in self._first), len(self._first)) for word in own]
-        held = np.array([[word in self._read(r).words for word in own] for r in self.rows], bool)
-        found: Floats = held @ np.array(rare) / max(sum(rare), 1e-9) if own else np.zeros(len(held))
-        return found
+        words = self._read[place].words.difference(self._wording.words)
+        rare = {
+            word: rarity(sum(word in own.words for own in self._first), len(self._first))
+            for word in sorted(words)  # the same sum in the same order in every process
+        }
+        total = max(sum(rare.values()), 1e-9)
+        return np.array([sum(rare[word] for word in sorted(words & own.words)) / total
+                         for own in self._read])  # fmt: skip
 
     # ---- the fixed part -----------------------------------------------------------------------
 
@@ -160,16 +164,16 @@ class Candidates:
         self._best_cosine = float(self._cosines(first).max()) if first else 0.0
         memories = [self.view.memories[row] for row in first]
         self._times = np.sort([memory.created.timestamp() for memory in memories])
-        self._subclasses = Counter[str]()
+        self._subclasses: dict[str, float] = defaultdict(float)
         self._span: dict[tuple[str, str], tuple[float, float]] = {}
         for memory, share in zip(memories, shares, strict=False):
-            self._subclasses[memory.subclass] += share  # type: ignore[assignment]  # of weights
+            self._subclasses[memory.subclass] += float(share)
             for key in _relations(memory):
                 low, high = self._span.get(key, (np.inf, -np.inf))
                 told = memory.created.timestamp()
                 self._span[key] = min(low, told), max(high, told)
         asked = self._wording.words
-        self._first = [self._read(row) for row in first]
+        self._first = [self._reading(row) for row in first]
         weights = [
             rarity(sum(word in own.words for own in self._first), len(first)) for word in asked
         ]
@@ -185,14 +189,17 @@ class Candidates:
         # Of these rows alone: all of a large home's vectors take longer to read than a choice may.
         return (self.view.vectors[rows] @ self._question.vector).astype(np.float64)
 
-    def _read(self, row: int) -> Reading:
+    def _reading(self, row: int) -> Reading:
         return self._readings.of(int(self._numbers[row]))
 
     def _add(self, rows: list[int], via: int | None) -> None:
         """New candidates, reached from the place ``via``."""
         if not rows:
             return
-        readings = [self._read(row) for row in rows]
+        readings = [self._reading(row) for row in rows]
+        self._read += readings
+        self._entities += [self.view.entities(row) - {SELF} for row in rows]
+        self._relations += [_relations(self.view.memories[row]) for row in rows]
         held = np.array(
             [[word in own.words for word in self._wording.words] for own in readings], bool
         ).reshape(len(rows), len(self._weights))
@@ -241,7 +248,7 @@ class Candidates:
     def _asked_before(self, row: int) -> float:
         """What of the question the turn just before asks, if it asks anything."""
         before = int(self.view.neighbours[0][row])
-        if before < 0 or not (own := self._read(before)).asks:
+        if before < 0 or not (own := self._reading(before)).asks:
             return 0.0
         held = [word in own.words for word in self._wording.words]
         return float(np.array(held, bool) @ self._weights) if held else 0.0

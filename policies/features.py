@@ -47,10 +47,11 @@ WHEN, NUMBER, WHO, WHERE = range(4)
 _ASKED = (
     re.compile(r"\bwhen\b|\bwhat (?:time|day|date|year|month)\b|\bhow long\b|\bwhich (?:day|year)\b"
                r"|什么时候|何时|几点|哪[天年月]|几月|几号|多久|时间|日期|生日"),
-    re.compile(r"\bhow (?:many|much|old|often|far|tall)\b|\bnumber\b|几|多少|多[大高重长远]|年龄|号码"),
+    re.compile(r"\bhow (?:many|much|old|often|far|tall)\b|\bnumber\b|几|多少"
+               r"|多[大高重长远]|年龄|号码"),
     re.compile(r"\bwho(?:m|se)?\b|谁|叫什么|名字|哪位"),
-    re.compile(r"\bwhere\b|\b(?:what|which) (?:city|country|place|street|state|town)\b|哪里|哪儿|在哪"
-               r"|什么地方|地址|地点|何处"),
+    re.compile(r"\bwhere\b|\b(?:what|which) (?:city|country|place|street|state|town)\b|哪里|哪儿"
+               r"|在哪|什么地方|地址|地点|何处"),
 )  # fmt: skip
 _ANSWERS = (_TIMES, _NUMBERS, _NAME, _PLACES)
 _SEVERAL = re.compile(

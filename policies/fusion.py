@@ -25,8 +25,6 @@ CLIP = 6.0
 """Standard deviations beyond which a part says no more."""
 AROUND = (0.3, 0.6)
 """What a word counts that was said two turns away, and next to the memory; in it, it counts 1."""
-TELLING = 0.1
-"""Share of the rarest word's weight below which a word is not looked for around a memory."""
 ASKS = 0.5
 """Standard deviations by which a memory falls back that asks something itself: it tells nothing."""
 SAME_DAY = 0.5
@@ -106,17 +104,14 @@ def covered(asked: Sequence[Held], view: GraphView) -> _Array:
     """
     size = len(view.memories)
     found = np.zeros(size, np.float32)
-    before, after = view.neighbours
-    # One more place, to which -1 leads: what is assigned for 'nobody' lands there.
+    # One more place, to which -1 leads: what is assigned for 'nobody' lands there and stays.
+    before, after = view.once(_neighbours)
     nearest = np.zeros(size + 1, np.float32)
-    least = TELLING * max((word.rarity for word in asked), default=0.0)
     for word in asked:
-        if word.rarity < least:
-            continue
         rings = [(word.rows, word.rows)]
         for _ in AROUND:
             one, other = rings[-1]
-            rings.append((_step(before, one), _step(after, other)))
+            rings.append((before[one], after[other]))
         nearest[:] = 0.0
         for weight, (one, other) in zip((*AROUND, 1.0), reversed(rings), strict=True):
             nearest[one] = nearest[other] = weight  # the nearer comes later and is larger
@@ -128,16 +123,21 @@ def _asking(view: GraphView) -> _Array:
     return standard(asking(view))
 
 
-def _step(neighbour: NDArray[np.int32], rows: NDArray[np.int32]) -> NDArray[np.int32]:
-    return np.where(rows >= 0, neighbour[rows], -1)
+def _neighbours(view: GraphView) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    before, after = (np.append(rows, -1) for rows in view.neighbours)
+    return before, after
 
 
 def standard(values: _Array) -> _Array:
     """In standard deviations from the mean, at most ``CLIP``; zeros where all are alike."""
-    spread = float(values.std()) if len(values) else 0.0
+    if not len(values):
+        return values
+    apart = values - values.mean(dtype=np.float64).astype(values.dtype)
+    spread = float(np.sqrt(np.einsum("i,i->", apart, apart) / len(apart)))
     if spread < 1e-6:
         return np.zeros_like(values)
-    clipped: _Array = np.clip((values - values.mean()) / spread, -CLIP, CLIP)
+    apart /= spread
+    clipped: _Array = np.clip(apart, -CLIP, CLIP, out=apart)
     return clipped
 
 
@@ -147,7 +147,7 @@ def with_near(values: _Array, view: GraphView) -> _Array:
     Where nothing was, the mean stands in: being the first of a conversation is no merit.
     """
     padded = np.append(values, np.float32(0))
-    before, after = view.neighbours
+    before, after = view.neighbours  # -1 leads to the zero
     return values + np.float32(0.5) * (padded[before] + padded[after])
 
 

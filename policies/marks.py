@@ -51,10 +51,8 @@ def on_days_of(text: str, view: GraphView) -> NDArray[np.float32]:
 
 
 def _asking(view: GraphView) -> NDArray[np.float32]:
-    numbers = view.numbers
-    return np.array(view.shelf.of(Marks).asks, np.float32)[numbers]
+    return np.array(view.index(Marks).asks, np.float32)[view.numbers]
 
 
 def _days(view: GraphView) -> NDArray[np.int16]:
-    numbers = view.numbers
-    return np.array(view.shelf.of(Marks).days, np.int16).reshape(-1, 3)[numbers]
+    return np.array(view.index(Marks).days, np.int16).reshape(-1, 3)[view.numbers]

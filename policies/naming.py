@@ -117,7 +117,9 @@ class Names:
     def entity(self, names: Sequence[str], view: GraphView) -> Vectors:
         """One unit vector for the names together: their mean; zeros where nothing is known."""
         if self._encode is not None:
-            return unit(self._of(names).sum(axis=0)) if names else np.zeros_like(self._of([SELF])[0])
+            return (
+                unit(self._of(names).sum(axis=0)) if names else np.zeros_like(self._of([SELF])[0])
+            )
         rows = [row for name in names for row in view.about(name)[:SAMPLE].tolist()]
         return unit(view.vectors[rows].sum(axis=0))
 

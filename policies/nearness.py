@@ -75,7 +75,7 @@ def roughly(question: Question, view: GraphView) -> tuple[NDArray[np.float32], b
     if len(view.memories) <= CLOSELY or len(question.vector) <= AXES:
         return similar(question, view), False
     outlines = view.once(_outlines)
-    axes = view.shelf.of(Outlines).axes
+    axes = view.index(Outlines).axes
     assert axes is not None  # made with the outlines
     return product(outlines, question.vector @ axes), True
 
@@ -94,4 +94,4 @@ def exactly(
 
 
 def _outlines(view: GraphView) -> NDArray[np.float32]:
-    return view.shelf.of(Outlines).of(view)
+    return view.index(Outlines).of(view)

@@ -106,7 +106,8 @@ class Network:
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
                 shape, flat = held["shape"], held["flat"].astype(np.float64)
-            made = cls(*(int(size) for size in shape), flat)
+            inner, hidden, outputs = (int(size) for size in shape)
+            made = cls(inner, hidden, outputs, flat)
         except FileNotFoundError:
             raise InvalidInput(f"There are no weights at {path}.") from None
         except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:

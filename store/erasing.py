@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from store.connection import Connection
 from store.journal import Change, Entry, payload_from_changes
-from store.learned import erase_learned
 from store.records import dumps, iso, public_id, row_id
 from store.sources import steps_of
 from store.traces import Marker, codes, occurrences, stream, windows
 from store.types import EditKind, Memory, Source, Span
+from store.unlearning import erase_learned
 
 if TYPE_CHECKING:
     from store.graph import MemoryGraph

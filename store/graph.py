@@ -365,7 +365,7 @@ class MemoryGraph:
             if self._shelf is None or self._shelf[0] != model or self._shelf[1].stale:
                 self._shelf = (model, Shelf())
             memories, vectors = index.standing(history=history)
-            current = frozenset(memory.id for memory in memories if memory.holds_at(now))
+            current = frozenset(m.id for m in memories if not history or m.holds_at(now))
             self._seen = (state, GraphView(memories, vectors, current, self._shelf[1]))
         return self._seen[1]
 

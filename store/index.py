@@ -13,8 +13,11 @@ import json
 from bisect import bisect_right, insort
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
+
+import numpy as np
 
 from store.connection import Connection
 from store.memories import MemoryTable
@@ -23,6 +26,8 @@ from store.records import moment, public_id, row_id
 from store.types import Memory, Status
 from store.vectors import Vector, VectorTable
 
+MET = 5_000
+"""Most memories that are kept because they were found lately."""
 REREAD = 5000
 """Touched memories from which everything is read again at once."""
 
@@ -58,6 +63,11 @@ class MemoryIndex:
         """Memories without a vector of this model."""
         self._whole: dict[int, Memory] | None = None
         """The memories themselves, once somebody asked for all of them."""
+        self._met: dict[int, Memory] = {}
+        """Memories that were found near something; the next draft of a text finds them again."""
+        self._standing = _NOTHING
+        self._changed: set[int] = set()
+        """Those of which something changed since ``standing`` was last asked for."""
 
     # ---- in step --------------------------------------------------------------------------
 
@@ -127,6 +137,7 @@ class MemoryIndex:
             self._partitions.partition_of(key)
         ):
             self._partitions.put(key, wanted, vector)
+            self._changed.add(key)
             self.version += 1
 
     def _partition(self, key: int, now: datetime) -> str:
@@ -142,6 +153,8 @@ class MemoryIndex:
         self._line = _named(last[0]) if last else _NO_LINE
         self._now = now
         self._whole = None
+        self._met.clear()
+        self._standing = _NOTHING
         self._subclass.clear()
         self._ends.clear()
         self._by_end.clear()
@@ -171,6 +184,7 @@ class MemoryIndex:
     def _read(self, keys: Iterable[int], now: datetime) -> None:
         """Read some memories and their vectors again."""
         self.version += 1
+        self._changed.update(keys)
         for some in _chunks(sorted(keys)):
             marks = ",".join(map(str, some))
             for key in some:
@@ -178,6 +192,7 @@ class MemoryIndex:
                 self._subclass.pop(key, None)
                 self._ends.pop(key, None)
                 self._bare.discard(key)
+                self._met.pop(key, None)
                 if self._whole is not None:
                     self._whole.pop(key, None)
             for key, subclass, status, until in self._rows.tuples(f"{_STATE} AND id IN ({marks})"):
@@ -227,8 +242,13 @@ class MemoryIndex:
         return self._matches(scored)
 
     def _matches(self, found: Sequence[tuple[int, float]]) -> list[Match]:
-        memories = self._memories.of([public_id("m", key) for key, _ in found])
-        return [Match(m, score) for m, (_, score) in zip(memories, found, strict=True)]
+        if len(self._met) > MET:
+            self._met.clear()
+        new = [key for key, _ in found if key not in self._met]
+        if new:
+            memories = self._memories.of([public_id("m", key) for key in new])
+            self._met.update(zip(new, memories, strict=True))
+        return [Match(self._met[key], score) for key, score in found]
 
     def newest(self, subclasses: Iterable[str], count: int) -> tuple[Memory, ...]:
         """The newest memories of some subclasses that hold, oldest first."""
@@ -254,7 +274,48 @@ class MemoryIndex:
             }
         kept = [*self._partitions.keys(), *(self._partitions.keys(HISTORY) if history else ())]
         keys = sorted(kept)
-        return tuple(self._whole[key] for key in keys), self._partitions.gather(keys)
+        last = self._standing
+        shared = len(last.keys)
+        if not shared or keys[:shared] != last.keys or not self._changed.isdisjoint(last.keys):
+            self._standing = _NOTHING  # before the next is made: each is as large as all vectors
+            memories = tuple(self._whole[key] for key in keys)
+            vectors = self._partitions.gather(keys, room=_room(len(keys)))
+            last = _Standing(keys, memories, vectors)
+        elif new := keys[shared:]:
+            # What was told last comes last: the most common edit moves no vector.
+            memories = (*last.memories, *(self._whole[key] for key in new))
+            last = _Standing(keys, memories, last.grown(self._partitions.gather(new)))
+        self._standing = last
+        self._changed.clear()
+        return last.memories, last.vectors[: len(keys)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Standing:
+    """What ``MemoryIndex.standing`` gave last."""
+
+    keys: list[int]
+    memories: tuple[Memory, ...]
+    vectors: Vector
+    """A row for each key, and room for more: rows that were given are never written again."""
+
+    def grown(self, new: Vector) -> Vector:
+        """The vectors with more behind them, in the same place where there is room."""
+        filled, needed = len(self.keys), len(self.keys) + len(new)
+        vectors = self.vectors
+        if needed > len(vectors):
+            vectors = np.empty((needed + _room(needed), new.shape[1]), np.float32)
+            vectors[:filled] = self.vectors[:filled]
+        vectors[filled:needed] = new
+        return vectors
+
+
+_NOTHING = _Standing([], (), np.zeros((0, 0), np.float32))
+
+
+def _room(count: int) -> int:
+    """Rows kept free behind so many."""
+    return count // 16 + 64
 
 
 def _named(line: dict[str, object]) -> _Line:

@@ -2,7 +2,7 @@
 
 Invariants: a pair is used only while every memory that it rests on holds and says what it said when
 the pair was made, so a soft forgetting takes it away and an undo brings it back; of what was
-forgotten for good no pair, no judgement and no number of a network is left (``erase_learned``).
+forgotten for good no pair, no judgement and no number of a network is left (``unlearning``).
 Memories are named by id and without a foreign key: undoing an insert and doing it again must leave
 what was learned in between alone.
 """
@@ -20,7 +20,6 @@ from store.connection import Connection
 from store.errors import UnknownId
 from store.records import iso, public_id, row_id
 from store.sources import content_hash
-from store.traces import codes, stream, windows
 from store.types import Memory, Status
 
 KEPT_WEIGHTS = 30
@@ -339,63 +338,6 @@ class LearnedTable:
                 "the shipped start is in use"
             )
         return found
-
-
-def erase_learned(
-    rows: Connection, ids: Collection[str], texts: Iterable[str], turns: Collection[str]
-) -> None:
-    """Remove what was learned from memories that are erased, inside the erasing transaction.
-
-    Pairs and judgements go that rest on one of ``ids``, belong to one of ``turns``, or say anything
-    that only the erased ``texts`` said (the memories are gone from their table already). Networks
-    trained on one of them lose their numbers; the shipped start takes their place.
-    """
-    gone = {row_id("m", memory, "memory") for memory in ids}
-    exchanges = {row_id("t", turn, "turn") for turn in turns}
-    resting = {
-        row["episode"]
-        for row in rows.query("SELECT episode, memory FROM episode_memories")
-        if row["memory"] in gone
-    }
-    known = _Said(rows, texts)
-    for row in rows.query("SELECT id, turn, question, answer FROM episodes"):
-        quotes = known.quoted(f"{row['question']} {row['answer']}")
-        if row["id"] in resting or row["turn"] in exchanges or quotes:
-            rows.execute("DELETE FROM episodes WHERE id = ?", [row["id"]])
-    for row in rows.query("SELECT id, turn, answer FROM feedback"):
-        if row["turn"] in exchanges or known.quoted(row["answer"] or ""):
-            rows.execute("DELETE FROM feedback WHERE id = ?", [row["id"]])
-    trained = {
-        row["weights"]
-        for row in rows.query("SELECT weights, memory FROM weights_memories")
-        if row["memory"] in gone
-    }
-    for key in trained:
-        rows.execute(
-            "UPDATE weights SET flat = NULL, state = 'removed', due = active, active = 0, "
-            "figures = '{}' WHERE id = ?",
-            [key],
-        )
-        rows.execute("DELETE FROM weights_memories WHERE weights = ?", [key])
-
-
-class _Said:
-    """What only the erased texts said: stretches of them and codes in them."""
-
-    def __init__(self, rows: Connection, texts: Iterable[str]) -> None:
-        said = tuple(texts)
-        self._windows = {window for text in said for window in windows(text)}
-        self._codes = {code for text in said for code in codes(text)}
-        for row in rows.query("SELECT text FROM memories"):
-            if not self._windows and not self._codes:
-                break
-            folded = stream(row["text"])
-            self._windows -= {window for window in self._windows if window in folded}
-            self._codes -= codes(row["text"])
-
-    def quoted(self, text: str) -> bool:
-        folded = stream(text)
-        return bool(self._codes & codes(text)) or any(w in folded for w in self._windows)
 
 
 def _pair(row: Mapping[str, Any], memories: tuple[str, ...]) -> Pair:

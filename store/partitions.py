@@ -159,9 +159,9 @@ class PartitionIndex:
         copied: Vector = self._partitions[found[0]].vectors[found[1]].copy()
         return copied
 
-    def gather(self, keys: Sequence[int]) -> Vector:
-        """The vectors of these, a row each."""
-        rows = np.empty((len(keys), self.dimension), np.float32)
+    def gather(self, keys: Sequence[int], *, room: int = 0) -> Vector:
+        """The vectors of these, a row each, and behind them ``room`` rows that nobody wrote."""
+        rows = np.empty((len(keys) + room, self.dimension), np.float32)
         wanted: dict[str, tuple[list[int], list[int]]] = {}
         for row, key in enumerate(keys):
             name, place = self._at[key]

@@ -42,12 +42,17 @@ class Shelf:
         self._number: dict[str, int] = {}
         """Of the latest version, by id."""
         self._derived: dict[type[Derived], Derived] = {}
+        self._last: tuple[tuple[Memory, ...], NDArray[np.int32]] = (), np.zeros(0, np.int32)
+        """What was numbered last: most edits add to it."""
 
-    def numbers(self, memories: Sequence[Memory]) -> NDArray[np.int32]:
+    def numbers(self, memories: tuple[Memory, ...]) -> NDArray[np.int32]:
         """The number of each memory, given to what is new or has changed."""
         known, all_of_them = self._number, self.memories
         found = np.empty(len(memories), np.int32)
-        for row, memory in enumerate(memories):
+        last, numbered = self._last
+        shared = len(last) if memories[: len(last)] == last else 0
+        found[:shared] = numbered[:shared]
+        for row, memory in enumerate(memories[shared:], shared):
             number = known.get(memory.id)
             if number is None or (
                 all_of_them[number] is not memory and all_of_them[number] != memory
@@ -55,6 +60,7 @@ class Shelf:
                 number = known[memory.id] = len(all_of_them)
                 all_of_them.append(memory)
             found[row] = number
+        self._last = memories, found
         return found
 
     @property

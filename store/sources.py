@@ -74,8 +74,17 @@ class SourceTable:
             for number, box in enumerate(layout):
                 self._rows.execute(
                     "INSERT INTO layouts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (key, number, box.span.start, box.span.end)
-                    + (box.left, box.top, box.right, box.bottom, box.confidence),
+                    (
+                        key,
+                        number,
+                        box.span.start,
+                        box.span.end,
+                        box.left,
+                        box.top,
+                        box.right,
+                        box.bottom,
+                        box.confidence,
+                    ),
                 )
             return self.get(public_id("s", key))
 

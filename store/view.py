@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.records import entity_key
-from store.shelf import Entities, Shelf, Told
+from store.shelf import Derived, Entities, Shelf, Told
 from store.types import Memory
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ HUB = 32
 SELF = "me"
 """The person, whom nearly every memory is about: no link."""
 _T = TypeVar("_T")
+_D = TypeVar("_D", bound=Derived)
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,13 @@ class GraphView:
             self._kept[make] = make(self)
         return cast(_T, self._kept[make])
 
+    def index(self, kind: type[_D]) -> _D:
+        """The index of this kind on the shelf, with all memories of this view by their number."""
+        if kind not in self._kept:
+            # Numbered first: an index catches up with what has a number.
+            self._kept[kind] = self.shelf.of(kind) if len(self.numbers) else kind()
+        return cast(_D, self._kept[kind])
+
     # ---- positions ------------------------------------------------------------------------
 
     @cached_property
@@ -72,7 +80,7 @@ class GraphView:
         """The number of each row on the shelf."""
         return self.shelf.numbers(self.memories)
 
-    def rows_of(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+    def rows_of(self, numbers: NDArray[np.int32]) -> NDArray[np.intp]:
         """The row of each number of the shelf; -1 for what is not in this view."""
         table = self.once(_row_by_number)
         # What was numbered after this view was made is not in it: the last entry is -1.
@@ -101,16 +109,16 @@ class GraphView:
                 )
         return nx.freeze(graph)
 
-    def about(self, entity: str) -> NDArray[np.int32]:
+    def about(self, entity: str) -> NDArray[np.intp]:
         """Rows of the memories that have this entity (a name or its key), rising."""
-        numbers, _ = self.shelf.of(Entities).postings.of(entity_key(entity))
+        numbers, _ = self.index(Entities).postings.of(entity_key(entity))
         rows = self.rows_of(numbers)
         return np.sort(rows[rows >= 0])
 
     def entities(self, row: int) -> frozenset[str]:
         """Keys of the entities of a memory, the person included."""
         number = int(self.numbers[row])
-        return self.shelf.of(Entities).keys[number]
+        return self.index(Entities).keys[number]
 
     def linked(self, row: int) -> tuple[int, ...]:
         """Rows of memories that share an entity with this one, rising.
@@ -132,16 +140,16 @@ class GraphView:
         return tuple(int(n) for n in (before[row], after[row]) if n >= 0)
 
     @cached_property
-    def neighbours(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def neighbours(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """For each row the one told just before it and the one just after it; -1 for none."""
-        before = np.full(len(self.memories), -1, np.int32)
+        before = np.full(len(self.memories), -1, np.intp)
         after = before.copy()
         if not self.memories:
             return before, after
         numbers = self.numbers
-        told = self.shelf.of(Told)
+        told = self.index(Told)
         at, source = np.array(told.at)[numbers], np.array(told.source)[numbers]
-        order = np.argsort(at, kind="stable").astype(np.int32)
+        order = np.argsort(at, kind="stable")
         one, other = order[:-1], order[1:]
         same = (source[one] == source[other]) & (source[one] > 0)
         joined = same | (at[other] - at[one] <= NEAR_SECONDS)
@@ -150,8 +158,8 @@ class GraphView:
         return before, after
 
 
-def _row_by_number(view: GraphView) -> NDArray[np.int32]:
+def _row_by_number(view: GraphView) -> NDArray[np.intp]:
     numbers = view.numbers
-    table = np.full(int(numbers.max(initial=-1)) + 2, -1, np.int32)
-    table[numbers] = np.arange(len(numbers), dtype=np.int32)
+    table = np.full(int(numbers.max(initial=-1)) + 2, -1, np.intp)
+    table[numbers] = np.arange(len(numbers))
     return table

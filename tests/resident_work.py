@@ -78,7 +78,7 @@ def main() -> None:
     port = int(rest[1]) if len(rest) > 1 else None
 
     def desk(config: Config) -> Desk:
-        return Desk(config, llm=Talker(), embedder=Encoder(delay))
+        return Desk(config, llm=Talker(), embedder=Encoder(delay), why_wait=lambda: "")
 
     config = load_config({"home": home})
     serve(config, port=port, open_desk=desk, on_ready=lambda where: print(where, flush=True))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.arranging import ARRANGEMENTS, by_entity, by_time, hint
 from agent.choosing import PARTS, pick, split
 from agent.session import Session
+from benchmarks.answer_order import ARRANGEMENTS, by_entity, by_time, with_relations
 from policies.base import Choice
 from store.errors import InvalidInput
 from store.types import Memory, Triple
@@ -100,5 +100,7 @@ def test_by_entity_puts_a_chain_together_but_not_through_the_person():
     assert ids(by_entity(chosen())) == ["m0", "m2", "m3", "m1"]
 
 
-def test_a_hint_names_relations():
-    assert hint(chosen()[0].memory) == "lives in: Porto"
+def test_relations_stand_behind_the_text():
+    first = chosen()[0]
+    assert with_relations(first).memory.text == "Mia lives in Porto. [lives in: Porto]"
+    assert with_relations(first).memory.id == first.memory.id

@@ -40,7 +40,7 @@ def test_remember_prints_the_edit_it_made(memlane: Memlane):
 
 def test_remember_the_same_again_stores_nothing(told: Memlane):
     result = told("remember", "i like spicy food", "--json")
-    assert result.json == {"edits": [], "unchanged": ["m4"]}
+    assert (result.json["edits"], result.json["unchanged"]) == ([], ["m4"])
 
 
 def test_remember_a_new_address_replaces_the_old_one(told: Memlane):

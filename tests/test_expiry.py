@@ -54,6 +54,8 @@ def test_when_a_state_holds(sentence: str, start: str | None, end: str | None):
         ("A table is booked at Nobu for Saturday 8pm.", "2024-05-26"),
         ("The dinner voucher is valid until May 28.", "2024-05-29"),
         ("My gym membership runs out on 30 May.", "2024-05-31"),
+        ("The parents' evening is on Tuesday at 18:15.", "2024-05-22"),
+        ("The new tram opens on 30 May.", None),
         ("I must return the book on Tuesday.", None),
         ("I have an appointment every Tuesday.", None),
     ],
@@ -99,6 +101,47 @@ def test_a_named_thing_told_as_now_another_is_replaced(session: Session):
     old, new = session.graph.memories.list()
     assert (old.status, old.valid_until) == (Status.REPLACED, day("2024-05-03"))
     assert new.valid_from == day("2024-05-03")
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("My hairdresser is Jenna.", "I go to a new hairdresser, Priya."),
+        ("My subject is law.", "I changed my subject to physics."),
+        ("My yoga studio is Lotus Room.", "My yoga studio changed from Lotus Room to Moon Barn."),
+        ("My cousin joined Quarry Ltd as a clerk.", "My cousin has worked at Redwood since May."),
+    ],
+)
+def test_a_change_told_as_one_replaces_whatever_the_noun(session: Session, before: str, now: str):
+    session.remember(before, at=day("2024-05-01"))
+    (entry,) = session.remember(now, at=day("2024-05-03")).entries
+    assert (entry.kind, entry.before) == ("replace", before)
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("I can't stand snow any more.", "I no longer eat fish."),
+        ("I don't eat cheese.", "I don't eat fish any more."),
+        ("I take ibuprofen.", "I take cetirizine now."),
+    ],
+)
+def test_what_one_gives_up_or_does_beside_another_takes_no_place(
+    session: Session, before: str, now: str
+):
+    session.remember(before, at=day("2024-05-01"))
+    session.remember(now, at=day("2024-05-02"))
+    assert {m.status for m in session.graph.memories.list()} == {Status.CURRENT}
+
+
+def test_a_moved_event_of_any_name_keeps_its_day_and_its_end(session: Session):
+    session.remember("I reserved a table at Sushi Ume for 2024-05-10 at 19:00.",
+                     at=day("2024-05-01"))  # fmt: skip
+    session.remember("The table reservation at Sushi Ume is at 19:30 now.", at=day("2024-05-02"))
+    latest = session.graph.memories.list()[-1]
+    assert "19:30" in latest.text
+    assert "2024-05-10" in latest.text
+    assert latest.valid_until == day("2024-05-11")
 
 
 def test_a_new_friend_takes_no_friends_place(session: Session):

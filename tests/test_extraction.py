@@ -395,3 +395,17 @@ def test_pronouns_are_resolved_against_known_people(llm):
     )
     assert any("Rosa" in m and "pork" in m and "n't" in m + "n't" for m in memories)
     assert not any(m.startswith("She") for m in memories)
+
+
+@pytest.mark.parametrize(
+    ("said", "memory"),
+    [
+        ("News: My gym is Fit24.", "My gym is Fit24."),
+        ("Big news: I moved to Oslo.", "I moved to Oslo."),
+        ("So, I love chess. Anyway.", "I love chess."),
+        ("Hi! My sister works as a teacher now. Talk soon.", "My sister works as a teacher now."),
+        ("Guess what: Yusuf works as a baker.", "Yusuf works as a baker."),
+    ],
+)
+def test_what_only_announces_a_fact_needs_no_model(said: str, memory: str, scripted):
+    assert extract(said, kind=SourceKind.CHAT, now=NOW, llm=scripted) == (memory,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -138,7 +139,7 @@ def test_without_the_reward_model_it_waits_for_the_next_training(
     session: Session, known: dict[str, str]
 ):
     class Missing(KnowingRewards):
-        def log_likelihood(self, *_: object, **__: object) -> list[object]:
+        def log_likelihood(self, *_: Any, **__: Any) -> list[Any]:
             raise ModelMissing("It is not installed.")
 
     judge(session, Judgement.GOOD)
@@ -165,13 +166,20 @@ def test_a_forgotten_answer_is_not_learned_from(session: Session, known: dict[st
 def test_feedback_from_the_terminal(
     memlane: Memlane, session: Session, known: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv("MEMLANE_REWARD_LLM", "/nowhere/none.gguf")
     later = memlane("feedback", "good", "--later", "--json").json
     assert (later["turn"], later["judgement"], later["learnable"]) == ("t1", "good", True)
     assert later["step"] is None
     waits = memlane("feedback", "answer", "It is Triodos", "--turn", "t1")
     assert waits.code == 0
-    assert "next 'memlane train'" in waits.out
+    assert "the policy in use, top-k, does not learn" in waits.out
+    monkeypatch.setenv("MEMLANE_POLICY", "scout")
+    monkeypatch.setenv("MEMLANE_REWARD_LLM", "/nowhere/none.gguf")
+    missing = memlane("feedback", "good")
+    assert missing.code == 0
+    assert "next 'memlane train'" in missing.out
+    assert "none.gguf" in missing.out
+    monkeypatch.setenv("MEMLANE_REWARD_LLM", "smollm2-135m")
+    assert memlane("feedback", "good", "--json").json["step"]["episodes"] == 1
     bad = memlane("feedback", "bad")
     assert "nothing is learned" in bad.out
     assert session.graph.learned.pairs(NOW) == ()

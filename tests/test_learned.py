@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def network(seed: int = 0) -> bytes:
     return np.random.default_rng(seed).normal(size=102).astype("<f8").tobytes()
 
 
-def weights(**more: object) -> Weights:
+def weights(**more: Any) -> Weights:
     made = Weights(
         "walk", 0, NOW, "train", (3, 20, 2), network(), "kept", 0.1, 0.2, 0, True, {"seed": 0}
     )
@@ -196,9 +197,7 @@ def test_a_new_training_settles_what_was_due(told: MemoryGraph):
 # ---- travelling ---------------------------------------------------------------------------
 
 
-def test_what_was_learned_travels_with_an_export(
-    told: MemoryGraph, own_home: Path, tmp_path: Path
-):
+def test_what_was_learned_travels_with_an_export(told: MemoryGraph, own_home: Path, tmp_path: Path):
     add_pair(told, "m1")
     told.learned.add_judgement("t2", Judgement.GOOD, None, at=NOW)
     told.learned.add_weights(weights(), ["m1"])
@@ -215,8 +214,6 @@ def test_what_was_learned_travels_with_an_export(
         assert active is not None
         assert active.flat == network()
         assert other.verify() == ()
-
-
 
 
 def test_an_answer_that_tells_it_again_later_is_no_leftover(told: MemoryGraph):

@@ -17,6 +17,7 @@ from agent.learning.rewards import (
     AnswerValue,
     EntropyValue,
     LikelihoodValue,
+    Priced,
     Watched,
     mixed,
     prompt_of,
@@ -140,7 +141,7 @@ def test_in_a_mixture_each_part_weighs_alike(
     episode: Episode, selections: list[tuple[str, ...]], known: dict[str, str]
 ):
     rewards = KnowingRewards()
-    parts = [LikelihoodValue(rewards, REFERENCES), EntropyValue(rewards)]
+    parts: list[Priced] = [LikelihoodValue(rewards, REFERENCES), EntropyValue(rewards)]
     mixture = mixed(parts, [(episode, (known["dentist"],)), (episode, (known["bank"],))])
     assert mixture.spreads == pytest.approx([2.5 / 2**0.5, 1 / 2**0.5])
     worth = mixture(episode, selections)
@@ -176,6 +177,4 @@ def test_every_reward_prefers_the_right_memory(
 
 def test_an_unknown_reward_is_refused():
     with pytest.raises(ValueError, match="magic"):
-        reward_of(
-            "magic", llm=KnowingModel(), rewards=KnowingRewards(), references={}, cache=None
-        )
+        reward_of("magic", llm=KnowingModel(), rewards=KnowingRewards(), references={}, cache=None)

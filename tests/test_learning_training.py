@@ -414,3 +414,14 @@ def test_a_missing_reward_model_is_said_before_anything_is_done(
     assert session.graph.learned.history() == ()
 
 
+def test_ctrl_c_says_how_to_go_on(
+    memlane: Memlane, session: Session, life: dict[str, str], monkeypatch: pytest.MonkeyPatch
+):
+    def interrupted(*_: object, **__: object) -> Scout:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("agent.learning.personal.train", interrupted)
+    done = memlane("train", "--policy", "scout", "--pairs", "0", "--reward", "answer")
+    assert done.code == 130
+    assert "Run the same command again to go on" in done.err
+    assert session.graph.learned.history() == ()

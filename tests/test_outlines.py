@@ -62,6 +62,19 @@ def test_what_the_bullet_says_itself_is_not_said_twice():
     assert read_outline(text).memories == ("My dentist is Dr Novak.", "I like green tea.")
 
 
+def test_a_bullet_that_is_a_sentence_about_the_writer_needs_no_heading():
+    text = (
+        "# Monday list\n- My gym is Fit24.\n- Since 9 March I work at Bolt.\n- opens at 8\n"
+        "- called them\n"
+    )
+    assert read_outline(text).memories == (
+        "My gym is Fit24.",
+        "Since 9 March I work at Bolt.",
+        "Monday list: opens at 8.",
+        "Monday list: called them.",
+    )
+
+
 def test_a_note_without_headings_is_left_as_it_is():
     text = "- bread\n- milk\n\nI like [[Mia]]'s cake."
     assert read_outline(text).rest == "- bread\n- milk\n\nI like Mia's cake."

@@ -188,3 +188,31 @@ def test_joining_a_name_or_as_something_is_working_there(text: str, head: str, e
 def test_joining_a_club_or_somebody_is_no_job(text: str):
     """'works_at' has one value at a time: a choir would have ended the job."""
     assert all(relation != "works_at" for _, relation, _ in facts(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("My family doctor is Dr Hale.", ("me", "doctor", "Dr Hale")),
+        ("Dr Hale is the doctor I see.", ("me", "doctor", "Dr Hale")),
+        ("My current landlord is Mr Wu.", ("me", "landlord", "Mr Wu")),
+        ("I switched from Dr Hale to Dr Quinn as my doctor.", ("me", "doctor", "Dr Quinn")),
+        ("Telora replaced Netwave as our internet provider.",
+         ("me", "internet_provider", "Telora")),
+        ("Jenna has been my hairdresser since 2 May.", ("me", "hairdresser", "Jenna")),
+        ("My favourite tea has been rooibos since 28 April.", ("me", "favourite_tea", "rooibos")),
+        ("My boss will be Dana Hill.", ("me", "boss", "Dana Hill")),
+        ("My sister will work as a nurse.", ("my sister", "works_as", "nurse")),
+        ("I have been studying law.", ("me", "studies", "law")),
+        ("My email address changed to sam@post.example.", ("me", "email", "sam@post.example")),
+        ("My parents will move to Tampere.", ("my parents", "lives_in", "Tampere")),
+        ("Remember: Yusuf works as a pilot.", ("Yusuf", "works_as", "pilot")),
+        ("I bank with Monta.", ("me", "bank", "Monta")),
+    ],
+)  # fmt: skip
+def test_one_fact_has_one_relation_however_it_is_worded(text: str, fact: tuple[str, str, str]):
+    assert facts(text)[0] == fact
+
+
+def test_moving_to_another_team_is_no_move_of_house():
+    assert facts("I have moved to the Maps team.")[0][1] != "lives_in"

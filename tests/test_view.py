@@ -97,6 +97,33 @@ def test_a_graph_gives_the_same_view_until_something_changes(graph: MemoryGraph)
     assert not lexical("coffee", graph.view(NOW, MODEL)).any()
 
 
+def test_a_view_stays_as_it_was_while_others_follow(graph: MemoryGraph):
+    rng = np.random.default_rng(0)
+    vectors = {f"Thing {n}.": v for n, v in enumerate(rng.random((90, 4)).astype(np.float32))}
+    texts = list(vectors)
+
+    def insert(some: list[str]) -> list[str]:
+        edits = [Insert(Draft(text, "event.life", NOW)) for text in some]
+        made = graph.apply(edits, at=NOW, model=MODEL, vectors=vectors)
+        return [entry.changes[0].memory for entry in made]
+
+    def right(view: GraphView) -> bool:
+        return np.array_equal(view.vectors, np.array([vectors[m.text] for m in view.memories]))
+
+    insert(texts[:5])
+    views = [graph.view(NOW, MODEL)]
+    for n in range(5, 80):  # beyond the room that is kept for what comes
+        ids = insert(texts[n : n + 1])
+        if n % 20 == 0:
+            graph.apply([Forget(ids[0])], at=NOW)
+        views.append(graph.view(NOW, MODEL, history=n % 7 == 0))
+    graph.apply([Amend("m2", text="Thing 89.")], at=NOW, model=MODEL, vectors=vectors)
+    views.append(graph.view(NOW, MODEL))
+    assert all(map(right, views))
+    assert [len(view.memories) for view in views[:4]] == [5, 6, 7, 8]
+    assert len(views[-1].memories) == 80 - 3
+
+
 def test_forgetting_for_good_leaves_no_word_on_the_shelf(graph: MemoryGraph):
     secret = Draft("My secret is zanzibar.", "event.life", NOW)
     (entry,) = graph.apply([Insert(secret)], at=NOW, model=MODEL,

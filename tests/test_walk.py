@@ -46,7 +46,8 @@ def encode(texts: Sequence[str]) -> np.ndarray:
     made = np.array(
         [[float(w in words_of(text)) for w in VOCABULARY] for text in texts], np.float32
     )
-    return made / np.maximum(np.linalg.norm(made, axis=1, keepdims=True), 1e-9)
+    unit: np.ndarray = made / np.maximum(np.linalg.norm(made, axis=1, keepdims=True), 1e-9)
+    return unit
 
 
 def view_of(told: Sequence[tuple[str, tuple[str, str, str]]] = TOLD, *, edges: bool = True):
@@ -79,8 +80,8 @@ def fresh_walk(activated: int = 3) -> Walk:
     return Walk(Network.fresh(3), activated, Names(encode))
 
 
-def fresh_scout(**options: int) -> Scout:
-    return Scout(Network.fresh(len(STATE), scout.HIDDEN), **options)
+def fresh_scout(activated: int = scout.ACTIVATED, budget: int = scout.BUDGET) -> Scout:
+    return Scout(Network.fresh(len(STATE), scout.HIDDEN), activated, budget)
 
 
 PHONE = "What is the phone number of my uncle?"
@@ -280,7 +281,7 @@ def test_speakers_and_names_are_told_apart():
 
 # ---- both ---------------------------------------------------------------------------------------
 
-BOTH = [fresh_walk, fresh_scout]
+BOTH: list[Callable[[], Learned]] = [fresh_walk, fresh_scout]
 
 
 @pytest.mark.parametrize("make", BOTH)

@@ -17,17 +17,8 @@ import pytest
 from agent.config import load_config
 from agent.ports import TextLine
 from agent.session import Session
-from agent.watching import (
-    BACK_OFF,
-    SETTLE,
-    TRIES,
-    Watcher,
-    add_folders,
-    gone_files,
-    only_watcher,
-    remove_folder,
-    watch_status,
-)
+from agent.watched import add_folders, gone_files, remove_folder, watch_status
+from agent.watching import BACK_OFF, SETTLE, TRIES, Watcher, only_watcher
 from store.errors import InvalidInput, StoreFull
 from store.graph import MemoryGraph
 from store.watching import FileState
@@ -303,7 +294,10 @@ def test_it_waits_while_the_machine_is_busy(folder: Folder):
 
 
 def test_the_queue_holds_no_text_of_a_file(folder: Folder):
-    text = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:Secret dinner\nDTSTART:2024\nEND:VEVENT\nEND:VCALENDAR"
+    text = (
+        "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:Secret dinner\nDTSTART:2024\nEND:VEVENT\n"
+        "END:VCALENDAR"
+    )
     folder.heard(folder.write("a.ics", text))
     rows = folder.session.graph._rows.query("SELECT * FROM watched_files")
     assert "dinner" not in repr(rows)
@@ -326,9 +320,12 @@ def test_folders_are_checked(folder: Folder, own_home: Path, tmp_path: Path):
 
 
 def test_only_one_process_watches_a_home(own_home: Path, folder: Folder):
-    with only_watcher(own_home), pytest.raises(InvalidInput, match="Another memlane"):
-        with only_watcher(own_home):
-            pass
+    with (
+        only_watcher(own_home),
+        pytest.raises(InvalidInput, match="Another memlane"),
+        only_watcher(own_home),
+    ):
+        pass
 
 
 def test_forgetting_what_came_from_a_watched_screenshot_leaves_no_trace(folder: Folder):

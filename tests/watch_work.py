@@ -13,7 +13,8 @@ from threading import Event
 from agent import watching
 from agent.config import load_config
 from agent.session import Session
-from agent.watching import Watcher, add_folders, only_watcher
+from agent.watched import add_folders
+from agent.watching import Watcher, only_watcher
 from store.graph import MemoryGraph
 from tests.crash_work import HashEncoder, SilentModel
 

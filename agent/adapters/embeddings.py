@@ -94,6 +94,8 @@ class SentenceEncoder:
         the whole vocabulary is taken off, else all names look alike (Mu and Viswanath, 2018). They
         compare with one another, not with those of ``encode``.
         """
+        if self._names is None:
+            return self.encode(names)
         tokenizer, table = self._names
         vectors = np.zeros((len(names), table.shape[1]), dtype=np.float32)
         clean = [name.encode("utf-8", "replace").decode("utf-8") for name in names]
@@ -101,17 +103,24 @@ class SentenceEncoder:
             if read.ids:
                 vectors[row] = table[read.ids].mean(axis=0)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors / np.maximum(lengths, 1e-9)
+        made: Vectors = vectors / np.maximum(lengths, 1e-9)
+        return made
 
     @cached_property
-    def _names(self) -> tuple[Any, Vectors]:
-        """A tokenizer of its own, that cuts and pads nothing, and the embedding of each token."""
+    def _names(self) -> tuple[Any, Vectors] | None:
+        """A tokenizer of its own, that cuts and pads nothing, and the embedding of each token.
+
+        None for an encoder that is made otherwise; its ``encode`` is all there is.
+        """
         from tokenizers import Tokenizer
 
+        first: Any = self._model[0]
+        if not hasattr(getattr(first, "auto_model", None), "get_input_embeddings"):
+            return None
         tokenizer = Tokenizer.from_str(self._model.tokenizer.backend_tokenizer.to_str())
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        weights = self._model[0].auto_model.get_input_embeddings().weight
+        weights = first.auto_model.get_input_embeddings().weight
         table = weights.detach().float().numpy()
         return tokenizer, np.ascontiguousarray(table - table.mean(axis=0), dtype=np.float32)
 

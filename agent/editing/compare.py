@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from agent.editing.relations import holds_several
 from agent.triples.relations import is_single
@@ -20,6 +21,8 @@ SAME_TEXT = 0.97
 SAME_TOPIC = 0.60
 """Cosine similarity from which a relation that is single only in its subclass is the same slot."""
 
+_KEPT = 8192
+"""Sentences and names whose reading is kept: a draft is compared with many memories."""
 SHORT = 12
 """Words of a sentence that gives one value to a relation which only its subclass calls single."""
 
@@ -96,13 +99,19 @@ def same_but_value(new: str, old: str) -> bool:
     'The EK349 flight departs at 01:40.' and '... at 01:30.' do; with EK350 they do not, because
     what stands before the verb says what the sentence is about.
     """
-    new_values, old_values = _VALUE.findall(new), _VALUE.findall(old)
+    (new_values, new_words), (old_values, old_words) = _values_apart(new), _values_apart(old)
     if len(new_values) != len(old_values) or not new_values or new_values == old_values:
         return False
-    if words(_VALUE.sub(" ", new)) != words(_VALUE.sub(" ", old)):
+    if new_words != old_words:
         return False
     subject = _subject(new)
     return bool(subject.strip()) and _VALUE.findall(subject) == _VALUE.findall(_subject(old))
+
+
+@lru_cache(maxsize=_KEPT)
+def _values_apart(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The values of a sentence, and its words without them."""
+    return tuple(_VALUE.findall(text)), tuple(words(_VALUE.sub(" ", text)))
 
 
 def _subject(sentence: str) -> str:
@@ -121,6 +130,7 @@ def slot(triple: Triple) -> tuple[str, str]:
     return (_name(triple.head), triple.relation.casefold())
 
 
+@lru_cache(maxsize=_KEPT)
 def _name(entity: str) -> str:
     """An entity's key; one that holds a code is that code ('flight EK349' = 'EK349')."""
     codes = _CODE.findall(entity)

@@ -205,6 +205,7 @@ TELLING = 14
 _ENDS = re.compile(
     r"\b(?:not|never|no (?:longer|more)|any ?more|stopped|quit|g[ai]ve(?:n|) (?:up|away)|cancell?ed"
     r"|called off|is off|sold|got rid|gone|died|ended|over|divorced|broke up|tired of|gone off"
+    r"|done with|cut out|swore off"
     r"|lost interest|unsubscribed|resigned|became|become|vegan|vegetarian|hate"
     r"|can(?:no|['’])t stand|can not stand|left|cannot|non|free|teetotal)\b|n['’]t\b|不|没",
     re.IGNORECASE,

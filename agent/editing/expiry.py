@@ -35,8 +35,10 @@ _BEGINS = re.compile(
 )
 _SUBJECT = r"^(?:(?:back )?(?:in|until|from|before) [^,]{2,30}, )?(?:i|we|he|she|my [\w'’ ]{2,30}?)"
 _WAS = re.compile(
-    rf"{_SUBJECT} (?:used to|(?:formerly|previously|once) \w+ed|lived|worked|was|were|resided"
-    r"|rented)\b|\b(?:used to be|formerly|previously) (?:my|our)\b|\bmy (?:old|former|previous)\b",
+    # 'My cousin has worked there since May' is not over.
+    rf"{_SUBJECT} (?<!has )(?<!have )(?:used to|(?:formerly|previously|once) \w+ed|lived|worked"
+    r"|was|were|resided|rented)\b"
+    r"|\b(?:used to be|formerly|previously) (?:my|our)\b|\bmy (?:old|former|previous)\b",
     re.IGNORECASE,
 )
 _PLANNED = re.compile(

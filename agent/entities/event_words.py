@@ -108,10 +108,12 @@ def read(
     if _DATED.search(text) is None:
         return None  # neither number nor date: of many memories most
     ids = frozenset(numbers(text))
-    kinds = kinds_of(text) | {kind for kind, _ in ids if kind in _WORDS}
     days = {
         found: written for written in VALUES["date"].findall(text) if (found := _day(written, said))
     }
+    if not ids and len(days) != 1:
+        return None
+    kinds = kinds_of(text) | {kind for kind, _ in ids if kind in _WORDS}
     travels = any(kind in ("flight", "train") for kind, _ in ids)
     arrival = _ARRIVES.search(text) is not None and _LEAVES.search(text) is None
     bought = travels and _BOUGHT.search(text) is not None

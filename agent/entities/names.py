@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agent.triples.relations import attribute_name
 from agent.triples.shapes import PERSON
@@ -42,6 +43,10 @@ MUTUAL = frozenset({"spouse"})
 """Roles that are the same seen from the other side, and held by one there too."""
 
 
+_REMEMBERED = 8192
+"""Names whose reading is kept: a plan asks for the same few some hundred times."""
+
+
 @dataclass(frozen=True, slots=True)
 class Phrase:
     """A name that says who somebody is to somebody: 'my boss', 'Tom's cousin'."""
@@ -50,6 +55,7 @@ class Phrase:
     role: str
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def key_of(name: str) -> str:
     """What makes two spellings one name; 'I' and 'myself' are ``me``."""
     key = entity_key(name)
@@ -69,6 +75,7 @@ def is_role(relation: str) -> bool:
     return any(_ROLE.fullmatch(relation.replace("_", joined)) is not None for joined in (" ", "-"))
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def phrase_of(name: str) -> Phrase | None:
     """'my boss' -> (me, boss), 'Tom's cousin' -> (Tom, cousin); None for a plain name."""
     spoken = " ".join(name.split())

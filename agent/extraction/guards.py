@@ -65,7 +65,7 @@ _COUNTED = re.compile(
     r"\b(?i:\d+|two|three|four|five|six|seven|eight|ten|several|many|few|some|all|these|those|no"
     r"|more) (?:[a-z-]+ )?(?!(?:is|was|has|does)\b)[a-z]{2,}s\b|\b[A-Z][a-z]+s\b",
 )
-_DEPENDENT = re.compile(r"(?<=\w )(?:if|because|since|when|while|as|that|which)\b.*$")
+_DEPENDENT = re.compile(r"(?<=\w )(?:if|because|since|when|while|as(?! an? )|that|which)\b.*$")
 _FUTURE = re.compile(
     r"\b(?:will|shall|won['’]t|going to|plan\w*|intend\w*|hop(?:e|ing)|want\w*|need\w*|must|should"
     r"|ha(?:ve|s) to|commit\w*|promis\w*|next|tomorrow|soon|later|by|before|until)\b|['’]ll\b",

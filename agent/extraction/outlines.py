@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agent.extraction.guards import has_verb
+from agent.extraction.guards import has_verb, is_clean
 from agent.extraction.sentences import content, is_instruction, is_question, strip_wrapper
 from agent.sources.links import plain_links
 
@@ -23,6 +23,7 @@ _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*$")
 _BULLET = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[([ xX])\][ \t]+)?(\S.*)$")
 _FENCE = re.compile(r"[ \t]*(```|~~~)")
 _FIELD = re.compile(r"([A-Za-z][\w -]{0,30}):[ \t]*(\S.*)$")
+_OWN = re.compile(r"(?:(?:since|from|as of|on|in) [^,]{2,30}? )?(?:I|We|My|Our)\b", re.IGNORECASE)
 _KEEPING = frozenset(
     "tags tag aliases alias created modified updated date id uid cssclass cssclasses publish draft"
     " layout permalink template type status author kind version".split()
@@ -134,11 +135,16 @@ def _stated(items: Sequence[_Item], above: tuple[str, ...] = ()) -> Iterator[str
             continue
         if not (is_instruction(item.text) or (item.done is None and is_question(item.text))):
             state = {None: "", " ": "to do: "}.get(item.done, "done: ")
-            bare = strip_wrapper(item.text)
-            changed = bare and bare.lower() != item.text.lower()  # else only its capital
-            said = bare if changed and not state else item.text
-            yield _sentence(context, state + said)
+            stripped = strip_wrapper(item.text)
+            changed = stripped and stripped.lower() != item.text.lower()  # else only its capital
+            said = stripped if changed and not state else item.text
+            yield _sentence(() if _stands_alone(said) else context, state + said)
         yield from _stated(item.below, (*above, name))
+
+
+def _stands_alone(said: str) -> bool:
+    """Whether a bullet is a sentence about the writer: 'My gym is Fit24' needs no heading."""
+    return _OWN.match(said) is not None and has_verb(said) and is_clean(said)
 
 
 def _is_bare(item: _Item) -> bool:

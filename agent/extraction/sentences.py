@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 CHUNK_CHARACTERS = 900
 """Longest text given to the model at once: about 220 tokens, which a 1.5B model reads whole."""
@@ -34,6 +35,7 @@ _GREETING = re.compile(
     r"|cool|nice|wow|awesome|perfect|thanks?|thank you|cheers|please|bye|goodbye|see you|cya"
     r"|good (?:morning|evening|afternoon|night)|no worries|no problem|got it|sounds good|never mind"
     r"|all right|alright|take care|sorry|noted|ok noted|i see|that makes sense|good to know"
+    r"|anyway|anyhow|by the way|so|that['’]s (?:all|it)(?: for now)?|(?:talk|more) (?:soon|later)"
     r"|useful to know|worth knowing|just my (?:two cents|opinion|view)|just saying)"
     r"(?: (?:there|so much|very much|a lot|again|then|all|everyone|you|too|today|later|soon))*"
     r"[\s,.!…~-]*)+$",
@@ -269,6 +271,7 @@ def words(text: str) -> list[str]:
     return [word.strip("'’.-_/") for word in found]
 
 
+@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """A crude English stem, enough to see 'booked' and 'booking' as one word."""
     if not word.isalpha() or len(word) < 4 or not word.isascii():

@@ -1,9 +1,10 @@
 """What the person says of an answer, and learning from it at once (EMG-RAG section 4.4).
 
 A judged turn becomes an episode: the answer that was called good, with the memories that it rested
-on, or the answer that the person gave themselves. ``learn`` takes a few steps of policy gradient
-(equation 6) on what was judged since it last ran; the weights that come of it are numbered like
-those of a training, so ``train --rollback`` takes the step back.
+on, or the answer that the person gave themselves. ``learn`` takes a few steps on what was judged
+since it last ran: by the required memories where they are known, then by policy gradient (equation
+6), which alone moves nothing where a policy is sure and surely wrong. The weights that come of it
+are numbered like those of a training, so ``train --rollback`` takes the step back.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from agent.grounding import evidence, terms
 from agent.learning.episodes import collect, current_view, is_answer
 from agent.learning.personal import keep, starting_policy
 from agent.learning.rewards import LikelihoodValue, Watched
-from agent.learning.training import Plan, Verdict, compare, train
+from agent.learning.training import Plan, Verdict, compare, digest, train
 from policies.base import Question
 from policies.fusion import Fused
 from store.errors import InvalidInput, UnknownId
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 LATEST = 8
 """Judged exchanges that one step learns from at most."""
 STEPS = 3
-"""Steps for each of them."""
+"""Steps of each kind for each of them."""
 LOOKED_AT = 12
 """Memories among which the evidence of a given answer is looked for."""
 SAID = 0.5
@@ -146,11 +147,12 @@ def learn(session: Session, policy: str, *, seed: int = 0) -> Step | None:
         return None
     old = starting_policy(session, policy)
     value = Watched(LikelihoodValue(session.rewards, there.references))
-    plan = Plan(policy, warm_start=0, episodes=STEPS * len(episodes), seed=seed)
+    known = sum(bool(episode.required) for episode in episodes)
+    plan = Plan(policy, warm_start=STEPS * known, episodes=STEPS * len(episodes), seed=seed)
     new = train(old, episodes, value, plan)
     verdict = compare(old, new, episodes, value, seed=seed)
     used = {memory for episode in episodes for memory in episode.required or ()} | value.memories
-    won = verdict.after >= verdict.before
+    won = verdict.after >= verdict.before and digest(new) != digest(old)
     kept = keep(graph, plan, old, new, verdict, used, session, by="feedback", wins=won)
     graph.learned.mark_learned(latest)
     return Step(policy, len(episodes), verdict, kept.active, kept.number)

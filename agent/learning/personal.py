@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from agent.errors import TooLittleToLearn
+from agent.learning.counting import Count, CountedModel, CountedRewards
 from agent.learning.episodes import (
     OnPair,
     collect,
@@ -22,8 +20,6 @@ from agent.learning.rewards import KINDS, Watched, needs_reference, reward_of
 from agent.learning.training import Checkpoint, OnStep, Plan, Verdict, compare, train
 from agent.learning.weights import is_learned, numbers, shape, shipped_network
 from agent.loading import open_cache
-from agent.ports import ChatTurn, Entropy, LanguageModel, Prompt, RewardModel
-from agent.reward_cache import RewardCache
 from policies.base import Episode
 from policies.registry import POLICIES
 from policies.reinforce import Learned
@@ -236,114 +232,3 @@ def _probes(episodes: Sequence[Episode]) -> list[tuple[Episode, tuple[str, ...]]
         others = [m.id for m in episode.view.memories if m.id not in required]
         found += [(episode, tuple(sorted(required))), (episode, tuple(others[:1]))]
     return found
-
-
-# ---- what it cost ---------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Count:
-    """Prompts that models worked on, and rewards that were known."""
-
-    cache: RewardCache
-    calls: int = 0
-    _before: int = -1
-
-    def __post_init__(self) -> None:
-        self._before = self.cache.hits
-
-    @property
-    def hits(self) -> int:
-        return self.cache.hits - self._before
-
-
-@dataclass(frozen=True, slots=True)
-class CountedModel:
-    """A language model whose calls are counted."""
-
-    inner: LanguageModel
-    count: Count
-
-    @property
-    def identity(self) -> str:
-        return self.inner.identity
-
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-    ) -> str:
-        self.count.calls += 1
-        return self.inner.chat(
-            turns,
-            max_tokens=max_tokens,
-            grammar=grammar,
-            temperature=temperature,
-            seed=seed,
-            stop=stop,
-            on_text=on_text,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class CountedRewards:
-    """A reward model whose prompts are counted, but for those that the cache knew."""
-
-    inner: RewardModel
-    count: Count
-
-    @property
-    def identity(self) -> str:
-        return self.inner.identity
-
-    def entropy(
-        self,
-        prompts: Sequence[Prompt],
-        *,
-        samples: int = 5,
-        max_tokens: int = 20,
-        temperature: float = 0.7,
-        seed: int = 0,
-        tempered: bool = False,
-    ) -> list[Entropy]:
-        known = self.count.hits
-        found = self.inner.entropy(
-            prompts,
-            samples=samples,
-            max_tokens=max_tokens,
-            temperature=temperature,
-            seed=seed,
-            tempered=tempered,
-        )
-        self._counted(prompts, known)
-        return found
-
-    def log_likelihood(
-        self, prompts: Sequence[Prompt], continuations: Sequence[str]
-    ) -> list[NDArray[np.float32]]:
-        known = self.count.hits
-        found = self.inner.log_likelihood(prompts, continuations)
-        self._counted(prompts, known)
-        return found
-
-    def choose(
-        self,
-        prompts: Sequence[Prompt],
-        options: Sequence[Sequence[str]],
-        *,
-        by: Literal["likelihood", "letter"] = "likelihood",
-    ) -> list[NDArray[np.float64]]:
-        known = self.count.hits
-        found = self.inner.choose(prompts, options, by=by)
-        self._counted(prompts, known)
-        return found
-
-    def _counted(self, prompts: Sequence[Prompt], known: int) -> None:
-        asked = len({prompt if isinstance(prompt, str) else tuple(prompt) for prompt in prompts})
-        self.count.calls += max(0, asked - (self.count.hits - known))

@@ -1,9 +1,10 @@
 """What the resident process does with a request: which lane it goes to, and what it leaves behind.
 
-Three lanes, each with its own connection to the one database (SQLite lets one write at a time):
+Lanes, each with its own connection to the one database (SQLite lets one write at a time):
 ``raw`` stores a text before anything is made of it, ``quick`` needs no more than the encoder,
-``slow`` may wait for the language model. So a long answer holds up neither a question for memories
-alone nor what is told meanwhile. Work that nobody waits for gives way to what somebody does.
+``slow`` may wait for the language model, ``watching`` takes in watched folders. So a long answer
+holds up neither a question for memories alone nor what is told meanwhile. Work that nobody waits
+for gives way to what somebody does.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from agent.resident.models import (
 )
 from agent.results import FileReport, FilledField, Remembered, Reply
 from agent.session import Session, checked_message
+from agent.watching import Watcher, only_watcher
 from store.errors import MemlaneError
 from store.types import Source, SourceStatus
 
@@ -47,6 +49,8 @@ TURNS_GIVEN = 3
 """How often a text that waits in the background gives way before it is worked out whole."""
 CLOSING_S = 3.0
 """How long a job may take to its next word when the process is told to end."""
+AGAIN_S = 60.0
+"""When to try to watch again after another process did."""
 _DAY_S = 24 * 3600.0
 
 
@@ -60,9 +64,11 @@ class Desk:
         llm: FreeableModel | None = None,
         embedder: FreeableEmbedder | None = None,
         reader: FreeableReader | None = None,
+        why_wait: Callable[[], str] | None = None,
     ) -> None:
         self.config = config
         self._raw, self._quick, self._slow = Lane("raw"), Lane("quick"), Lane("slow")
+        self._watching = Lane("watching")
         self._llm = Keeper[FreeableModel](llm or LocalLanguageModel(config))
         self._embedder = Keeper[FreeableEmbedder](embedder or LocalEmbedder(config))
         self._reader = Keeper[FreeableReader](reader or LocalReader())
@@ -72,12 +78,17 @@ class Desk:
             lane: Session(
                 config,
                 open_graph(config),
-                llm=SharedModel(self._llm, lane.check),
+                llm=SharedModel(self._llm, check),
                 embedder=encoder,
                 reader=SharedReader(self._reader),
             )
-            for lane in (self._quick, self._slow)
+            for lane, check in (
+                (self._quick, self._quick.check),
+                (self._slow, self._slow.check),
+                (self._watching, lambda: None),  # a file is worked out whole
+            )
         }
+        self._why_wait = why_wait
         self._placing: set[asyncio.Task[Remembered]] = set()
         self._stops: set[threading.Event] = set()
         self._opened = time.monotonic()
@@ -249,6 +260,25 @@ class Desk:
             lambda: self._graph.sources.list(SourceStatus.PENDING), threading.Event()
         )
 
+    async def watch(self) -> None:
+        """Take in watched folders (``agent.watching``) until this is cancelled."""
+        stop, session = threading.Event(), self._sessions[self._watching]
+        self._stops.add(stop)
+
+        def told(report: FileReport) -> None:
+            log.info("watched: a file is %s, %d memories", report.status, report.memories)
+
+        def job() -> None:
+            while not stop.is_set():
+                try:
+                    with only_watcher(self.config.home):
+                        Watcher(session, wait=self._why_wait).run(stop, told)
+                except MemlaneError as error:  # such as `memlane watch --foreground` beside us
+                    log.warning("not watching now: %s", type(error).__name__)
+                stop.wait(AGAIN_S)
+
+        await self._watching.do(job, stop)
+
     async def tidy(self) -> None:
         """Free models that nobody has used for a while, and once a day forget what is due."""
         idle_s = self.config.idle_minutes * 60.0
@@ -289,7 +319,8 @@ class Desk:
     def close(self) -> bool:
         """Close the database; False if a job did not end in time and still has it open."""
         self.stop_all()
-        if not all([lane.close(CLOSING_S) for lane in (self._slow, self._quick, self._raw)]):
+        lanes = (self._watching, self._slow, self._quick, self._raw)
+        if not all([lane.close(CLOSING_S) for lane in lanes]):
             return False
         for session in self._sessions.values():
             session.graph.close()

@@ -8,9 +8,7 @@ stale socket nor a stale number can look alive.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
-import secrets
 import socket
 import stat
 import time
@@ -40,6 +38,8 @@ class Place:
         path = self.home / "memlane.sock"
         if len(os.fsencode(path)) <= LONGEST_SOCKET:
             return path
+        import hashlib  # late, as secrets below: every command imports this module
+
         name = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:16]
         return Path(f"/tmp/memlane-{os.getuid()}") / f"{name}.sock"
 
@@ -155,6 +155,8 @@ def holder(path: Path) -> int | None:
 
 def ensure_token(place: Place) -> str:
     """The secret that a client over TCP has to show; made once, 0600."""
+    import secrets
+
     while True:
         with suppress(FileNotFoundError):
             place.token.chmod(0o600)

@@ -131,7 +131,7 @@ async def _serve(
         loop.add_signal_handler(number, end)
     loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a terminal that closes
     listening.listen(128)  # whoever connects from here on is answered, if a moment later
-    background = [asyncio.create_task(desk.take_up()), asyncio.create_task(desk.tidy())]
+    background = [asyncio.create_task(work()) for work in (desk.take_up, desk.tidy, desk.watch)]
     if on_ready:
         on_ready(path if port is None else f"{path} and http://{LOOPBACK}:{port}")
     try:

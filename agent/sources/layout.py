@@ -23,6 +23,8 @@ NEAR = 0.9
 """Line heights between a label and its value below it, at most."""
 APART = 1.25
 """How much further away than its value the next row must be from a label's."""
+MANY = 3
+"""Pairs at one edge from which they are the entries of a list."""
 SHORT = 4
 """Words of a label, or of the value of an unknown label, at most."""
 
@@ -30,10 +32,11 @@ SHORT = 4
 def arranged(lines: Sequence[TextLine]) -> list[Row]:
     """The rows of a screen from top to bottom, each in cells; a label leads its value's row."""
     found = [_cells(row) for row in rows(lines)]
+    stacked = [at for at in range(len(found) - 1) if _stacked(found, at)]
     result: list[Row] = []
     at = 0
     while at < len(found):
-        if at + 1 < len(found) and _labels_above(found, at):
+        if at in stacked and (_are_labels(found, at) or _is_one_of_many(found, at, stacked)):
             lower = list(found[at + 1])
             result += [[label, lower[_below(label, lower)]] for label in found[at]]
             at += 2
@@ -68,8 +71,8 @@ def _cells(row: Sequence[TextLine]) -> Row:
 # ---- a label above its value ----------------------------------------------------------------
 
 
-def _labels_above(found: Sequence[Row], at: int) -> bool:
-    """Whether the cells of this row are the labels of those right below them."""
+def _stacked(found: Sequence[Row], at: int) -> bool:
+    """Whether this row and the next one stand close, cell above cell, and apart from all others."""
     upper, lower = found[at], found[at + 1]
     if len(upper) != len(lower) or not _aligned(upper, lower):
         return False
@@ -77,8 +80,12 @@ def _labels_above(found: Sequence[Row], at: int) -> bool:
     height = min(_height(upper), _height(lower))
     around = [_gap(found[at - 1], upper)] if at else []
     around += [_gap(lower, found[at + 2])] if at + 2 < len(found) else []
-    if gap > NEAR * height or any(other < APART * max(gap, 0.1 * height) for other in around):
-        return False
+    return gap <= NEAR * height and all(other >= APART * max(gap, 0.1 * height) for other in around)
+
+
+def _are_labels(found: Sequence[Row], at: int) -> bool:
+    """Whether the cells of this row are worded as the labels of those right below them."""
+    upper, lower = found[at], found[at + 1]
     labels, values = [_text(cell) for cell in upper], [_text(cell) for cell in lower]
     if any(_is_known(value) for value in values):
         return False
@@ -86,6 +93,19 @@ def _labels_above(found: Sequence[Row], at: int) -> bool:
         # One known label leads its row: beside it stands its value.
         return len(labels) == 1 or sum(map(_is_known, labels)) > 1
     return all(map(_may_be_label, labels)) and all(map(_may_be_value, values))
+
+
+def _is_one_of_many(found: Sequence[Row], at: int, stacked: Sequence[int]) -> bool:
+    """Whether a screen shows a list of such pairs, all at one edge: each is an entry of it."""
+    if len(found[at]) != 1 or len(_text(found[at][0]).split()) > 2 * SHORT:
+        return False
+    left, slack = found[at][0][0].left, 0.6 * _height(found[at])
+    alike = [
+        other
+        for other in stacked
+        if len(found[other]) == 1 and abs(found[other][0][0].left - left) <= slack
+    ]
+    return len(alike) >= MANY
 
 
 def _aligned(upper: Row, lower: Row) -> bool:

@@ -87,6 +87,7 @@ def import_file(
 
     :raises MemlaneError: if the file cannot be opened or the home not be written.
     """
+
     def clean(text: str) -> str:
         return text if keep_secrets else redact(text).text
 

@@ -91,9 +91,7 @@ def import_mcp(
             merge.add(Incoming(draft, stated.line, stated.raw))
 
 
-def _read(
-    path: Path, tally: Tally, clean: Callable[[str], str]
-) -> tuple[str, list[_Stated]]:
+def _read(path: Path, tally: Tally, clean: Callable[[str], str]) -> tuple[str, list[_Stated]]:
     """The text of the file, and what its lines state; lines that state nothing are rejected."""
     lines: list[str] = []
     found: list[_Stated] = []

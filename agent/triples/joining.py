@@ -34,11 +34,13 @@ _FIRM = (
 )
 _JOINS = "<h:whoever>( have| has| had| am| is| are| will)?( be)? <adv>join(ed|ing|s)?"
 
-EMPLOYERS = (
+JOINS_AS = (
     rf"{_JOINS} (the )?(?!{_CLUB})<t:name>,?( {_SINCE})? as (an? |the |their |its )?"
-    rf"(?!{_UNPAID}).+",
-    rf"{_JOINS} (?!{_CLUB}|<titled>)<t:name>( {_SINCE})?",
+    rf"(?!{_UNPAID}).+"
+)
+JOINS_NAME = rf"{_JOINS} (?!{_CLUB}|<titled>)<t:name>( {_SINCE})?"
+JOINS_FIRM = (
     rf"{_JOINS} (an?|the) ([\w-]+ ){{0,2}}{_FIRM},? ((that is |which is )?(called|named) )?<t:name>"
-    r"( .*)?",
+    r"( .*)?"
 )
 """Shapes of sentences in which ``t`` is who ``h`` works for from then on."""

@@ -63,6 +63,9 @@ _SYNONYMS: dict[str, str] = {
     "thanks": "thank",
     "expected_on": "be expected on|expected delivery|be expected|delivery|be delivered on",
     "blood_type": "blood group",
+    "bank": "bank with|have account at|have account with",
+    "insurance": "be insured with|insure with|be insured by|insurer|health insurance",
+    "manager": "report to|line manager",
     "doctor": "family doctor|family physician|physician|gp|general practitioner",
 }
 _NAMES = {phrase: name for name, phrases in _SYNONYMS.items() for phrase in phrases.split("|")}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from agent.triples.joining import EMPLOYERS
+from agent.triples.joining import JOINS_AS, JOINS_FIRM, JOINS_NAME
 from agent.triples.relations import IRREGULAR_PASTS, attribute_name, relation_name
 from agent.triples.tidying import without_times
 from store.types import Triple
@@ -193,7 +193,8 @@ _KINDS = {
     "when": _TIME,
     "adv": r"(?:(?:also|just|now|still|really|usually|always|often|currently|already|recently"
     r"|mostly) )?",
-    "aux": r"(?!(?:am|['’]m|is|are|['’]re) (?!\w+(?:ing|ed)\b))(?:(?:have|has|had|['’]ve|do not"
+    "aux": r"(?!(?:am|['’]m|is|are|['’]re) (?!\w+(?:ing|ed)\b))(?:(?:(?:have|has) been(?= \w+ing\b)"
+    r"|have|has|had|['’]ve|do not"
     r"|don['’]t|does not|doesn['’]t|did not|didn['’]t|will not|won['’]t|never|no longer|used to"
     r"|can|can['’]t|cannot|will|['’]ll|am|['’]m|is|are|['’]re) )?",
     "cannot": r"(?:do not|don['’]t|does not|doesn['’]t|can['’]t|cannot|will not|won['’]t|will"
@@ -240,14 +241,24 @@ def _is_near(match: re.Match[str]) -> tuple[Triple, ...]:
     return (Triple(_subject(match["h"]), f"is_{match['p']}", thing(short(match["t"]))),)
 
 
+_A_PLACE = r"(?!.*\b(team|department|project|class|group|course|level|desk|seat|role|position)\b)"
+_IS, _SINCE = "(is|has been|will be|becomes|became)", "( (since|from|as of) .+)?"
 _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
     (_compile(shape), _as(*build) if isinstance(build, tuple) else build)
     for shape, build in (
         # who is who
         ("(My|Our) <r:kin>('s (first |full )?name)? is (called |named )?<t:name>",
          ("me", "{r}", "{t}")),
-        ("<t:name> is (now )?(my|our) (new |current )?<r:kin>( now)?", ("me", "{r}", "{t}")),
-        ("(My|Our) (new|current) <r:kin> is (called |named )?<t:name>", ("me", "{r}", "{t}")),
+        (f"<t:name> {_IS} (now )?(my|our) (new |current )?<r:kin>( now)?{_SINCE}",
+         ("me", "{r}", "{t}")),
+        ("(My|Our) (new |current )?<r:kin> (is|has been|will be|becomes) (called |named )?<t:name>"
+         f"{_SINCE}", ("me", "{r}", "{t}")),
+        ("(I|We) (have )?(changed|switched) (my|our) <r:noun> (from .+? )?to <t:value>",
+         ("me", "{r}", "{t}")),
+        ("(I|We) (have )?(switched|changed|gone) (from .+? )?to <t:name> (as|for) (my|our)"
+         " <r:noun>", ("me", "{r}", "{t}")),
+        ("<t:name> (has |have )?(replace[sd]?|t(ook|aken|akes) over)( from)?( .+?)? as (my|our)"
+         " (new )?<r:noun>", ("me", "{r}", "{t}")),
         ("<t:name> is (the|my|our) <r:kin> (that |who |whom )?(I|we) (\\w+ )?"
          "(see|go to|have|visit|use)( .*)?", ("me", "{r}", "{t}")),
         ("<t:name> is <h:name>'s <r:kin>", ("{h}", "{r}", "{t}")),
@@ -278,19 +289,24 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
         (r"<h:any> (was|were) born in (?P<t>\d{4})", ("{h}", "birth_year", "{t}")),
         ("<h:any> (was|were) born in <t:text>", ("{h}", "born_in", "{t}")),
         ("<h:i> ?(have |'ve |am |'m |are |'re |will |'ll )?(be )?mov(ed?|ing) (house |home )?"
-         "(from .+? )?to <t:text>", ("me", "lives_in", "{t}")),
+         f"(from .+? )?to {_A_PLACE}<t:text>", ("me", "lives_in", "{t}")),
         ("<h:i> ?(have |'ve |am |'m |will |'ll )?(be )?(start(ed|ing)?|began|begin(ning)?)"
          "( work| working| (a|my|the) (new )?job)? (at|with|for) <t:name>( .*)?",
          ("me", "works_at", "{t}")),
-        *((shape, ("{h}", "works_at", "{t}")) for shape in EMPLOYERS),
-        ("(I|We) (have|got|'ve got|have got|hired|found) (a|my|our|another) new <r:kin>,?"
+        (JOINS_AS, ("{h}", "works_at", "{t}")),
+        (JOINS_NAME, ("{h}", "works_at", "{t}")),
+        (JOINS_FIRM, ("{h}", "works_at", "{t}")),
+        ("(I|We) (have|got|'ve got|have got|hired|found|go to|see|use) (a|my|our|another) new"
+         " (?P<r>[a-z][\\w-]+( [a-z][\\w-]+)?),?"
          "( (called|named|(his|her|their) name is))? <t:name>", ("me", "{r}", "{t}")),
-        ("(My|Our) <r:kin> (has )?(changed|switched) (from .+? )?to <t:name>",
+        ("(My|Our) <r:noun> (has |was |has been |is )?(changed|switched) (from .+? )?to <t:value>",
          ("me", "{r}", "{t}")),
-        ("<h:kinname> (has )?moved (from .+? )?to <t:text>", ("{h}", "lives_in", "{t}")),
-        ("<h:any> (am |is |are |will )?(now )?(be )?(lives?|resides?|living) (in|at|on) <t:text>",
-         ("{h}", "lives_in", "{t}")),
-        ("<h:any> works? as an? <t:some>( (in|at|for) .+)?", ("{h}", "works_as", "{t}")),
+        ("<h:kinname> (has |have |will |is |are )?mov(ed?|es|ing) (from .+? )?to "
+         f"{_A_PLACE}<t:text>", ("{h}", "lives_in", "{t}")),
+        ("<h:any> (am |is |are |will )?(went to )?(now )?(be )?(lives?|resides?|living) (in|at|on)"
+         " <t:text>", ("{h}", "lives_in", "{t}")),
+        ("<h:any> (will |has |have |is |am |been )*work(s|ed|ing)? as an? <t:some>"
+         f"( (in|at|for) .+)?{_SINCE}", ("{h}", "works_as", "{t}")),
         ("<h:any> (will |am |is |are )?work(s|ing)? (at|for) <t:text>",
          ("{h}", "works_at", "{t}")),
         ("I( am|'m) an? <t:job>( .*)?", ("me", "works_as", "{t}")),
@@ -335,9 +351,13 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
          ("me", "{r}", "{t}")),
         # likes, wishes, plans
         ("<h:any> (can't|cannot|can not) (stand|bear) <t:text>", ("{h}", "dislikes", "{t}")),
-        (r"<t:some> (is|are) my (?P<r>favou?rite( [\w-]+){0,3})", ("me", "{r}", "{t}")),
+        (r"<t:some> (is|are) my (new )?(?P<r>favou?rite( [\w-]+){0,3})", ("me", "{r}", "{t}")),
+        (f"<t:name> {_IS} (now )?(my|our) (new |current )?(?P<r>[a-z][\\w-]+( [a-z][\\w-]+)?)"
+         f"( now)?{_SINCE}", ("me", "{r}", "{t}")),
+        (f"(My|Our) (?!(<kin>)\\b)<r:noun> (has been|have been|will be) <t:value>{_SINCE}",
+         ("me", "{r}", "{t}")),
         ("(I|We) (have )?switched (from .+? )?to <t:text>", ("me", "switched_to", "{t}")),
-        ("(I|We) (have|'ve got|have got) (?P<what>(an?|the|two|three|some|another) .+?)"
+        ("(I|We) (have|'ve got|have got) (?P<what>(an?|the|my|our|two|three|some|another) .+?)"
          "( <when:when>)?", _have),
         ("<h:whoever> <adv><x:wish> <t:text>", _wish),
         ("<h:whoever> (thinks?|believes?|finds?|feels?)( that)? <t:text>",

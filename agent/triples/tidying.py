@@ -27,7 +27,10 @@ _LEADING = re.compile(
     r"(?=(?:i|we|my|our|he|she|they)(?:['’]|\b)|(?-i:(?:[A-Z][\w.]+ )+)(?:is|has|will)\b)",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"^\w+(?: \w+)?: (?=(?:I|We|My|Our|Since|From|As of)\b)")
+_LABEL = re.compile(
+    r"^\w+(?: \w+){0,3}: (?=(?:I|We|My|Our|Since|From|As of)\b"
+    r"|(?:The |(?:Mr|Mrs|Ms|Dr)\.? )?[A-Z][\w’'-]*(?: [A-Z][\w’'-]*)* [a-z])"
+)
 _SHORT = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
 _CONTRACTED = re.compile(r"\b(I|[Ww]e)['’](m|re|ve|ll)\b")
 _NOW = re.compile(
