@@ -80,7 +80,7 @@ def test_in_chat_forget_is_soft(session: Session, scripted: ScriptedModel):
     from cli.talk import _one_line
 
     session.remember(SECRET)
-    _one_line(Run(), session, "/forget m1", None)
+    _one_line(Run(), session, "/forget m1")
     assert session.graph.memories.get("m1").status is Status.FORGOTTEN
     session.graph.undo(at=NOW)
     assert session.graph.memories.get("m1").status is Status.CURRENT
