@@ -6,6 +6,7 @@ of a view is counted for that view, so a narrowed view weighs words as if nothin
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections import Counter
 from collections.abc import Sequence
@@ -71,7 +72,7 @@ def held(text: str, view: GraphView) -> list[Held]:
 
 def rarity(count: int, among: int) -> float:
     """What a word counts that ``count`` of ``among`` memories hold; never negative."""
-    return float(np.log1p((among - count + 0.5) / (count + 0.5)))
+    return math.log1p((among - count + 0.5) / (count + 0.5))
 
 
 def lexical(text: str, view: GraphView) -> NDArray[np.float32]:

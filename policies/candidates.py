@@ -8,7 +8,7 @@ days and kind; how it stands among the candidates; what the question is like), a
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,13 +125,16 @@ class Candidates:
         moving[:, at("continues")] = np.maximum(moving[:, at("continues")], self._continued(place))
         entities, relations = self._entities[place], self._relations[place]
         beside = self.view.near(row)
-        for other in np.flatnonzero(self._open):
-            if not entities.isdisjoint(self._entities[other]):
-                moving[other, at("linked")] = 1.0
-            if self.rows[other] in beside:
-                moving[other, at("near")] = 1.0
-            if not relations.isdisjoint(self._relations[other]):
-                moving[other, at("same_relation")] = 1.0
+        left = np.flatnonzero(self._open).tolist()
+        for sign, fits in (
+            ("linked", [one for one in left if not entities.isdisjoint(self._entities[one])]),
+            ("near", [one for one in left if self.rows[one] in beside]),
+            (
+                "same_relation",
+                [one for one in left if not relations.isdisjoint(self._relations[one])],
+            ),
+        ):
+            moving[fits, at(sign)] = 1.0
         moving[:, at("chosen")] = np.log1p(len(self.chosen)) / 2
         moving[:, at("room")] = 1 - len(self.chosen) / self._budget
         moving[:, at("chosen_share")] += self._fixed[place, FIT.index("share")]
@@ -145,7 +148,7 @@ class Candidates:
         """
         words = self._read[place].words.difference(self._wording.words)
         rare = {
-            word: rarity(sum(word in own.words for own in self._first), len(self._first))
+            word: rarity(self._counts[word], len(self._first))
             for word in sorted(words)  # the same sum in the same order in every process
         }
         total = max(sum(rare.values()), 1e-9)
@@ -174,9 +177,8 @@ class Candidates:
                 self._span[key] = min(low, told), max(high, told)
         asked = self._wording.words
         self._first = [self._reading(row) for row in first]
-        weights = [
-            rarity(sum(word in own.words for own in self._first), len(first)) for word in asked
-        ]
+        self._counts = Counter(word for own in self._first for word in own.words)
+        weights = [rarity(self._counts[word], len(first)) for word in asked]
         self._weights = np.array(weights) / max(sum(weights), 1e-9)
         self._best_coverage = max(
             (sum(w for w, word in zip(self._weights, asked, strict=True) if word in own.words)

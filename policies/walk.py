@@ -24,9 +24,10 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from policies.base import Choice, Question, Selection, Step
-from policies.naming import Names, NameVectors, Vectors, named_in
+from policies.naming import Names, NameVectors, named_in
+from policies.nearness import exactly, roughly
 from policies.network import Floats, Ints, Network
-from policies.ranking import best, similar
+from policies.ranking import best
 from policies.reinforce import Rollout
 from store.view import GraphView
 
@@ -37,6 +38,8 @@ ACTIVATED = 3
 """K of the paper (section 5.1; Table 5 compares 1 to 5)."""
 BRANCHES = 8
 """Connected memories that are gone on to from one."""
+LOOKED_AT = 64
+"""Memories of a large home whose similarity is taken exactly before the first are activated."""
 VISITS = 64
 """Memories that are visited at most, so that no graph makes a walk slow."""
 
@@ -125,8 +128,10 @@ class Walk:
         """All visits in their order, and the rows that were included."""
         if not view.memories:
             return [], []
-        near = similar(question, view)  # (n,)
-        state_of = self._states(question, view, near)
+        near, rough = roughly(question, view)  # (n,)
+        if rough:
+            near = exactly(question, view, near, best(near, LOOKED_AT))
+        state_of = self._states(question, view)
         first = best(near, self.activated)
         waiting: list[tuple[int, int | None]] = [(row, None) for row in reversed(first.tolist())]
         seen: set[int] = set()
@@ -146,9 +151,7 @@ class Walk:
                 waiting += [(other, row) for other in reversed(linked[:BRANCHES])]
         return visits, taken
 
-    def _states(
-        self, question: Question, view: GraphView, near: Vectors
-    ) -> Callable[[int], Floats]:
+    def _states(self, question: Question, view: GraphView) -> Callable[[int], Floats]:
         """What gives the state of a row (equation 1)."""
         named = named_in(question.text, view)
         entity = self.names.entity(named.entities, view)
@@ -156,13 +159,14 @@ class Walk:
 
         def state(row: int) -> Floats:
             triples = view.memories[row].triples
+            meaning = float(view.vectors[row] @ question.vector)
             if not triples:
-                return np.array([0.0, 0.0, near[row]])
+                return np.array([0.0, 0.0, meaning])
             ends = [end for triple in triples for end in (triple.head, triple.tail)]
             closest = (self.names.entities(ends, view) @ entity).reshape(-1, 2).max(axis=1)
             meant = self.names.relations([t.relation for t in triples], view, row) @ relation
             nearest = int(np.argmax(closest + meant))
-            return np.array([closest[nearest], meant[nearest], near[row]], np.float64)
+            return np.array([closest[nearest], meant[nearest], meaning], np.float64)
 
         return state
 
