@@ -7,6 +7,7 @@ put them, so they are assembled once.
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +24,9 @@ from agent.transfer.exporting import export_jsonl
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import SourceKind
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, which some of them send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 
