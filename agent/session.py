@@ -30,6 +30,7 @@ from agent.loading import (
     LocalRewardModel,
     Progress,
 )
+from agent.messages import checked_message
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
 from agent.provenance import doubted
@@ -48,13 +49,10 @@ from agent.routing import Route, Router
 from agent.stopwatch import Stopwatch
 from policies.abstain import shipped
 from policies.base import Policy, Selection
-from store.errors import InvalidInput, MemlaneError
+from store.errors import MemlaneError
 from store.graph import MemoryGraph
 from store.journal import Edit, Entry, checked_text
 from store.types import Draft, Source, SourceKind, SourceStatus
-
-MAX_MESSAGE = 20_000
-"""Characters of one message; a longer text is a file to ingest."""
 
 CHANCE = 0.25
 """Probability from which a route is worth trying, because a miss costs more than the try."""
@@ -398,16 +396,3 @@ def open_session(
         rewards=rewards,
         on_progress=on_progress,
     )
-
-
-def checked_message(text: str) -> str:
-    """:raises InvalidInput: if there is no text in it, or too much for a message."""
-    clean = text.encode("utf-8", "replace").decode("utf-8").replace("\x00", " ").strip()
-    if not clean:
-        raise InvalidInput("The text is empty: say something, or see memlane --help.")
-    if len(clean) > MAX_MESSAGE:
-        raise InvalidInput(
-            f"The text has {len(clean):,} characters; a message may have {MAX_MESSAGE:,}. "
-            "Save it as a .txt file and run: memlane ingest FILE"
-        )
-    return clean

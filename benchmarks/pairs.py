@@ -42,7 +42,7 @@ def main() -> None:
                 progress(f"    {pair.question} -> {pair.answer}")
 
     with open_session(load_config()) as models:
-        models.llm.identity  # noqa: B018 - loads it before the clock runs
+        _ = models.llm.identity  # loads it before the clock runs
         for seed in range(lives):
             life = write_life(BANKS["train"], seed)
             with tempfile.TemporaryDirectory() as home, fresh(models, Path(home)) as session:

@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Protocol
 
 from agent.learning import agreement
 from agent.learning.agreement import tokens
@@ -105,11 +105,22 @@ def over_seeds(runs: Sequence[Mapping[str, float | int | None]]) -> dict[str, fl
     return figures
 
 
+class _Score(Protocol):
+    fmeasure: float
+
+
+class _Rouge(Protocol):
+    """What is used of rouge-score, which has no types."""
+
+    def score_multi(self, targets: Sequence[str], prediction: str) -> Mapping[str, _Score]: ...
+
+
 @cache
-def _rouge_scorer() -> Any:  # noqa: ANN401 - of a package without types
+def _rouge_scorer() -> _Rouge:
     from rouge_score.rouge_scorer import RougeScorer
 
-    return RougeScorer(["rouge1", "rouge2", "rougeL"], tokenizer=_Stemmed())
+    scorer: _Rouge = RougeScorer(["rouge1", "rouge2", "rougeL"], tokenizer=_Stemmed())
+    return scorer
 
 
 class _Stemmed:

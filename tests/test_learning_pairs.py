@@ -10,7 +10,7 @@ import pytest
 from agent.learning.agreement import agrees, token_f1
 from agent.learning.associations import MOST, associations
 from agent.learning.episodes import collect, current_view, split, write_pairs
-from agent.learning.writing import Failure, Written, bridges, write_pair, writing_turns
+from agent.learning.writing import Failure, Others, Written, bridges, write_pair, writing_turns
 from agent.ports import ChatTurn, Embedder
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert
@@ -121,9 +121,9 @@ def test_a_seed_gives_one_order_and_what_tells_of_one_event_comes_together(
 # ---- one pair -----------------------------------------------------------------------------
 
 
-def pair_of(*replies: str, memories: Sequence[Memory], others: object = none) -> Written | Failure:
+def pair_of(*replies: str, memories: Sequence[Memory], others: Others = none) -> Written | Failure:
     model = ScriptedModel(replies)
-    made = write_pair(memories, others, llm=model, now=NOW)  # type: ignore[arg-type] # a function
+    made = write_pair(memories, others, llm=model, now=NOW)
     assert not model.replies
     return made
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -317,13 +318,10 @@ def test_weights_of_another_shape_are_not_used(session: Session):
     old = starting_policy(session, "scout")
     from agent.learning.personal import keep
 
-    class Older:
-        network = Network.fresh(3, seed=0)
-
+    assert isinstance(old, Scout)
+    older = replace(old, network=Network.fresh(3, seed=0))  # as an older memlane could have made it
     verdict = Verdict(0.0, 1.0, 1.0, 4)
-    keep(
-        session.graph, Plan("scout"), old, Older(), verdict, set(), session, by="train"  # type: ignore[arg-type] # only its network is looked at
-    )  # fmt: skip
+    keep(session.graph, Plan("scout"), old, older, verdict, set(), session, by="train")
     assert session.graph.learned.active("scout") is not None
     assert weights_of(session.graph, "scout") is None
 

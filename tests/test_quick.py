@@ -63,11 +63,14 @@ def test_what_is_unusual_is_left_to_the_parser(line: str):
 
 
 def test_every_option_of_an_everyday_command_is_read_quickly():
+    from typer.core import TyperGroup
     from typer.main import get_command
 
     from cli.app import app
 
-    commands = get_command(app).commands  # type: ignore[attr-defined]
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    commands = group.commands
     for name, spelling in EVERYDAY.items():
         options = {
             option

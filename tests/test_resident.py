@@ -444,7 +444,7 @@ def test_two_clients_and_a_direct_writer_at_once_lose_nothing(up, own_home: Path
         try:
             for number in range(count):
                 client_of(own_home).remember(f"My {name} number {number} is {number}{name}.")
-        except Exception as error:
+        except Exception as error:  # told in the test itself: a thread's own goes unheard
             failed.append(error)
 
     direct = subprocess.Popen(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -125,7 +126,10 @@ def test_what_other_programs_wrote_is_cleaned(own_home: Path, tmp_path: Path):
         )
         + "\n"
     )  # fmt: skip
-    place = lambda texts: ["relationship.relatives"] * len(texts)  # noqa: E731 - one line says it
+
+    def place(texts: Sequence[str]) -> list[str]:
+        return ["relationship.relatives"] * len(texts)
+
     for path, form in ((chats, "chatgpt"), (memory, "mcp")):
         done = import_file(path, form, own_home, NOW, place)
         assert done.complete

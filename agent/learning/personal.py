@@ -83,7 +83,7 @@ def train_person(
             f"{FEWEST_MEMORIES}. Tell memlane more, or: memlane ingest PATH"
         )
     if plan.reward != "answer":
-        session.rewards.identity  # noqa: B018 - loads it: told now if it is missing, not hours later
+        _ = session.rewards.identity  # loads it: told now if it is missing, not hours later
     cache = open_cache(session.config.home, session.config.reward_cache_mb)
     count = Count(cache)
     llm, rewards = CountedModel(session.llm, count), CountedRewards(session.rewards, count)

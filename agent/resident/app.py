@@ -148,6 +148,7 @@ async def _events(
         except MemlaneError as error:
             last = _error(type(error).__name__, str(error))
         except Exception as error:
+            # Nobody foresaw it: who asked still gets an answer, and the process goes on.
             last = _unexpected(call, error)
         problem = last["error"]["kind"] if "error" in last else "ok"
         log.info("%s %s %.0f ms", call.name, problem, 1000 * (time.monotonic() - began))

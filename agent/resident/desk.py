@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from agent.config import Config
 from agent.forgetting import forget_due, open_graph
 from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader
+from agent.messages import checked_message
 from agent.remembering import keep, remember_as_said
 from agent.resident.calls import Ask, Context, Fill, Ingest, Remember, Retry, Say
 from agent.resident.client import Running
@@ -35,7 +36,7 @@ from agent.resident.models import (
     SharedReader,
 )
 from agent.results import FileReport, FilledField, Remembered, Reply
-from agent.session import Session, checked_message
+from agent.session import Session
 from agent.watching import Watcher, only_watcher
 from store.errors import MemlaneError
 from store.types import Source, SourceStatus
