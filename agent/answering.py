@@ -142,7 +142,7 @@ def answer(
         return Answer(UNKNOWN, (), True)
     turns = build_turns(question, chosen, now, asked, marks)
     said = llm.chat(turns, max_tokens=MAX_ANSWER_TOKENS, on_text=on_text).strip()
-    if not said or (_DONT_KNOW.search(said) and len(said) < 160):
+    if not said or admits_nothing(said):
         return Answer(UNKNOWN, (), True)
     if steers(_YOU.sub("someone", said)):
         return Answer(UNKNOWN, (), True)
@@ -155,6 +155,11 @@ def answer(
         return Answer(UNKNOWN, (), True)
     plainly = times_of(rests_on, asked, marks or {})
     return Answer(f"{to_you(said)} {plainly}".strip(), rests_on, False)
+
+
+def admits_nothing(said: str) -> bool:
+    """Whether the words of a model say that it does not know."""
+    return _DONT_KNOW.search(said) is not None and len(said) < 160
 
 
 def times_of(rests_on: Sequence[Choice], asked: Asked | None, marks: Mapping[str, Mark]) -> str:
@@ -195,12 +200,22 @@ def to_you(said: str) -> str:
     return said[:1].upper() + said[1:]
 
 
-def converse(message: str, *, llm: LanguageModel, on_text: Callable[[str], None] | None) -> str:
+def converse(
+    message: str,
+    *,
+    llm: LanguageModel,
+    on_text: Callable[[str], None] | None,
+    before: Sequence[tuple[str, str]] = (),
+) -> str:
     """A reply to a message that neither tells nor needs anything remembered.
 
-    An order against rules or memories never reaches the model: there is nothing it could do.
+    ``before`` is the small talk that it goes on with, as pairs of message and reply. An order
+    against rules or memories never reaches the model: there is nothing it could do.
     """
     if attacks(message):
         return NO_ORDERS
-    turns = (ChatTurn("system", CHAT_SYSTEM), ChatTurn("user", message))
+    turns = [ChatTurn("system", CHAT_SYSTEM)]
+    for said, replied in before:
+        turns += [ChatTurn("user", said), ChatTurn("assistant", replied)]
+    turns.append(ChatTurn("user", message))
     return llm.chat(turns, max_tokens=MAX_ANSWER_TOKENS, on_text=on_text).strip()

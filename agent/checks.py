@@ -124,7 +124,7 @@ def _database(config: Config) -> str:
 
 
 def _permissions(config: Config) -> str:
-    private = ("memlane.db*", "memlane.sock", "resident.lock", "token", "logs", "logs/*")
+    private = ("memlane.db*", "*.key", "memlane.sock", "resident.lock", "token", "logs", "logs/*")
     found = (path for pattern in private for path in config.home.glob(pattern))
     for path in (config.home, *found):
         mode = path.stat().st_mode & 0o777

@@ -10,8 +10,16 @@ import re
 from collections.abc import Sequence
 
 from agent.injection import as_data
+from agent.learning.utilities import sampled
 from agent.learning.weights import weights_of
-from agent.ports import ChatTurn, Embedder, LanguageModel, NameEncoder
+from agent.ports import (
+    ChatTurn,
+    Embedder,
+    LanguageModel,
+    NameEncoder,
+    RewardModel,
+    TokenEncoder,
+)
 from policies.base import Policy
 from policies.registry import Tools, make_policy
 from store.graph import MemoryGraph
@@ -60,10 +68,12 @@ def build_policy(
     *,
     k: int,
     llm: LanguageModel | None = None,
+    rewards: RewardModel | None = None,
 ) -> Policy:
     """The policy of this name for this home, with the weights that its person trained, if any.
 
-    Without ``llm`` questions are taken apart by rule and nothing can be picked by a model.
+    Without ``llm`` questions are taken apart by rule and nothing can be picked by a model; without
+    ``rewards`` no utility can be measured.
 
     :raises InvalidInput: if there is no such policy, or it lacks a tool.
     """
@@ -73,7 +83,9 @@ def build_policy(
             k=k,
             network=weights_of(graph, name),
             names=embedder.encode_names if isinstance(embedder, NameEncoder) else None,
+            tokens=embedder.encode_tokens if isinstance(embedder, TokenEncoder) else None,
             split=None if llm is None else lambda question: split(question, llm),
+            entropies=None if rewards is None else sampled(rewards),
             pick=None if llm is None else lambda question, texts: pick(question, texts, llm),
         ),
     )

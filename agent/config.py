@@ -30,7 +30,7 @@ class Setting:
     key: str
     default: Callable[[], str]
     help: str
-    kind: Literal["text", "path", "count", "model", "switch", "list"] = "text"
+    kind: Literal["text", "path", "count", "percent", "model", "switch", "list"] = "text"
 
     @property
     def variable(self) -> str:
@@ -73,7 +73,29 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "ignore", lambda: "", "files that are never ingested, as in .gitignore; parted by ;", "list"
     ),
+    Setting(
+        "persona_share",
+        lambda: "0",
+        "percent of what an answer reads that may be inferred lines",
+        "percent",
+    ),
+    Setting(
+        "join_share",
+        lambda: "25",
+        "percent of what a prediction reads that joined profiles give",
+        "percent",
+    ),
     Setting("watch_on_battery", lambda: "no", "take in watched files on battery too", "switch"),
+    Setting(
+        "notify", lambda: "no", "the resident process shows reminders on the desktop", "switch"
+    ),
+    Setting("notify_minutes", lambda: "60", "minutes ahead that a reminder is shown", "count"),
+    Setting(
+        "agents",
+        lambda: "",
+        "what other programs may do over MCP: 'NAME: search why remember edit forget'; parted by ;",
+        "list",
+    ),
 )
 
 
@@ -106,7 +128,16 @@ class Config:
     """Whether secrets are stored as they stand (``agent.redaction``)."""
     ignore: tuple[str, ...]
     """Patterns of files that are never ingested (``agent.ignoring``)."""
+    persona_share: int
+    """Percent of the memories behind an answer that may be persona lines (``agent.personas``)."""
+    join_share: int
+    """Percent of what a prediction reads that joined profiles give; none of them unasked."""
     watch_on_battery: bool
+    notify: bool
+    """Whether the resident process shows reminders on the desktop (``agent.services.desktop``)."""
+    notify_minutes: int
+    agents: tuple[str, ...]
+    """What other programs may do (``agent.mcp.permissions``)."""
     file: Path
     """The ``config.toml`` that was (or would be) read."""
     origins: Mapping[str, Origin]
@@ -206,6 +237,12 @@ def _parsed(
         if not value.isdecimal() or int(value) < 1:
             raise InvalidInput(
                 f"{setting.key} must be a whole number of at least 1, not {value!r} ({where})."
+            )
+        return int(value)
+    if setting.kind == "percent":
+        if not value.isdecimal() or int(value) > 100:
+            raise InvalidInput(
+                f"{setting.key} must be a whole number from 0 to 100, not {value!r} ({where})."
             )
         return int(value)
     if setting.kind == "model" and looks_like_address(value):

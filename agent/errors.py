@@ -8,7 +8,10 @@ MemlaneError (store.errors)
 │   ├── EmptyContinuation    nothing to score, or nothing to choose from
 │   └── ServerUnavailable    the configured model server does not answer, or not as it should
 ├── UnreadableSource         a file that cannot be read as what its name says
-└── TooLittleToLearn         too few memories, or too few pairs that hold, to train on
+├── TooLittleToLearn         too few memories, or too few pairs that hold, to train on
+├── Refused                  a request to the page of `memlane web` that may not come in
+├── NotRemembered        no memory leads to what was asked for
+└── NotAllowed           a program asks for what the person has not allowed it
 """
 
 from __future__ import annotations
@@ -46,3 +49,15 @@ class UnreadableSource(MemlaneError):
 
 class TooLittleToLearn(MemlaneError):
     """There are too few memories, or too few question-answer pairs that hold, to train on."""
+
+
+class Refused(MemlaneError):
+    """A request to the page of ``memlane web`` from where, or with what, it may not come in."""
+
+
+class NotRemembered(MemlaneError):
+    """No memory leads to what was asked for; the message says what is missing."""
+
+
+class NotAllowed(MemlaneError):
+    """Another program asks for what the person has not allowed it."""

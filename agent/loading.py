@@ -295,6 +295,9 @@ class LocalEmbedder:
     def encode_names(self, names: Sequence[str]) -> Vectors:
         return self._model.encode_names(names)
 
+    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
+        return self._model.encode_tokens(texts)
+
 
 class LocalReader:
     """OCR with the weights inside its package, loaded at its first use."""

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 
 from agent.editing.compare import slot
 from agent.editing.expiry import is_arranged
-from agent.editing.partial import MONTHS
+from agent.editing.moments import MONTHS
 from agent.results import Mark as Mark
 from agent.results import Standing as Standing
 from agent.triples.relations import LASTING, is_single

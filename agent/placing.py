@@ -44,6 +44,11 @@ _TEACHER = (
     r"(?:\w+ )?(?:teacher|professor|tutor|instructor|coach|thesis supervisor|advis[eo]r|student"
     r"|pupil|lecturer)"
 )
+_DAY = (
+    r"(?:\b\d{4}-\d\d-\d\d|\b\d{1,2}\.? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2}\b"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:tomorrow|tonight|today))"
+)
 _ABOUT = r"(?:['’]s\b|['’]|,| (?!and (?:i|we)\b))"
 
 _HINTS: tuple[tuple[re.Pattern[str], str, float], ...] = tuple(
@@ -79,6 +84,8 @@ _HINTS: tuple[tuple[re.Pattern[str], str, float], ...] = tuple(
          r"|accountant|driver|cook|chef|electrician|freelancer)\b", "attribute.occupation", 0.8),
         (r"^i(?: am|['’]m) allergic\b|^my blood\b", "attribute.health", 1.0),
         (r"^i (?:have )?(?:booked|reserved)\b", "event.arrangement", 1.0),
+        # What has a day and an hour is an arrangement: 'a viewing in Mill Street' is no address.
+        (rf"{_DAY}.{{0,20}}\b\d{{1,2}}:\d\d\b", "event.arrangement", 1.0),
         (r"^(?:i|we)(?: am| are|['’]m|['’]re) (?:going|travell?ing|flying|meeting|visiting)\b"
          r"|^(?:i|we)(?: will|['’]ll) .*\b(?:by|on|next|tomorrow|before|at)\b|^i promised\b",
          "event.arrangement", 0.8),

@@ -171,6 +171,15 @@ class NameEncoder(Protocol):
         ...
 
 
+@runtime_checkable
+class TokenEncoder(Protocol):
+    """An encoder that also tells of the single tokens of a text (late interaction)."""
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
+        """Of each text the embeddings of its tokens in their context, (tokens, dimension)."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class TextLine:
     """One line of text found in a picture, with its box in pixels."""

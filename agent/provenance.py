@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from agent.editing.partial import values_of
+from agent.editing.moments import values_of
 from agent.entities.names import ONE_HOLDER, may_be_one, role_name
 from agent.extraction.mail import NAMES
 from agent.extraction.sentences import content, numbers, sentences

@@ -19,6 +19,7 @@ from agent.editing.expiry import held
 from agent.editing.nearby import Nearby
 from agent.editing.pairs import Judgement, PairJudge
 from agent.editing.questions import Holds, answer_in, yes_or_no
+from agent.editing.succession import Succession
 from agent.entities.deciding import decide
 from agent.entities.events import EventsBeside
 from agent.entities.identity import Identities
@@ -26,13 +27,14 @@ from agent.entities.wording import in_names_of, meanings, mixed_up, other_slots
 from agent.extraction import extract
 from agent.pending import decision_on, open_in, suggested_in
 from agent.placing import Placer
-from agent.ports import Embedder, LanguageModel, TextReader, Vectors
+from agent.ports import Embedder, LanguageModel, NameEncoder, TextReader, Vectors
 from agent.provenance import SourceMap
+from agent.ratings.reading import RATING_SOURCES, read_ratings, without_ratings
+from agent.ratings.storing import plan_ratings, relations_of, with_ratings
 from agent.redaction import redact, what_is_gone
 from agent.results import Remembered as Remembered
 from agent.retrieval import ensure_vectors, people
 from agent.sources.links import links, with_links
-from agent.triples import triples_for
 from agent.trusting import within_trust
 from store.errors import EditConflict, InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
@@ -59,11 +61,17 @@ class Models(Protocol):
 
 
 def draft_memories(
-    source: Source, graph: MemoryGraph, models: Models, now: datetime
+    source: Source, graph: MemoryGraph, models: Models, now: datetime, meant: str = ""
 ) -> tuple[Draft, ...]:
-    """Read the memories out of a source's text; its dates resolve against its own time."""
+    """Read the memories out of a source's text, or of what its conversation made it mean."""
     known = people(_nearby(graph, models.embedder, now).holding("Relationship"))
-    said = extract(source.text, kind=source.kind, now=source.captured, people=known, llm=models.llm)
+    told = meant or source.text
+    rated = read_ratings(told) if source.kind in RATING_SOURCES else ()
+    text = without_ratings(told, rated)
+    said = (
+        *(reading.said for reading in rated),
+        *extract(text, kind=source.kind, now=source.captured, people=known, llm=models.llm),
+    )
     return make_drafts(said, models.placer.place(said), source, llm=models.llm)
 
 
@@ -81,7 +89,7 @@ def make_drafts(
     origin = SourceMap(source, sentences)
     read_at = [origin.locate(sentence) for sentence in sentences]
     texts = [resolve_text(sentence, source.captured) for sentence in sentences]
-    related = triples_for(texts, llm)
+    related = relations_of(sentences, texts, llm)
     if source.kind is SourceKind.NOTE and (named := links(source.text)):
         related = [
             with_links(triples, text, source, named)
@@ -156,14 +164,14 @@ def remember_as_said(
 
 
 def remember_source(
-    source: Source, graph: MemoryGraph, models: Models, now: datetime
+    source: Source, graph: MemoryGraph, models: Models, now: datetime, *, meant: str = ""
 ) -> Remembered:
     """Take a stored source all the way; on failure it is marked FAILED and kept.
 
     :raises MemlaneError: what stood in the way, after the mark.
     """
     try:
-        drafts = draft_memories(source, graph, models, now)
+        drafts = draft_memories(source, graph, models, now, meant)
         return store_drafts(drafts, source, graph, models, now)
     except MemlaneError as error:
         graph.sources.mark(source.id, SourceStatus.FAILED, str(error))
@@ -231,8 +239,12 @@ def plan_against(
     def worded(draft: Draft, memory: Memory) -> Draft:
         return in_names_of(draft, memory, known)
 
-    plan = plan_edits(drafts, near, {s.id: s for s in graph.subclasses()}, judge, worded)
-    return within_trust(plan, drafts, graph.memories.get, near)
+    rated, others = plan_ratings(drafts, graph, now)
+    subclasses = {s.id: s for s in graph.subclasses()}
+    named = models.embedder.encode_names if isinstance(models.embedder, NameEncoder) else None
+    follows = None if named is None else Succession.shipped(named)
+    plan = plan_edits(others, near, subclasses, judge, worded, follows)
+    return within_trust(with_ratings(plan, rated), drafts, graph.memories.get, near)
 
 
 def _nearby(graph: MemoryGraph, embedder: Embedder, now: datetime) -> Nearby:

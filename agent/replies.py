@@ -48,9 +48,21 @@ def with_question(
 def trace_of(reply: Reply) -> dict[str, Any]:
     """What is kept of a reply beside its words: ids and numbers, see ``agent.tracing``."""
     trace: dict[str, Any] = {
-        "memories": [choice.memory.id for choice in reply.memories],
+        # What a persona line rests on counts too: the words of the answer go with it.
+        "memories": list(
+            dict.fromkeys(
+                [
+                    *(choice.memory.id for choice in reply.memories),
+                    *(memory for line in reply.inferred for memory in line.evidence),
+                ]
+            )
+        ),
         "edits": [entry.id for entry in reply.entries],
     }
+    if reply.read_as:
+        trace["leans"] = True  # not on what: a trace holds no text
+    if reply.inferred:
+        trace["inferred"] = [line.id for line in reply.inferred]
     if reply.open:
         trace["open"] = [list(pair) for pair in reply.open]
     if reply.suggested is not None:

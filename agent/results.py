@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Literal
 
 from policies.selection import Choice, Selection
+from store.form_consents import Consent
 from store.journal import Entry
 from store.questions import Ask
 from store.types import Memory, Source
@@ -99,6 +100,16 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
+class Inference:
+    """A persona line that an answer rests on: a guess about the person, never a fact."""
+
+    id: str
+    text: str
+    evidence: tuple[str, ...]
+    """Memories that it was refined from, by id."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """What comes of one message."""
 
@@ -123,6 +134,20 @@ class Reply:
     """When each of the memories held or will hold, by id."""
     doubts: tuple[Doubt, ...] = ()
     """What was read for the answer that cannot all hold, and touches what it rests on."""
+    inferred: tuple[Inference, ...] = ()
+    """Persona lines that the answer rests on, where the person lets answers use them."""
+    read_as: str = ""
+    """What the conversation made the message mean; empty where it meant what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What the person said, and what memlane answered; empty where it did not know."""
+
+    said: str
+    answered: str = ""
+    idle: bool = False
+    """Whether neither needed anything remembered."""
 
 
 FileStatus = Literal["new", "changed", "unchanged", "skipped", "failed"]
@@ -168,4 +193,8 @@ class FilledField:
     key: str | None = None
     """What the field was taken to ask for; None for a question in its own words."""
     sensitive: bool = False
-    """An identity or card number or health: ask before handing it to a site."""
+    """An identity or card number or health: it goes to a site only with the person's consent."""
+    consent: Consent | None = None
+    """What the person said to that; until they agree the value is withheld, and so are others."""
+    note: str = ""
+    """What else to tell the person about this field, in one line."""

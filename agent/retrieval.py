@@ -18,6 +18,7 @@ from agent.grounding import STOP, names, terms
 from agent.held_then import eligible, falls_in
 from agent.periods import Mark, Timeline
 from agent.ports import Embedder, Vectors
+from agent.results import Inference
 from agent.slots import in_slot
 from policies.abstain import Judge, Reading, Signs, signs_of
 from policies.base import Choice, Policy, Question, Selection, Step
@@ -30,6 +31,9 @@ FRONT = 3
 """How many memories are taken because they fill the place or fall on the day asked for."""
 ANCHOR = 0.45
 """Cosine similarity from which a memory is what a question tells its time by."""
+PAST_ASKED = 0.3
+"""Of the judge's threshold, where a question takes for granted that there was something."""
+_GRANTED = frozenset((About.FORMER, About.AT, About.CHANGE))
 _OF_NOW = frozenset((About.NOW, About.HAPPENED, About.PLANNED))
 """Questions in which names and roles mean whom they mean today."""
 _STOP = frozenset(words(" ".join(STOP)))
@@ -49,6 +53,8 @@ class Retrieved:
     """What the judge looked at; None where nothing was chosen, or what was is exact."""
     likely: float | None = None
     """Probability that memory holds the answer; None where nobody estimated it."""
+    inferred: tuple[Inference, ...] = ()
+    """Persona lines among the chosen (``agent.personas.sharing``)."""
 
 
 def ensure_vectors(graph: MemoryGraph, embedder: Embedder) -> int:
@@ -109,10 +115,13 @@ def retrieve(
     signs = likely = None
     if judge is not None and judge.encoder == embedder.identity and not found:
         # 'What does Kenji drink?' is as likely to be answered as 'What does my boss drink?'.
-        read = (signs_of(timeless(one), held, chosen.chosen, READING) for one in worded)
+        # How far something stands out is told beside the whole home, not beside the few that ended.
+        read = (signs_of(timeless(one), view, chosen.chosen, READING) for one in worded)
         signs = max(filter(None, read), key=judge.likely, default=None)
         likely = None if signs is None else judge.likely(signs)
-        if likely is not None and likely < judge.threshold:
+        # 'Where did I do yoga before?' takes for granted that there was such a thing.
+        least = judge.threshold * (PAST_ASKED if asked.about in _GRANTED else 1.0)
+        if likely is not None and likely < least:
             chosen = _nothing(chosen)
     near = _nearness(put, held, [choice.memory for choice in chosen.chosen])
     if of_now:

@@ -7,7 +7,7 @@ way: stored raw, detected, then remembered or answered, then logged.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -16,10 +16,10 @@ from types import TracebackType
 from typing import Self
 
 from agent import ingest as files
-from agent.answering import UNKNOWN, Answer, answer, converse
-from agent.autofill import FilledField, fill
+from agent.autofill import FilledField, fill_from
 from agent.choosing import build_policy
 from agent.config import Config
+from agent.context import Exchange, in_context, recent
 from agent.forgetting import open_graph
 from agent.forms.fields import FormField
 from agent.ignoring import FoundFile, Ignore
@@ -31,6 +31,7 @@ from agent.loading import (
     Progress,
 )
 from agent.messages import checked_message
+from agent.personas.sharing import with_persona
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
 from agent.provenance import doubted
@@ -44,21 +45,17 @@ from agent.remembering import (
     settle,
 )
 from agent.replies import Reply, told, trace_of, with_question
-from agent.retrieval import Retrieved, ensure_vectors, retrieve
+from agent.responding import ABOUT_THIS as ABOUT_THIS
+from agent.responding import CHANCE, answer_message, leaned, small_talk, whisper
+from agent.retrieval import Retrieved, retrieve
 from agent.routing import Route, Router
 from agent.stopwatch import Stopwatch
 from policies.abstain import shipped
 from policies.base import Policy, Selection
-from store.errors import MemlaneError
+from store.errors import MemlaneError, StoreFull
 from store.graph import MemoryGraph
 from store.journal import Edit, Entry, checked_text
 from store.types import Draft, Source, SourceKind, SourceStatus
-
-CHANCE = 0.25
-"""Probability from which a route is worth trying, because a miss costs more than the try."""
-ABOUT_THIS = 0.45
-"""Cosine similarity from which a memory is about a message, whatever the router says of it; set on
-development data as docs/why.md tells."""
 
 
 class Session:
@@ -104,15 +101,28 @@ class Session:
 
     # ---- messages -------------------------------------------------------------------------
 
-    def respond(self, text: str, on_text: Callable[[str], None] | None = None) -> Reply:
-        """One chat message through the router.
+    def respond(
+        self,
+        text: str,
+        on_text: Callable[[str], None] | None = None,
+        *,
+        private: Sequence[Exchange] | None = None,
+    ) -> Reply:
+        """One chat message through the router, as the conversation makes its words mean.
+
+        ``on_text`` gets an answer as the model writes it; what comes back is what was left of it
+        after it was checked. With ``private``, what was said in private before, nothing is stored.
 
         :raises InvalidInput: if the message is empty or longer than ``MAX_MESSAGE``.
         :raises ModelMissing: after the message is stored raw, to be taken up by a retry.
         """
+        if private is not None:
+            return whisper(self, checked_message(text), private, on_text)
         message = self.without_secrets(checked_message(text))
         now = self.config.now()
         clock = Stopwatch()
+        before = recent(self.graph, now)
+        meant = in_context(message, before)
         # Stored before anything is made of it: no failure after this line loses the message.
         source = self.graph.sources.add(SourceKind.CHAT, message, now)
         with clock.measure("settle"), self._kept(source):
@@ -120,22 +130,24 @@ class Session:
         if settled is not None:
             return self._logged(message, self._asking(told(settled), now), clock, now)
         with clock.measure("detect"), self._kept(source):
-            likely = self.router.detect(message).probabilities
+            likely = self.router.detect(meant).probabilities
         # What is told must not be lost and what is not known must not be made up, so both routes
         # are taken on less than an even chance: extraction finds nothing in a mere question, and
         # memory that holds no answer says so.
         reply = None
         if likely[Route.UPDATE] >= CHANCE:
             with clock.measure("remember"):
-                done = remember_source(source, self.graph, self, now)
+                done = remember_source(source, self.graph, self, now, meant=meant)
             if done.entries or done.unchanged or likely[Route.UPDATE] >= 0.5:
                 reply = told(done)
         if reply is None:
             asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
             route = Route.RETRIEVE if asks else Route.NEITHER
+            talk = small_talk(before)
             with self._kept(source):
-                reply = self._answer(message, route, clock, on_text=on_text)
+                reply = answer_message(self, meant, route, clock, on_text=on_text, before=talk)
             self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+        reply = replace(reply, read_as=leaned(message, meant))
         return self._logged(message, self._asking(reply, now), clock, now)
 
     def ask(
@@ -150,64 +162,11 @@ class Session:
         """Answer from memory, whatever the router would say of it."""
         message = self.without_secrets(checked_message(question))
         clock = Stopwatch()
-        reply = self._answer(
-            message, Route.RETRIEVE, clock, policy=policy, k=k, use_llm=use_llm, on_text=on_text
-        )
-        return self._logged(message, reply, clock, self.config.now())
-
-    def _answer(
-        self,
-        message: str,
-        route: Route,
-        clock: Stopwatch,
-        *,
-        policy: str | None = None,
-        k: int | None = None,
-        use_llm: bool = True,
-        on_text: Callable[[str], None] | None = None,
-    ) -> Reply:
-        now = self.config.now()
-        with clock.measure("select"):
-            found = self.retrieve(message, policy=policy, k=k, use_llm=use_llm)
-        reply = Reply(route, "", selection=found.selection, marks=found.marks, likely=found.likely)
-        chosen = found.selection.chosen
-        if route is Route.NEITHER:
-            # Trigger: the wording needs no memory, but a stored one is about just that.
-            # Why: 'until when is the voucher valid' is general until one has a voucher.
-            # Outcome: answered from memory if that gives an answer, else as small talk.
-            if max(found.near.values(), default=0.0) >= ABOUT_THIS:
-                with clock.measure("answer"):
-                    said = self._answered(message, found, now)
-                if not said.abstained:
-                    return replace(
-                        reply, route=Route.RETRIEVE, text=said.text, memories=said.evidence
-                    )
-            with clock.measure("answer"):
-                return Reply(route, converse(message, llm=self.llm, on_text=on_text))
-        if not use_llm:
-            text = "" if chosen else UNKNOWN
-            return replace(reply, text=text, memories=chosen, abstained=not chosen)
-        with clock.measure("answer"):
-            said = self._answered(message, found, now, on_text)
-        return replace(reply, text=said.text, memories=said.evidence, abstained=said.abstained)
-
-    def _answered(
-        self,
-        message: str,
-        found: Retrieved,
-        now: datetime,
-        on_text: Callable[[str], None] | None = None,
-    ) -> Answer:
-        return answer(
-            message,
-            found.selection.chosen,
-            now=now,
-            llm=self.llm,
+        reply = answer_message(
+            self, message, Route.RETRIEVE, clock, policy=policy, k=k, use_llm=use_llm,
             on_text=on_text,
-            asked=found.asked,
-            marks=found.marks,
-            near=found.near,
-        )
+        )  # fmt: skip
+        return self._logged(message, reply, clock, self.config.now())
 
     def select(
         self, question: str, *, policy: str | None = None, k: int | None = None
@@ -221,7 +180,9 @@ class Session:
         :raises InvalidInput: if there is no such policy, or it cannot do without what is missing.
         """
         llm = self.llm if use_llm else None
-        return build_policy(name or self.config.policy, self.graph, self.embedder, k=k, llm=llm)
+        rewards = self.rewards if use_llm else None
+        chosen, embedder = name or self.config.policy, self.embedder
+        return build_policy(chosen, self.graph, embedder, k=k, llm=llm, rewards=rewards)
 
     def retrieve(
         self,
@@ -234,15 +195,9 @@ class Session:
         """What ``select`` gives, with the time that is asked about and how likely it answers."""
         count = k or self.config.k
         chooser = self.policy(policy, count, use_llm=use_llm)
-        return retrieve(
-            question,
-            self.graph,
-            chooser,
-            self.embedder,
-            self.config.now(),
-            k=count,
-            judge=shipped(),
-        )
+        now, embedder = self.config.now(), self.embedder
+        found = retrieve(question, self.graph, chooser, embedder, now, k=count, judge=shipped())
+        return with_persona(found, question, self, count)
 
     def _asking(self, reply: Reply, now: datetime) -> Reply:
         """The reply with a question that waits to be asked; about names once a session."""
@@ -252,7 +207,9 @@ class Session:
         return asked
 
     def _logged(self, message: str, reply: Reply, clock: Stopwatch, now: datetime) -> Reply:
-        turn = self.graph.turns.log(now, message, reply.route, reply.text, trace_of(reply))
+        turn = None
+        with suppress(StoreFull):  # what is known is told all the same
+            turn = self.graph.turns.log(now, message, reply.route, reply.text, trace_of(reply))
         doubts = doubted(reply.memories, reply.selection)
         return replace(reply, timing_ms=clock.total(), turn=turn, doubts=doubts)
 
@@ -363,15 +320,7 @@ class Session:
 
     def fill(self, fields: Sequence[FormField], *, use_llm: bool = True) -> tuple[FilledField, ...]:
         """Values for form fields, each with its evidence; None where there is none."""
-        now = self.config.now()
-        ensure_vectors(self.graph, self.embedder)
-        return fill(
-            fields,
-            self.graph.memories.list(),
-            embedder=self.embedder,
-            llm=self.llm if use_llm else None,
-            now=now,
-        )
+        return fill_from(self, fields, self.config.now(), use_llm=use_llm)
 
 
 def open_session(

@@ -2,7 +2,9 @@
 
 Similarity alone misses a fact told in other words ('I start at Luma on Tuesday'). The names of
 relations and their synonyms (``agent.triples.relations``) find it exactly. Only relations of one
-value at a time are looked up so: of what one likes there may be hundreds. Pure functions.
+value at a time are looked up so: of what one likes there may be hundreds. Whether one has several
+doctors or cars no noun says, so those are looked up where just one memory, of those that held at
+the time, gives a value. Pure functions.
 """
 
 from __future__ import annotations
@@ -27,6 +29,13 @@ _VERBS = {
     "employ": "works_at",
 }
 """Words that ask for a relation without its preposition: 'Where do I work?', 'When did I move?'."""
+_OWN = {"drive": "drives", "car": "drives", "account": "bank"}
+"""Words for relations of which a person may have several values."""
+_NOUN = re.compile(
+    r"\b(?:my|our|which|what)(?: (?:old|former|previous|new|current|last|next|first))?"
+    r" (?P<noun>[a-z]+(?: [a-z]+)?)\b(?!['’])",
+    re.IGNORECASE,
+)
 _BEST = re.compile(
     r"\b(?:which|what) (\w+) (?:do|did) i (?:like|love|enjoy) (?:the )?(?:best|most)\b",
     re.IGNORECASE,
@@ -54,7 +63,7 @@ def in_slot(question: str, memories: Sequence[Memory]) -> list[Memory]:
     """The memories that give a value to what the question asks for, in the order given."""
     asked = relations_asked(question)
     if not asked:
-        return []
+        return _only_one(question, memories)
     said = question.casefold()
     edges = [(memory, triple) for memory in memories for triple in memory.triples]
     for relations in (asked, {_KIN[name] for name in asked if name in _KIN}):
@@ -67,3 +76,19 @@ def in_slot(question: str, memories: Sequence[Memory]) -> list[Memory]:
         if hits:
             return [memory for memory in memories if memory.id in hits]
     return []
+
+
+def _only_one(question: str, memories: Sequence[Memory]) -> list[Memory]:
+    """The one memory that gives a value to a noun of the person's; none where there are more."""
+    if not re.search(r"\b(?:i|my|me|our|we)\b", question, re.IGNORECASE):
+        return []
+    named = {_OWN[base] for word in _WORD.findall(question) if (base := lemma(word)) in _OWN}
+    for found in _NOUN.finditer(question):
+        words = found["noun"].casefold().split()
+        named |= {attribute_name(" ".join(words)), attribute_name(words[0])}
+    giving = [
+        memory
+        for memory in memories
+        if any(t.head == "me" and t.relation in named for t in memory.triples)
+    ]
+    return giving if len(giving) == 1 else []

@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
@@ -161,12 +162,21 @@ def prefeval(models: Session, data: Path, quick: bool) -> Iterator[Case]:
 
 def personamem(models: Session, data: Path, quick: bool) -> Iterator[Case]:
     """What a person said, sentence by sentence; their questions without the options."""
+    general = trivia(data)
+    for number, (said, queries) in enumerate(personas(data)):
+        if quick and number:
+            break
+        asked = [(question, "persona", True) for question, _ in queries]
+        asked += [(next(general), "nq_open", False) for _ in queries]
+        yield from asked_of(models, f"personamem {number}", view_of(models, said), asked)
+
+
+def personas(data: Path) -> Iterator[tuple[list[str], list[tuple[str, dict[str, Any]]]]]:
+    """Of each person of personamem the sentences they said, and their questions with their rows."""
     folder = data / "personamem_32k"
     sessions = json.loads((folder / "documents.json").read_text(encoding="utf-8"))
     queries = json.loads((folder / "queries.json").read_text(encoding="utf-8"))
-    general = trivia(data)
-    users = sorted({query["user_id"] for query in queries})
-    for user in users[: 1 if quick else None]:
+    for user in sorted({query["user_id"] for query in queries}):
         said = [
             sentence
             for session in sessions
@@ -177,12 +187,10 @@ def personamem(models: Session, data: Path, quick: bool) -> Iterator[Case]:
             if len(sentence.split()) >= 4
         ]
         own = [query for query in queries if query["user_id"] == user]
-        asked = [
-            (_QUERY.sub("", query["meta"]["retrieval_query"]).strip(), "persona", True)
-            for query in own
-        ]
-        asked += [(next(general), "nq_open", False) for _ in own]
-        yield from asked_of(models, f"personamem {user[:8]}", view_of(models, said), asked)
+        yield (
+            said,
+            [(_QUERY.sub("", query["meta"]["retrieval_query"]).strip(), query) for query in own],
+        )
 
 
 def trivia(data: Path) -> Iterator[str]:

@@ -1,10 +1,11 @@
 """Autofill: does a field get the right key, does it stay empty when it must, is the value right?
 
-Two sets. ``ddg_autofill_forms``: real web forms whose fields carry the kind of data that belongs
+Three sets. ``ddg_autofill_forms``: real web forms whose fields carry the kind of data that belongs
 there; "unknown" and passwords must stay empty, against a profile that holds everything asked for
 and secrets as bait. ``samples/autofill_own.json``: our own forms and profile, exact values.
 Forms are split by a hash of their name: the vocabulary and rules were written looking at "seen"
-forms (three in four) only. No language model is used.
+forms (three in four) only. *lives*: forms in simulated lives (``autofill_lives``), with sentence
+embeddings as the product has them. No language model is used.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from agent.forms import (
 from agent.forms.matching import match_fields
 from agent.loading import LocalEmbedder
 from agent.ports import Embedder
+from agent.session import open_session
+from benchmarks import autofill_lives
 from benchmarks.common import parser, progress, write_results
 from store.types import Memory
 
@@ -82,6 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser("autofill", __doc__ or "")
     options.add_argument("--embedder", action="store_true", help="with sentence embeddings")
     options.add_argument("--mistakes", action="store_true", help="list them, seen forms only")
+    options.set_defaults(seeds=5)
     given = options.parse_args(arguments)
     embedder = _embedder() if given.embedder else None
     own = json.loads(OWN.read_text("utf-8"))
@@ -100,6 +104,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         figures.update(_public_forms(forms, profile, now, embedder, mistakes=given.mistakes))
     else:
         progress(f"{path} is not there: only our own forms were measured")
+    seeds = 1 if given.quick else given.seeds
+    with open_session(load_config()) as models:
+        figures.update(autofill_lives.figures(models, seeds, show=given.mistakes))
     for name, figure in figures.items():
         progress(f"{name:44} {figure if figure is None else round(figure, 4)}")
     config = {
@@ -107,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "embedder": embedder.identity if embedder else None,
         "llm": None,
     }
-    write_results("autofill", config, [0], figures)
+    write_results("autofill", config, list(range(seeds)), figures)
 
 
 def _embedder() -> Embedder:

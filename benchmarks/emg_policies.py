@@ -47,7 +47,7 @@ from benchmarks.qa_judge import (
 )
 from benchmarks.qa_metrics import evidence, over_seeds
 from benchmarks.qa_models import KeptAnswers, TokenCount
-from benchmarks.qa_views import Put, lived, names_of, plain, sample
+from benchmarks.qa_views import Put, lived, names_of, plain, sample, tokens_of
 from policies.registry import POLICIES, Tools, make_policy
 
 WALKS = ("walk", "scout")
@@ -59,6 +59,8 @@ PROMPTED = ("picked", "decomposed")
 """Policies that ask a language model for every question; the second one can do without."""
 COMPARED = ("over_best_f1", "over_any_k_f1", "over_best_token_f1", "over_best_right",
             "prompt_share", "oracle_share_token_f1", "oracle_share_right")  # fmt: skip
+MEASURED_APART = ("picked", "rums-direct")
+"""They ask a model for every question: one below, on few; the other in ``rums_h2``."""
 QUICK = {"locomo": 1, "memdaily_zh": 30}
 """Collections of a quick run; of simulated lives it is one of each bank."""
 QUICK_QUESTIONS = 60
@@ -150,7 +152,7 @@ class Run:
         answering = replace(models.config, reward_llm=models.config.llm)
         self.chooser: RewardModel = LocalRewardModel(answering)
         names = given.policies
-        self.variants = [Variant(name) for name in names if name != "picked"]
+        self.variants = [Variant(name) for name in names if name not in MEASURED_APART]
         self.variants += [Variant(name, k) for name in RANKED for k in OTHER_KS if name in names]
         if given.answers:
             self.variants += [Variant(name, prompted=True) for name in PROMPTED if name in names]
@@ -161,7 +163,12 @@ class Run:
         drawn = [sample(puts, self.given.answers, seed) for seed in range(self.given.seeds)]
         figures: Figures = {}
         for variant in self.variants:
-            tools = Tools(k=variant.k, names=names_of(self.models), gold=gold.__getitem__)
+            tools = Tools(
+                k=variant.k,
+                names=names_of(self.models),
+                tokens=tokens_of(self.models),
+                gold=gold.__getitem__,
+            )
             if variant.prompted:
                 tools = replace(tools, pick=self.pick, split=self.split)
             policy = make_policy(variant.name, tools)

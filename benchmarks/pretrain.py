@@ -139,7 +139,7 @@ def fresh(names: NameVectors, seed: int) -> tuple[tuple[Walk | Scout, Path], ...
     """The policies before they have learned anything, and where their weights go."""
     return (
         (Walk(Network.fresh(len(walk.STATE), seed=seed), names=Names(names)), walk.WEIGHTS),
-        (Scout(Network.fresh(len(STATE), HIDDEN, seed=seed)), scout.WEIGHTS),
+        (Scout(Network.fresh(len(STATE), HIDDEN, seed=seed), names=Names(names)), scout.WEIGHTS),
     )
 
 
@@ -246,7 +246,7 @@ def check(data: Path, *, quick: bool) -> None:
     for title, puts in sets.items():
         asked = [put.episode for put in puts]
         figures = fixed(asked)
-        for policy in (Walk.shipped(names), Scout.shipped()):
+        for policy in (Walk.shipped(names), Scout.shipped(names)):
             figures |= prefixed(policy.name, measured(policy, asked))
         best = max(figures[f"{name}.f1"] for name in BASELINES)
         for name in ("walk", "scout"):

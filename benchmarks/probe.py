@@ -57,6 +57,8 @@ class Asked:
     question: str
     personal: bool
     candidates: tuple[str, ...]
+    profile: tuple[str, ...]
+    """What the candidates are the nearest of."""
 
 
 def main() -> None:
@@ -110,16 +112,17 @@ def questions(data: Path, side: int, rng: np.random.Generator) -> list[Asked]:
     preferences = [preference for preference, _ in pairs]
     vectors = encoder.encode(preferences)
 
-    def candidates(question: str, own: Sequence[int]) -> tuple[str, ...]:
+    def asked(question: str, personal: bool, own: Sequence[int]) -> Asked:
         others = [int(i) for i in rng.permutation(len(pairs)) if i not in own]
         profile = [*own, *others[: PROFILE - len(own)]]
         near = vectors[profile] @ encoder.encode([question])[0]
-        return tuple(preferences[profile[i]] for i in np.argsort(-near)[:CANDIDATES])
+        nearest = tuple(preferences[profile[i]] for i in np.argsort(-near)[:CANDIDATES])
+        return Asked(question, personal, nearest, tuple(preferences[i] for i in profile))
 
-    personal = [Asked(pairs[i][1], True, candidates(pairs[i][1], [int(i)])) for i in chosen]
+    personal = [asked(pairs[i][1], True, [int(i)]) for i in chosen]
     # Trivia is typed without a question mark there; the form must not tell the sides apart.
     plain_ones = [f"{_question(json.loads(lines[i])['question'])}" for i in factual]
-    return personal + [Asked(q, False, candidates(q, [])) for q in plain_ones]
+    return personal + [asked(q, False, []) for q in plain_ones]
 
 
 def _question(text: str) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from agent.answering import Answer, answer
 from agent.asof import Asked
 from agent.periods import Timeline
-from agent.ports import LanguageModel, NameEncoder
+from agent.ports import LanguageModel, NameEncoder, TokenEncoder
 from agent.remembering import store_drafts
 from agent.retrieval import ensure_vectors, retrieve
 from agent.session import Session
@@ -27,6 +27,7 @@ from benchmarks.lives import fresh, gold_draft
 from benchmarks.lives_bank import Bank
 from benchmarks.lives_world import write_life
 from benchmarks.qa_data import Collection, Item, simulated
+from policies.bandit import TokenVectors
 from policies.base import Choice, Episode, Question, Selection
 from policies.naming import NameVectors
 from store.view import GraphView
@@ -120,6 +121,12 @@ def names_of(models: Session) -> NameVectors | None:
     """The encoder of short names, as the product has it."""
     embedder = models.embedder
     return embedder.encode_names if isinstance(embedder, NameEncoder) else None
+
+
+def tokens_of(models: Session) -> TokenVectors | None:
+    """The encoder of single tokens, as the product has it."""
+    embedder = models.embedder
+    return embedder.encode_tokens if isinstance(embedder, TokenEncoder) else None
 
 
 def sample(puts: Sequence[Put], count: int, seed: int) -> list[Put]:

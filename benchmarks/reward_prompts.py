@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.answering import EXAMPLES, SYSTEM
+from agent.learning.utilities import plain as plain
 from agent.ports import ChatTurn, Prompt
-
-
-def plain(question: str, memories: Sequence[str] = ()) -> str:
-    """A dialogue in plain text, as base models know it; the form of DESIGN.md's probe."""
-    known = f"About the user: {' '.join(memories)}\n" if memories else ""
-    return f"{known}User: {question}\nAssistant:"
 
 
 def chat(question: str, memories: Sequence[str] = ()) -> Prompt:

@@ -80,10 +80,10 @@ def timed(graph: MemoryGraph, asked: Sequence[str], known: Known, seed: int) -> 
     for name in POLICIES:
         try:
             policy = make_policy(name, Tools(k=5, names=known.encode))
-        except InvalidInput as error:  # it asks a language model, or the key of a data set
+            policy.select(questions[0], view)
+        except InvalidInput as error:  # it asks a model or the key of a data set, or reads tokens
             progress(f"{name} is left out: {error}")
             continue
-        policy.select(questions[0], view)
         # 'all' builds a list of everything; a few are enough.
         some = questions[1:6] if name == "all" else questions[1:]
         before = time.process_time()

@@ -12,15 +12,20 @@ from typing import Annotated
 
 import typer
 
-from cli import entities, files, memories, system, talk, transfer, types
+from cli import consent, entities, files, memories, persona, system, talk, transfer, types
+from cli.chat import chat
 from cli.demo import demo
 from cli.exits import exit_code
 from cli.feedback import feedback
+from cli.mcp import mcp
 from cli.quick import hoisted as hoisted
+from cli.ratings import predict, rate
 from cli.resident import down, up
 from cli.run import Run
+from cli.services import remind, travel
 from cli.train import train
 from cli.watch import watch
+from cli.web import web
 from cli.why import why
 
 app = typer.Typer(
@@ -34,7 +39,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(talk.say)
-app.command()(talk.chat)
+app.command()(chat)
 app.command()(talk.remember)
 app.command()(talk.ask)
 app.command()(why)
@@ -42,13 +47,21 @@ app.command()(feedback)
 app.command()(train)
 app.command()(files.ingest)
 app.command()(files.fill)
+app.add_typer(consent.app, name="consent")
+app.command()(rate)
+app.command()(predict)
+app.command()(remind)
+app.command()(travel)
 app.command()(watch)
 app.add_typer(memories.app, name="memories")
 app.add_typer(entities.app, name="entities")
 app.add_typer(types.app, name="types")
+app.add_typer(persona.app, name="persona")
 app.add_typer(system.models, name="models")
+app.command()(mcp)
 app.command()(up)
 app.command()(down)
+app.command()(web)
 app.command()(system.status)
 app.command()(system.doctor)
 app.add_typer(system.config, name="config")

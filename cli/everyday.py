@@ -6,7 +6,6 @@ to (``cli.quick``): what draws for people is imported when there is something to
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +15,6 @@ from cli.run import Run
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from agent.forms.fields import FormField
 
 
 def say(run: Run, text: str) -> None:
@@ -87,30 +84,28 @@ def remember(
 
 
 def fill(
-    run: Run, form: Path | None = None, field: Sequence[str] | None = None, no_llm: bool = False
+    run: Run,
+    form: Path | None = None,
+    field: Sequence[str] | None = None,
+    no_llm: bool = False,
+    apply: bool = False,
+    output: Path | None = None,
+    overwrite: bool = False,
+    consent: bool = False,
+    site: str | None = None,
 ) -> None:
-    fields = _form_fields(form, list(field or []))
-    with run.assistant() as assistant:
-        values = assistant.fill(fields, use_llm=not no_llm)
-
-    def show(out: Console) -> None:
-        from cli import render
-
-        render.filled(out, values)
-
-    run.emit({"fields": [shapes.filled(value) for value in values]}, show)
-
-
-def _form_fields(form: Path | None, labels: list[str]) -> tuple[FormField, ...]:
-    from agent.forms import fields_from_labels, read_form
+    from cli.filling import Applying
+    from cli.filling import fill as fill_form
     from store.errors import InvalidInput
 
-    if form is not None and labels:
-        raise InvalidInput("Give a form or --field, not both.")
-    if labels:
-        return fields_from_labels(labels)
-    if form is None:
-        raise InvalidInput("Name a form file (HTML, JSON Schema, CSV), or use --field LABEL.")
-    if str(form) == "-":
-        return read_form(sys.stdin.buffer.read().decode("utf-8", "replace"))
-    return read_form(form)
+    if not apply and (output is not None or overwrite):
+        raise InvalidInput("-o and --overwrite say where the page of --apply goes; give that too.")
+    fill_form(
+        run,
+        form,
+        list(field or ()),
+        use_llm=not no_llm,
+        applying=Applying(output, overwrite) if apply else None,
+        consent=consent,
+        site=site,
+    )

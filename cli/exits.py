@@ -1,25 +1,54 @@
 """What went wrong, as one line on stderr and an exit code. The only place that decides either.
 
-0 done, 1 the request could not be met, 2 wrong usage, 130 interrupted. No traceback reaches a user
-for bad input; ``--debug`` shows it.
+0 done, 1 the request could not be met, 2 wrong usage, 130 interrupted, 143 told to end. No
+traceback reaches a user for bad input; ``--debug`` shows it.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 
 from store.errors import InvalidInput, MemlaneError
+
+
+class _Ended(BaseException):
+    """SIGTERM came. What is stored is whole: what was not stored yet is done by the next run."""
+
+
+@contextmanager
+def _told_to_end() -> Iterator[None]:
+    """Let SIGTERM end the work as Ctrl-C does, where nothing else listens to it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise _Ended
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def exit_code(work: Callable[[], object], arguments: Sequence[str]) -> int:
     """Do ``work`` and say how it went; a whole number that it returns is the code."""
     try:
-        code = work()
+        with _told_to_end():
+            code = work()
     except KeyboardInterrupt:
         print("memlane: interrupted", file=sys.stderr)
         return 130
+    except _Ended:
+        print("memlane: told to end; what was stored is whole, run it again", file=sys.stderr)
+        return 143
     except InvalidInput as error:
         return _failed(error, 2, arguments)
     except MemlaneError as error:

@@ -126,9 +126,27 @@ def fill(
     no_llm: Annotated[
         bool, typer.Option("--no-llm", help="Only exact rules, no language model.")
     ] = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Write the page with its fields filled, to stdout.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there instead.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="FILE may exist, and may be the form itself.")
+    ] = False,
+    consent: Annotated[
+        bool, typer.Option("--consent", help="Yes to each sensitive field of this form; kept.")
+    ] = False,
+    site: Annotated[
+        str | None,
+        typer.Option(metavar="HOST", help="Where the form goes, if the page does not say it."),
+    ] = None,
 ) -> None:
     """Fill a form from memory.
 
-    Every value names its evidence; a field without any stays empty.
+    Every value names its evidence; a field without any stays empty. Passwords, one-time codes and
+    card security codes are never filled; identity and card numbers and health only after you
+    agreed, once for each field and site (memlane consent).
     """
-    everyday.fill(context.obj, form, field, no_llm)
+    everyday.fill(context.obj, form, field, no_llm, apply, output, overwrite, consent, site)

@@ -100,6 +100,8 @@ def reply(out: Console, said: Reply) -> None:
             f"  [dim]{chosen.memory.id} {chosen.score:.2f} "
             f"{escape(chosen.memory.text)}{when}{where}[/dim]"
         )
+    for line in said.inferred:
+        out.print(f"  [dim]{line.id} (inferred) {escape(line.text)}[/dim]")
     for doubt in said.doubts:
         out.print(
             f"  [yellow]{doubt.first.id} ({phrase(doubt.first.trust)}) and {doubt.second.id} "
@@ -213,7 +215,7 @@ def forgotten(out: Console, done: Forgotten) -> None:
 
 def filled(out: Console, fields: Sequence[FilledField]) -> None:
     for field in fields:
-        value = "(empty: nothing remembered)" if field.value is None else str(field.value)
+        value = _left_empty(field) if field.value is None else str(field.value)
         evidence = f"  [{field.confidence:.2f} from {', '.join(field.memories)}]"
         out.print(
             f"{field.label or field.name}: {value}" + (evidence if field.memories else ""),
@@ -221,3 +223,15 @@ def filled(out: Console, fields: Sequence[FilledField]) -> None:
         )
         for other in field.alternatives:
             out.print(f"    or {other.value}  [{', '.join(other.memories)}]", markup=False)
+
+
+def _left_empty(field: FilledField) -> str:
+    if field.consent is not None:
+        return "(empty: you have not agreed to it)"
+    if field.alternatives:
+        return "(empty: yours to choose)"
+    from agent.forms.keys import Policy, vocabulary
+
+    if field.key is not None and vocabulary().keys[field.key].policy is Policy.NEVER:
+        return "(never filled)"
+    return "(empty: nothing remembered)"

@@ -130,7 +130,23 @@ def _serve(run: Run, port: int | None) -> None:
 
 
 def _detach(run: Run, port: int | None) -> None:
-    """Start the process in a session of its own, and wait until it answers."""
+    found = start(run, port)
+    run.emit(
+        shape(found),
+        lambda out: out.print(
+            f"memlane is up (process {found.pid}, {found.socket}"
+            + (f", port {found.port})" if found.port else ")"),
+            markup=False,
+        ),
+    )
+
+
+def start(run: Run, port: int | None = None) -> Running:
+    """Start the process in a session of its own, and wait until it answers.
+
+    :raises StoreBusy: if it is up already.
+    :raises HomeUnavailable: if it does not come up.
+    """
     import subprocess
     import time
 
@@ -167,15 +183,7 @@ def _detach(run: Run, port: int | None) -> None:
                 )
             time.sleep(_STEP_S)
         child.returncode = 0  # it is meant to outlive this process
-    found = running
-    run.emit(
-        shape(found),
-        lambda out: out.print(
-            f"memlane is up (process {found.pid}, {found.socket}"
-            + (f", port {found.port})" if found.port else ")"),
-            markup=False,
-        ),
-    )
+    return running
 
 
 def running_of(config: Config) -> Running | None:

@@ -56,6 +56,10 @@ def reply(said: Reply) -> dict[str, Any]:
         "route": said.route.value,
         "text": said.text,
         "memories": [choice(one, said.marks.get(one.memory.id)) for one in said.memories],
+        "inferred": [
+            {"id": line.id, "text": line.text, "evidence": list(line.evidence)}
+            for line in said.inferred
+        ],
         "edits": edits(said.entries),
         "abstained": said.abstained,
         "likely": None if said.likely is None else round(said.likely, 4),
@@ -64,6 +68,7 @@ def reply(said: Reply) -> dict[str, Any]:
         "doubts": doubts(said),
         "open": [list(pair) for pair in said.open],
         "questions": list(said.questions),
+        **({"read_as": said.read_as} if said.read_as else {}),
     }
 
 
@@ -209,6 +214,26 @@ def filled(field: FilledField) -> dict[str, Any]:
         "confidence": round(field.confidence, 4),
         "memories": list(field.memories),
         "alternatives": [
-            {"value": other.value, "memories": list(other.memories)} for other in field.alternatives
+            {
+                "value": other.value,
+                "confidence": round(other.confidence, 4),
+                "memories": list(other.memories),
+            }
+            for other in field.alternatives
         ],
+        "key": field.key,
+        "sensitive": field.sensitive,
+        "consent": _consent(field),
     }
+
+
+def site(host: str) -> str:
+    """How the site that a form goes to is named to people."""
+    return host or "forms that name no site"
+
+
+def _consent(field: FilledField) -> str | None:
+    """'needed', 'given' or 'refused' where the field is sensitive and memory has a value."""
+    if field.consent is None:
+        return None
+    return {None: "needed", True: "given", False: "refused"}[field.consent.given]

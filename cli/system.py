@@ -228,9 +228,12 @@ def status(context: typer.Context) -> None:
     """Show what is stored and what waits."""
     run: Run = context.obj
     from agent.checks import overview
+    from agent.watched import watch_status
+    from cli.watch import folder_lines
 
     with run.graph() as graph:
         found = overview(graph, run.config)
+        found["watch"] = watch_status(graph, run.config)
     running = running_of(run.config)
     if running is not None:
         found |= shape(running)
@@ -249,6 +252,8 @@ def status(context: typer.Context) -> None:
                 f"resident  process {running.pid}{port}, up {running.uptime_s:,.0f} s, "
                 f"in memory: {loaded}"
             )
+        for line in folder_lines(found["watch"]):
+            out.print(f"watched   {line}", markup=False)
         for failure in found["failed"]:
             out.print(
                 f"failed    {failure['source']} {failure['path'] or failure['kind']}: "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -46,13 +47,32 @@ def train(
     rollback: Annotated[
         bool, typer.Option("--rollback", help="Return to earlier weights, or to those of NUMBER.")
     ] = False,
+    homes: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="One policy from many homes: a home or a folder of them."),
+    ] = None,
+    test: Annotated[
+        list[Path] | None,
+        typer.Option("--test-homes", metavar="DIR", help="Homes to judge it by, not trained on."),
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler: tcp://HOST:8786")
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Worker processes here; 0: one home after the other.")
+    ] = 0,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds over all homes.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the weights of many homes go.")
+    ] = None,
 ) -> None:
     """Train the choice of memories on your own memories.
 
     The local model writes questions with their answers from your memories and proves each by
     answering it; with them, and with answers you judged, the policy learns which memories help.
     New weights are kept only if they do better on questions held back. Ctrl-C loses nothing: run it
-    again to go on.
+    again to go on. With --homes one policy is made of many people's: their homes stay as they are,
+    only weights and figures come back (docs/many-people.md).
     """
     run: Run = context.obj
     from store.errors import InvalidInput
@@ -61,7 +81,21 @@ def train(
         raise InvalidInput("A number goes with --rollback: memlane train --rollback NUMBER")
     if status and rollback:
         raise InvalidInput("--status and --rollback are two commands: run one after the other.")
-    if status:
+    if homes:
+        from agent.learning.personal import default_policy
+        from agent.learning.training import Plan
+        from cli.people import train_over
+
+        name = policy or default_policy(run.config.policy)
+        train_over(
+            run, Plan(name, reward, warm_start, episodes, seed), homes, test or (),
+            scheduler=scheduler, workers=workers, rounds=rounds, pairs=pairs, out=out,
+        )  # fmt: skip
+    elif test or scheduler or workers or out or rounds > 1:
+        raise InvalidInput(
+            "Options of many homes (--test-homes, --scheduler, --workers, ...) go with --homes."
+        )
+    elif status:
         with run.graph() as graph:
             _show_status(run, graph, policy)
     elif rollback:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -92,9 +93,8 @@ def _here(run: Run) -> None:
             signal.signal(number, handler)
 
 
-def _show(out: Console, status: dict[str, Any]) -> None:
-    if not status["watching"]:
-        out.print("No folder is watched. Name one: memlane watch FOLDER")
+def folder_lines(status: dict[str, Any]) -> Iterator[str]:
+    """Each watched folder with how many of its files wait, are done, or went wrong."""
     for folder in status["watching"]:
         away = "" if folder["exists"] else " (not there now)"
         told = ", ".join(
@@ -102,7 +102,16 @@ def _show(out: Console, status: dict[str, Any]) -> None:
             for state in ("waiting", "done", "skipped", "failed", "gone")
             if folder[state]
         )
-        out.print(f"{folder['path']}{away}: {told or 'nothing yet'}", markup=False)
+        yield f"{folder['path']}{away}: {told or 'nothing yet'}"
+
+
+def _show(out: Console, status: dict[str, Any]) -> None:
+    if not status["watching"]:
+        out.print("No folder is watched. Name one: memlane watch FOLDER")
+    for line in folder_lines(status):
+        out.print(line, markup=False)
+    for done in status["recent"]:
+        out.print(f"  {done['memories']:>3} memories from {done['path']}", markup=False)
     if status["queue"] and status["paused"]:
         out.print(f"{status['queue']} files wait: {status['paused']}")
     for error in status["errors"]:

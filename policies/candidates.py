@@ -17,6 +17,7 @@ from policies.base import Question
 from policies.bm25 import rarity
 from policies.features import Reading, Readings, Wording, answer_fit, date_fit, name_fit
 from policies.fusion import scores
+from policies.naming import Names, named_fit
 from policies.network import Floats
 from policies.ranking import best
 from store.records import entity_key
@@ -29,7 +30,7 @@ FIT = (
     "coverage", "below_best_coverage", "after_question",
     "names", "speaker", "other_speaker", "day", "answers",
     "later", "superseded", "supersedes", "holds",
-    "asks", "entities", "same_subclass",
+    "asks", "entities", "same_subclass", "entity", "relation",
 )  # fmt: skip
 """Of the memory: fit to the question, standing among the candidates, kind."""
 ASKED = (
@@ -51,7 +52,14 @@ _FIXED = len(FIT) + len(ASKED)
 class Candidates:
     """The candidates of a question; ``take`` chooses one and brings in what it leads to."""
 
-    def __init__(self, question: Question, view: GraphView, activated: int, budget: int) -> None:
+    def __init__(
+        self,
+        question: Question,
+        view: GraphView,
+        activated: int,
+        budget: int,
+        names: Names | None = None,
+    ) -> None:
         self.view = view
         self.rows: list[int] = []
         self.via: list[int | None] = []
@@ -67,6 +75,7 @@ class Candidates:
         self._scores = scores(question, view)
         self._question = question
         self._wording = Wording.of(question.text)
+        self._named = None if names is None else named_fit(question, view, names)
         first = [int(row) for row in best(self._scores.score, activated)]
         self._look_at(first)
         self._open = np.zeros(0, bool)
@@ -245,7 +254,8 @@ class Candidates:
         ]  # fmt: skip
         told = [self._of_memory(self.view.memories[row], own, asked)
                 for row, own in zip(rows, readings, strict=True)]  # fmt: skip
-        return np.hstack([np.stack(arrays, axis=1), np.array(told)])
+        named = np.zeros((len(rows), 2)) if self._named is None else self._named(rows)
+        return np.hstack([np.stack(arrays, axis=1), np.array(told), named])
 
     def _asked_before(self, row: int) -> float:
         """What of the question the turn just before asks, if it asks anything."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from policies.base import Question
 from policies.words import folded
 from store.view import SELF, GraphView
 
@@ -148,6 +149,46 @@ class Names:
                 new = list(dict.fromkeys(names))
             self._known.update(zip(new, self._encode(new), strict=True))
         return np.stack([self._known[name] for name in names])
+
+
+def named_fit(
+    question: Question, view: GraphView, names: Names
+) -> Callable[[Sequence[int]], NDArray[np.float64]]:
+    """What gives of rows of the view, shape (rows, 2), how well entity and relation fit.
+
+    They are the first two cosines of EMG-RAG's equation 1. Of several relations of a memory the one
+    counts that fits best with the closer of its ends; a memory without relations has zeros.
+    """
+    named = named_in(question.text, view)
+    entity = names.entity(named.entities, view)
+    relation = names.relation(named.relation, question.vector)
+
+    def fit(rows: Sequence[int]) -> NDArray[np.float64]:
+        found = np.zeros((len(rows), 2))
+        told = [(place, row, view.memories[row].triples) for place, row in enumerate(rows)]
+        told = [one for one in told if one[2]]
+        if not told:
+            return found
+        ends = [end for _, _, triples in told for t in triples for end in (t.head, t.tail)]
+        closest = (names.entities(ends, view) @ entity).reshape(-1, 2).max(axis=1)
+        meant = (
+            np.concatenate(
+                [
+                    names.relations([t.relation for t in triples], view, row)
+                    for _, row, triples in told
+                ]
+            )
+            @ relation
+        )
+        start = 0
+        for place, _, triples in told:
+            stop = start + len(triples)
+            nearest = start + int(np.argmax(closest[start:stop] + meant[start:stop]))
+            found[place] = closest[nearest], meant[nearest]
+            start = stop
+        return found
+
+    return fit
 
 
 def unit(vector: Vectors) -> Vectors:

@@ -1,15 +1,17 @@
 """A network of two layers in numpy: tanh units, then one logit an action (EMG-RAG section 5.1).
 
 The paper's has 20 units and 2 outputs. Weights never change in place: training makes new networks,
-so whoever holds one can go on using it.
+so whoever holds one can go on using it. ``Numbers`` is what every network here is to files, to
+homes and to Adam: its numbers in a row, and three sizes.
 """
 
 from __future__ import annotations
 
 import zipfile
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +23,65 @@ Ints = NDArray[np.int64]
 
 HIDDEN = 20
 OUTPUTS = 2
+N = TypeVar("N", bound="Numbers")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Network:
-    """``tanh(x W1 + b1) W2 + b2``; ``flat`` holds W1, b1, W2, b2 in this order, row by row."""
+class Numbers(ABC):
+    """The weights of some network. What it computes with them is a subclass's."""
 
     inputs: int
     hidden: int
     outputs: int
     flat: Floats
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many weights a network of these sizes has."""
+
+    def save(self, path: Path, kind: type[np.floating] = np.float64) -> None:
+        """Write an npz of plain arrays, whole or not at all; ``kind`` is that of the numbers."""
+        part = path.with_name(path.name + ".part")
+        shape = np.array([self.inputs, self.hidden, self.outputs])
+        with part.open("wb") as file:
+            np.savez(file, shape=shape, flat=self.flat.astype(kind))
+        part.replace(path)
+
+    @classmethod
+    def load(cls, path: Path, *, inputs: int | None = None) -> Self:
+        """A saved network; ``inputs`` is how many numbers its states must have.
+
+        :raises InvalidInput: if the file is missing, damaged or of a network of another shape.
+        """
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+                shape, flat = held["shape"], held["flat"].astype(np.float64)
+            inner, hidden, outputs = (int(size) for size in shape)
+            made = cls(inner, hidden, outputs, flat)
+        except FileNotFoundError:
+            raise InvalidInput(f"There are no weights at {path}.") from None
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+            raise InvalidInput(
+                f"The weights at {path} are damaged ({type(error).__name__}). {_REMEDY}"
+            ) from error
+        if flat.shape != (made.size,) or not np.isfinite(flat).all() or min(shape) < 1:
+            raise InvalidInput(f"The weights at {path} are damaged (wrong numbers). {_REMEDY}")
+        return made if inputs is None else made.for_states(inputs, f"weights at {path}")
+
+    def for_states(self, inputs: int, what: str = "weights") -> Self:
+        """Itself. :raises InvalidInput: if it is for states of another length."""
+        if self.inputs != inputs:
+            raise InvalidInput(
+                f"The {what} are for states of {self.inputs} numbers, "
+                f"this policy's have {inputs}. {_REMEDY}"
+            )
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Network(Numbers):
+    """``tanh(x W1 + b1) W2 + b2``; ``flat`` holds W1, b1, W2, b2 in this order, row by row."""
 
     @classmethod
     def fresh(
@@ -89,44 +140,6 @@ class Network:
         parts = (states.T @ back, back.sum(axis=0), units.T @ wrong, wrong.sum(axis=0))
         return loss, np.concatenate([part.ravel() for part in parts])
 
-    def save(self, path: Path) -> None:
-        """Write an npz of plain arrays, whole or not at all."""
-        part = path.with_name(path.name + ".part")
-        shape = np.array([self.inputs, self.hidden, self.outputs])
-        with part.open("wb") as file:
-            np.savez(file, shape=shape, flat=self.flat)
-        part.replace(path)
-
-    @classmethod
-    def load(cls, path: Path, *, inputs: int | None = None) -> Self:
-        """A saved network; ``inputs`` is how many numbers its states must have.
-
-        :raises InvalidInput: if the file is missing, damaged or of a network of another shape.
-        """
-        try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-                shape, flat = held["shape"], held["flat"].astype(np.float64)
-            inner, hidden, outputs = (int(size) for size in shape)
-            made = cls(inner, hidden, outputs, flat)
-        except FileNotFoundError:
-            raise InvalidInput(f"There are no weights at {path}.") from None
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise InvalidInput(
-                f"The weights at {path} are damaged ({type(error).__name__}). {_REMEDY}"
-            ) from error
-        if flat.shape != (made.size,) or not np.isfinite(flat).all() or min(shape) < 1:
-            raise InvalidInput(f"The weights at {path} are damaged (wrong numbers). {_REMEDY}")
-        return made if inputs is None else made.for_states(inputs, f"weights at {path}")
-
-    def for_states(self, inputs: int, what: str = "weights") -> Self:
-        """Itself. :raises InvalidInput: if it is for states of another length."""
-        if self.inputs != inputs:
-            raise InvalidInput(
-                f"The {what} are for states of {self.inputs} numbers, "
-                f"this policy's have {inputs}. {_REMEDY}"
-            )
-        return self
-
     @property
     def size(self) -> int:
         """How many weights there are."""
@@ -145,10 +158,10 @@ class Adam:
     count: int = 0
 
     @classmethod
-    def fresh(cls, network: Network) -> Self:
+    def fresh(cls, network: Numbers) -> Self:
         return cls(np.zeros_like(network.flat), np.zeros_like(network.flat))
 
-    def step(self, network: Network, gradient: Floats, rate: float) -> tuple[Network, Self]:
+    def step(self, network: N, gradient: Floats, rate: float) -> tuple[N, Self]:
         """The network one step down the gradient, and the moments after it."""
         count = self.count + 1
         mean = _BETA1 * self.mean + (1 - _BETA1) * gradient

@@ -6,15 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from policies.bandit import Purple, TokenVectors
 from policies.base import Policy
 from policies.baselines import AllMemories, Chance, Partitioned, Recency, TopK
 from policies.bm25 import Bm25
 from policies.decomposed import Decomposed, Split
 from policies.fusion import Fused, FusedPlain, Rrf
 from policies.naming import NameVectors
-from policies.network import Network
+from policies.network import Network, Numbers
 from policies.prompted import Gold, Oracle, Pick, Picked
+from policies.propensity import Propensities
 from policies.reinforce import Learned
+from policies.rums import Asking, RumsBinary, RumsDirect, RumsMulti, shipped_need
 from policies.scout import Scout
 from policies.walk import Walk
 from store.errors import InvalidInput
@@ -30,21 +33,31 @@ class Tools:
     """How many memories to choose at most; 'all', the oracle and the walks decide themselves."""
     seed: int = 0
     """Of policies that choose by chance."""
-    network: Network | None = None
+    network: Numbers | None = None
     """The person's own, for a policy that learns; None for the one that memlane ships."""
     names: NameVectors | None = None
     """Encoder of short names."""
+    tokens: TokenVectors | None = None
+    """Encoder of single tokens."""
     split: Split | None = None
     """Takes a question apart by a language model; None where rules are to do it."""
     pick: Pick | None = None
     """Picks from a list by a language model."""
+    entropies: Asking | None = None
+    """How unsure a language model is of its answers, given memories."""
     gold: Gold | None = None
     """Knows what an answer needs, for measuring."""
 
 
 def _learned(policy: Learned, tools: Tools) -> Policy:
     """With the person's own weights, if there are any."""
-    return policy if tools.network is None else policy.with_network(tools.network)
+    return policy.with_network(tools.network) if isinstance(tools.network, Network) else policy
+
+
+def _purple(tools: Tools) -> Policy:
+    policy = Purple.shipped(tools.tokens, k=tools.k)
+    own = tools.network
+    return policy.with_network(own) if isinstance(own, Propensities) else policy
 
 
 POLICIES: dict[str, Callable[[Tools], Policy]] = {
@@ -58,7 +71,13 @@ POLICIES: dict[str, Callable[[Tools], Policy]] = {
     "partitioned": lambda tools: Partitioned(k=tools.k),
     "decomposed": lambda tools: Decomposed(k=tools.k, split=tools.split),
     "walk": lambda tools: _learned(Walk.shipped(tools.names), tools),
-    "scout": lambda tools: _learned(Scout.shipped(), tools),
+    "scout": lambda tools: _learned(Scout.shipped(tools.names), tools),
+    "purple": _purple,
+    "rums-binary": lambda tools: _learned(RumsBinary.shipped(tools.k), tools),
+    "rums-multi": lambda tools: _learned(RumsMulti.shipped(tools.k), tools),
+    "rums-direct": lambda tools: RumsDirect(
+        _needed(tools.entropies, "rums-direct", "a language model"), shipped_need(), k=tools.k
+    ),
     "all": lambda tools: AllMemories(),
     "picked": lambda tools: Picked(_needed(tools.pick, "picked", "a language model"), k=tools.k),
     "oracle": lambda tools: Oracle(_needed(tools.gold, "oracle", "the key of a data set")),

@@ -20,12 +20,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
 from policies.base import Episode, Policy, Question, Value
-from policies.network import Adam, Floats, Ints, Network
+from policies.network import Adam, Floats, Ints, N, Network, Numbers
 from store.errors import InvalidInput
 from store.view import GraphView
 
@@ -55,7 +55,14 @@ class Rollout:
         return self.sets[-1] if self.sets else ()
 
 
-class Learned(Policy, Protocol):
+class Trainable(Policy, Protocol):
+    """A policy that a network makes; what is needed to keep and to compare its weights."""
+
+    @property
+    def network(self) -> Numbers: ...
+
+
+class Learned(Trainable, Protocol):
     """A policy whose decisions a network makes: action 1 takes the memory, 0 leaves it."""
 
     @property
@@ -83,10 +90,10 @@ P = TypeVar("P", bound=Learned)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class State:
+class State(Generic[N]):
     """All that a training needs to go on: weights, Adam's moments, how many steps were taken."""
 
-    network: Network
+    network: N
     adam: Adam
     step: int = 0
     running: float = 0.0
@@ -95,7 +102,7 @@ class State:
     """Moving mean of the squared differences from the mean return; 0 before the first."""
 
     @classmethod
-    def fresh(cls, network: Network) -> Self:
+    def fresh(cls, network: N) -> Self:
         return cls(network, Adam.fresh(network))
 
     def save(self, path: Path) -> None:
@@ -115,9 +122,12 @@ class State:
         part.replace(path)
 
     @classmethod
-    def load(cls, path: Path) -> Self:
-        """:raises InvalidInput: if the file is missing or damaged."""
-        network = Network.load(path)
+    def load(cls, path: Path, kind: type[N]) -> Self:
+        """One whose network is of this kind.
+
+        :raises InvalidInput: if the file is missing or damaged.
+        """
+        network = kind.load(path)
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
                 mean, square = held["mean"], held["square"]
@@ -144,7 +154,7 @@ class Progress:
     """What the rollouts' selections are worth on average; of the warm start, minus its loss."""
     running: float
     """Its moving mean."""
-    state: State
+    state: State[Any]  # of whichever network learns: whoever is told only keeps it
 
 
 OnStep = Callable[[Progress], None]
@@ -160,7 +170,7 @@ def warm_start(
     decay: float = 0.0,
     required_weight: float = 1.0,
     seed: int = 0,
-    state: State | None = None,
+    state: State[Network] | None = None,
     on_step: OnStep | None = None,
 ) -> P:
     """Teach the policy to take what is required: ``count`` steps of Adam of ``batch`` episodes.
@@ -186,15 +196,18 @@ def warm_start(
             )
         return lessons[place]
 
-    def one(now: State) -> tuple[Floats, float, float]:
+    def one(now: State[Network]) -> tuple[Floats, float, float]:
         turns = range(batch * now.step, batch * (now.step + 1))
-        states, labels = zip(*(lesson(_turn(seed, n, len(known))) for n in turns), strict=True)
+        states, labels = zip(*(lesson(turn(seed, n, len(known))) for n in turns), strict=True)
         right = np.concatenate(labels)
         weights = np.where(right == 1, required_weight, 1.0)
         loss, gradient = now.network.loss_and_gradient(np.concatenate(states), right, weights)
         return gradient + decay * now.network.flat, -loss, 0.0
 
-    return _train(policy, one, state, count=count, rate=rate, on_step=on_step)
+    now = descend(
+        state or State.fresh(policy.network), one, count=count, rate=rate, on_step=on_step
+    )
+    return policy.with_network(now.network)
 
 
 def policy_gradient(
@@ -207,7 +220,7 @@ def policy_gradient(
     discount: float = DISCOUNT,
     rollouts: int = ROLLOUTS,
     seed: int = 0,
-    state: State | None = None,
+    state: State[Network] | None = None,
     on_step: OnStep | None = None,
 ) -> P:
     """Teach the policy to take what makes the selection worth more, for ``count`` episodes.
@@ -217,8 +230,8 @@ def policy_gradient(
     if not episodes:
         raise InvalidInput("There are no episodes to learn from.")
 
-    def one(now: State) -> tuple[Floats, float, float]:
-        episode = episodes[_turn(seed, now.step, len(episodes))]
+    def one(now: State[Network]) -> tuple[Floats, float, float]:
+        episode = episodes[turn(seed, now.step, len(episodes))]
         walker = policy.with_network(now.network)
         rng = np.random.default_rng([seed, now.step, 1])
         rolls = [walker.roll(episode.question, episode.view, rng) for _ in range(rollouts)]
@@ -233,23 +246,24 @@ def policy_gradient(
         )
         return gradient, float(np.mean([worth[roll.chosen] for roll in rolls])), spread
 
-    return _train(policy, one, state, count=count, rate=rate, on_step=on_step)
+    now = descend(
+        state or State.fresh(policy.network), one, count=count, rate=rate, on_step=on_step
+    )
+    return policy.with_network(now.network)
 
 
-def _train(
-    policy: P,
-    one: Callable[[State], tuple[Floats, float, float]],
-    state: State | None,
+def descend(
+    now: State[N],
+    one: Callable[[State[N]], tuple[Floats, float, float]],
     *,
     count: int,
     rate: float,
     on_step: OnStep | None,
-) -> P:
+) -> State[N]:
     """Steps down the gradients of ``one``, until ``count`` have been taken in all.
 
-    It gives the gradient, the reward and the spread.
+    It gives the gradient, the reward, and the spread where it uses one.
     """
-    now = state or State.fresh(policy.network)
     while now.step < count:
         gradient, reward, spread = one(now)
         network, adam = now.adam.step(now.network, gradient, rate)
@@ -257,16 +271,16 @@ def _train(
         now = State(network, adam, now.step + 1, running, spread)
         if on_step is not None:
             on_step(Progress(now.step, count, reward, now.running, now))
-    return policy.with_network(now.network)
+    return now
 
 
-def _moved(now: State, mean: float, value: float) -> float:
+def _moved(now: State[Any], mean: float, value: float) -> float:
     """A moving mean one value on; the first value is its own mean."""
     kept = SMOOTHING if now.step else 0.0
     return kept * mean + (1 - kept) * value
 
 
-def _turn(seed: int, number: int, among: int) -> int:
+def turn(seed: int, number: int, among: int) -> int:
     """Whose turn it is: each pass over the episodes goes through all of them, shuffled."""
     past, place = divmod(number, among)
     return int(_order(seed, past, among)[place])

@@ -21,6 +21,7 @@ import numpy as np
 
 from policies.base import Choice, Question, Selection, Step
 from policies.candidates import STATE, Candidates
+from policies.naming import Names, NameVectors
 from policies.network import Floats, Ints, Network
 from policies.reinforce import Rollout
 from store.view import GraphView
@@ -45,22 +46,25 @@ class Scout:
     network: Network
     activated: int = ACTIVATED
     budget: int = BUDGET
+    names: Names | None = None
     name: str = "scout"
 
     @classmethod
-    def shipped(cls) -> Self:
+    def shipped(cls, names: NameVectors | None = None) -> Self:
         """With the weights that memlane comes with.
+
+        Without an encoder of short names it does not see how entities and relations fit.
 
         :raises InvalidInput: if their file is damaged.
         """
-        return cls(_weights())
+        return cls(_weights(), names=None if names is None else Names(names))
 
     def with_network(self, network: Network) -> Self:
         """:raises InvalidInput: if the network is for states of another length."""
         return replace(self, network=network.for_states(len(STATE)))
 
     def select(self, question: Question, view: GraphView) -> Selection:
-        seen = Candidates(question, view, self.activated, self.budget)
+        seen = Candidates(question, view, self.activated, self.budget, self.names)
         choices: list[Choice] = []
         trace: list[Step] = []
 
@@ -92,7 +96,7 @@ class Scout:
         self, question: Question, view: GraphView, required: frozenset[str]
     ) -> tuple[Floats, Ints]:
         """All candidates at each moment of a walk that takes just what is required, best first."""
-        seen = Candidates(question, view, self.activated, self.budget)
+        seen = Candidates(question, view, self.activated, self.budget, self.names)
         states: list[Floats] = [np.zeros((0, len(STATE)))]
         labels: list[Ints] = [np.zeros(0, np.int64)]
         while len(left := seen.open):
@@ -109,7 +113,7 @@ class Scout:
 
         One that is left is out; after ``PATIENCE`` of them in a row the walk is over.
         """
-        seen = Candidates(question, view, self.activated, self.budget)
+        seen = Candidates(question, view, self.activated, self.budget, self.names)
         states: list[Floats] = []
         actions: list[int] = []
         sets: list[tuple[str, ...]] = []

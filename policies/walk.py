@@ -24,7 +24,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from policies.base import Choice, Question, Selection, Step
-from policies.naming import Names, NameVectors, named_in
+from policies.naming import Names, NameVectors, named_fit
 from policies.nearness import exactly, roughly
 from policies.network import Floats, Ints, Network
 from policies.ranking import best
@@ -153,20 +153,11 @@ class Walk:
 
     def _states(self, question: Question, view: GraphView) -> Callable[[int], Floats]:
         """What gives the state of a row (equation 1)."""
-        named = named_in(question.text, view)
-        entity = self.names.entity(named.entities, view)
-        relation = self.names.relation(named.relation, question.vector)
+        fit = named_fit(question, view, self.names)
 
         def state(row: int) -> Floats:
-            triples = view.memories[row].triples
-            meaning = float(view.vectors[row] @ question.vector)
-            if not triples:
-                return np.array([0.0, 0.0, meaning])
-            ends = [end for triple in triples for end in (triple.head, triple.tail)]
-            closest = (self.names.entities(ends, view) @ entity).reshape(-1, 2).max(axis=1)
-            meant = self.names.relations([t.relation for t in triples], view, row) @ relation
-            nearest = int(np.argmax(closest + meant))
-            return np.array([closest[nearest], meant[nearest], meaning], np.float64)
+            entity, relation = fit([row])[0]
+            return np.array([entity, relation, view.vectors[row] @ question.vector], np.float64)
 
         return state
 

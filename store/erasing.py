@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from store.connection import Connection
 from store.journal import Change, Entry, payload_from_changes
+from store.personas import erase_personas
 from store.records import dumps, iso, public_id, row_id
 from store.sources import steps_of
 from store.traces import Marker, codes, occurrences, stream, windows
@@ -115,7 +116,9 @@ def erase(
     rows.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
     turns = tuple(_blank_turns(rows, plan, _blank_sources(graph, rows, plan)))
     ends = (end for m in plan.memories for t in m.triples for end in (t.head, t.tail))
-    erase_learned(rows, plan.ids, (*plan.texts, *ends), turns)
+    said = (*plan.texts, *ends)
+    erase_learned(rows, plan.ids, said, turns)
+    erase_personas(rows, plan.ids, said)
     entry = graph.journal.append(
         EditKind.ERASE,
         tuple(Change(memory.id, None, None, redacted=True) for memory in plan.memories),
@@ -296,8 +299,13 @@ def _search(rows: Connection, plan: ErasePlan) -> tuple[tuple[str, ...], tuple[s
     return tuple(wanted), tuple(places)
 
 
+_PREFIXES = {
+    "memories": "m", "sources": "s", "turns": "t", "journal": "e", "persona_lines": "p",
+}  # fmt: skip
+
+
 def _place(table: str, key: int) -> str:
-    prefix = {"memories": "m", "sources": "s", "turns": "t", "journal": "e"}.get(table)
+    prefix = _PREFIXES.get(table)
     return public_id(prefix, key) if prefix else f"{table} {key}"
 
 

@@ -14,10 +14,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from store.browsing import Browsing
+from store.confirmations import ConfirmationTable
 from store.connection import Connection
+from store.consents import ConsentTable
 from store.erasing import ErasePlan, plan_erase
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.forgetting import Forgotten, forget_for_good
+from store.form_consents import FormConsentTable
 from store.index import MemoryIndex
 from store.journal import (
     Amend,
@@ -35,6 +39,8 @@ from store.journal import (
 )
 from store.learned import LearnedTable
 from store.memories import MemoryTable
+from store.notified import NotifiedTable
+from store.personas import PersonaTable
 from store.questions import QuestionTable
 from store.records import dumps, public_id, subclass_from_row
 from store.runs import RunTable
@@ -67,7 +73,13 @@ class MemoryGraph:
         self.runs = RunTable(connection)
         self.questions = QuestionTable(connection)
         self.learned = LearnedTable(connection)
+        self.personas = PersonaTable(connection)
+        self.consents = ConsentTable(connection)
         self.watched = WatchTable(connection)
+        self.notified = NotifiedTable(connection)
+        self.confirmations = ConfirmationTable(connection)
+        self.form_consents = FormConsentTable(connection)
+        self.browse = Browsing(connection)
         self._index: MemoryIndex | None = None
         self._seen: tuple[object, GraphView] | None = None
         self._shelf: tuple[str, Shelf] | None = None

@@ -394,3 +394,108 @@ def m016_watching(db: Database) -> None:
         "CREATE INDEX watched_files_folder ON watched_files(folder)",
         "CREATE INDEX sources_content ON sources(content_hash)",
     )
+
+
+@migrations()
+def m017_form_consents(db: Database) -> None:
+    """What the person said to sensitive fields, by field and site (``store.form_consents``)."""
+    _run(
+        db,
+        """CREATE TABLE form_consents (
+            field TEXT NOT NULL,
+            site TEXT NOT NULL,
+            given INTEGER NOT NULL,
+            at TEXT NOT NULL,
+            PRIMARY KEY (field, site)
+        ) WITHOUT ROWID""",
+    )
+
+
+@migrations()
+def m018_notified(db: Database) -> None:
+    """Which reminders were shown on the desktop (``store.notified``)."""
+    _run(
+        db,
+        """CREATE TABLE notified (
+            memory INTEGER NOT NULL REFERENCES memories(id) ON DELETE CASCADE,
+            occasion TEXT NOT NULL,
+            shown TEXT NOT NULL,
+            PRIMARY KEY (memory, occasion)
+        ) WITHOUT ROWID""",
+    )
+
+
+@migrations()
+def m019_confirmations(db: Database) -> None:
+    """What other programs asked to change and the person has to allow (``store.confirmations``)."""
+    _run(
+        db,
+        """CREATE TABLE confirmations (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            code TEXT NOT NULL,
+            client TEXT NOT NULL,
+            action TEXT NOT NULL,
+            memory INTEGER NOT NULL REFERENCES memories(id) ON DELETE CASCADE,
+            text TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            until REAL NOT NULL
+        )""",
+    )
+
+
+@migrations()
+def m022_personas(db: Database) -> None:
+    """The refined layers of the persona, their evidence, and what was done to them by hand.
+
+    Memories are named without a foreign key (see ``store.personas``).
+    """
+    _run(
+        db,
+        """CREATE TABLE persona_lines (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            layer TEXT NOT NULL,
+            slot TEXT NOT NULL,
+            basis TEXT NOT NULL,
+            category TEXT NOT NULL,
+            text TEXT NOT NULL,
+            hand TEXT,
+            dropped INTEGER NOT NULL,
+            "by" TEXT NOT NULL,
+            made TEXT NOT NULL,
+            model TEXT,
+            vector BLOB,
+            UNIQUE (layer, slot)
+        )""",
+        """CREATE TABLE persona_evidence (
+            line INTEGER NOT NULL REFERENCES persona_lines(id) ON DELETE CASCADE,
+            memory INTEGER NOT NULL,
+            digest TEXT NOT NULL,
+            PRIMARY KEY (line, memory)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE persona_changes (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            line INTEGER NOT NULL REFERENCES persona_lines(id) ON DELETE CASCADE,
+            at TEXT NOT NULL,
+            hand TEXT,
+            dropped INTEGER NOT NULL,
+            model TEXT,
+            vector BLOB
+        )""",
+    )
+
+
+@migrations()
+def m023_persona_consents(db: Database) -> None:
+    """Which other homes may read this one's views (``store.consents``); one row a home."""
+    _run(
+        db,
+        """CREATE TABLE persona_consents (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            home TEXT NOT NULL UNIQUE,
+            peer TEXT,
+            mine TEXT NOT NULL,
+            at TEXT NOT NULL,
+            withdrawn TEXT,
+            signature TEXT NOT NULL
+        )""",
+    )

@@ -240,6 +240,7 @@ def _told_since(
             *rows.query("SELECT changes FROM journal WHERE id > ?", [row["last_entry"]]),
             # Those that said it before went with it, so one that says it now is newer.
             *rows.query("SELECT answer FROM feedback WHERE answer IS NOT NULL"),
+            *rows.query("SELECT text || ' ' || coalesce(hand, '') FROM persona_lines"),
         ]
         for text in (value for found in newer for value in found.values()):
             for mark in marker.find(hits, stream(text)):

@@ -25,7 +25,7 @@ def erase_learned(
         for row in rows.query("SELECT episode, memory FROM episode_memories")
         if row["memory"] in gone
     }
-    known = _Said(rows, texts)
+    known = Said(rows, texts)
     for row in rows.query("SELECT id, turn, question, answer FROM episodes"):
         quotes = known.quoted(f"{row['question']} {row['answer']}")
         if row["id"] in resting or row["turn"] in exchanges or quotes:
@@ -47,7 +47,7 @@ def erase_learned(
         rows.execute("DELETE FROM weights_memories WHERE weights = ?", [key])
 
 
-class _Said:
+class Said:
     """What only the erased texts said: stretches of them and codes in them."""
 
     def __init__(self, rows: Connection, texts: Iterable[str]) -> None:

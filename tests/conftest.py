@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -180,3 +181,12 @@ def memlane(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
         return Result(code, captured.out, captured.err)
 
     return call
+
+
+@pytest.fixture
+def up(own_home: Path) -> Iterator[subprocess.Popen[str]]:
+    """A resident process of this home, with scripted models."""
+    from tests.residents import started
+
+    with started(own_home) as child:
+        yield child

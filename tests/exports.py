@@ -60,6 +60,7 @@ def fill(graph: MemoryGraph) -> None:
         at=NOW,
         source=source.id,
     )
+    graph.form_consents.put("passport-number", "air.example", given=True, at=NOW)
     ids = [entry.memory for entry in first]
     graph.apply([Replace(ids[1], draft("I live in Jurong.", subclass="attribute.address"))], at=NOW)
     graph.apply([Amend(ids[0], text="I like green tea."), Expire(ids[2], NOW)], at=NOW)

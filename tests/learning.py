@@ -8,8 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from agent.learning.personal import keep, starting_policy
+from agent.learning.training import Plan, Verdict
+from agent.learning.weights import shape, with_numbers
 from agent.learning.writing import SYSTEM
 from agent.ports import ChatTurn, Entropy, Prompt
+from agent.session import Session
+from policies.candidates import STATE
+from policies.network import Network
+from policies.scout import HIDDEN, Scout
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.learned import Origin
@@ -110,3 +117,16 @@ class KnowingRewards:
 
     def choose(self, *_: Any, **__: Any) -> list[Any]:
         raise AssertionError("nothing is chosen here")
+
+
+def unlearned(seed: int = 0) -> Scout:
+    """Our walk with weights that know nothing."""
+    return Scout(Network.fresh(len(STATE), HIDDEN, seed=seed))
+
+
+def forget_all(session: Session, policy: str = "scout") -> None:
+    """Weights that know nothing in place of the shipped ones, so that there is much to learn."""
+    old = starting_policy(session, policy)
+    new = with_numbers(old, Network.fresh(*shape(old.network), seed=3))
+    verdict = Verdict(0.0, 0.0, 0.0, 0)
+    keep(session.graph, Plan(policy), old, new, verdict, set(), session, by="train", wins=True)

@@ -36,6 +36,9 @@ class Encoder(HashEncoder):
     def encode_names(self, names: Sequence[str]) -> Vectors:
         return self.encode(names)
 
+    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
+        return [self.encode([text]) for text in texts]
+
     def free(self) -> None:
         self.loaded = False
 

@@ -78,6 +78,29 @@ def test_a_memory_answers_a_field(label, text, value):
 
 
 @pytest.mark.parametrize(
+    ("label", "text", "value"),
+    [
+        ("Gym", "My gym is called Core Club.", "Core Club"),
+        ("Gym", "Core Club is my gym now.", "Core Club"),
+        ("Gym", "My gym is Core Club from today on.", "Core Club"),
+        ("Gym", "Since 3 May 2024 my gym is Core Club.", "Core Club"),
+        ("Gym", "My gym has been closed and Core Club is my old gym.", None),
+        ("Gym", "My friend's place Core Club is my brother's gym.", None),
+        ("Favourite film", "Heat is my favourite film these days.", "Heat"),
+        ("Landlord", "Mr Lindt is my landlord.", "Mr Lindt"),
+        ("Your landlord", "I've got a new landlord, Ms Abara.", "Ms Abara"),
+        ("Dentist", "My dentist is now Dr Sorel.", "Dr Sorel"),
+        ("Reference", "My landlord is Mr Lindt.", None),
+        ("City", "I moved to 88 Pine Avenue, Denver, CO 80203, USA on March 19, 2024.", "Denver"),
+        ("Address", "My address is 12 Oak Street, Leeds since 3 May 2024.", "12 Oak Street, Leeds"),
+        ("Address", "I live at 12 May Street, Leeds.", "12 May Street, Leeds"),
+    ],
+)
+def test_a_field_in_its_own_words_is_answered_by_what_names_it(label, text, value):
+    assert one(label, text).value == value
+
+
+@pytest.mark.parametrize(
     ("label", "text"),
     [
         ("Phone", "My wife's phone number is +86 139 1111 2222."),

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.config import load_config
+from agent.session import Session
 from store.errors import HomeUnavailable, InvalidInput, MemlaneError, StoreFull
 from store.graph import MemoryGraph
 from store.types import SourceStatus
@@ -237,6 +238,20 @@ def test_a_full_disk_loses_nothing_and_says_so(graph: MemoryGraph):
             insert(f"{number} " + "x" * 3000)
     assert graph.memories.get("m1").text == KEPT
     assert graph.verify() == ()
+
+
+def test_what_is_known_is_told_on_a_full_disk(session: Session):
+    asked = "What is my locker code?"
+    session.remember(KEPT)
+    session.ask(asked, use_llm=False)
+    pages = session.graph._rows.query("PRAGMA page_count")[0]["page_count"]
+    session.graph._rows.query(f"PRAGMA max_page_count = {pages}")
+    for size in (3000, 30):  # until not even a short row finds room
+        with pytest.raises(StoreFull):
+            for _ in range(1000):
+                session.graph.turns.log(NOW, "x" * size, "neither", "", {})
+    reply = session.ask(asked, use_llm=False)
+    assert reply.memories and reply.turn is None
 
 
 def test_a_file_that_is_no_database(memlane: Memlane, own_home: Path):

@@ -76,11 +76,11 @@ def test_forgotten_in_the_home_but_not_in_the_persons_own_file(kept, tmp_path: P
 
 
 def test_in_chat_forget_is_soft(session: Session, scripted: ScriptedModel):
+    from cli.chat import Talk
     from cli.run import Run
-    from cli.talk import _one_line
 
     session.remember(SECRET)
-    _one_line(Run(), session, "/forget m1")
+    Talk(Run(), session).take("/forget m1")
     assert session.graph.memories.get("m1").status is Status.FORGOTTEN
     session.graph.undo(at=NOW)
     assert session.graph.memories.get("m1").status is Status.CURRENT

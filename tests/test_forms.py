@@ -138,23 +138,42 @@ def test_a_schema_gives_nested_fields_with_types_and_options():
     assert fields[3].label == "Zip code"
 
 
-def test_references_are_followed_and_circles_end():
+def test_references_inside_the_document_are_followed():
     schema = {
         "$defs": {
-            "person": {
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string"},
-                    "friend": {"$ref": "#/$defs/person"},
-                    "same": {"$ref": "#/$defs/loop"},
-                },
-            },
-            "loop": {"$ref": "#/$defs/loop"},
+            "person": {"type": "object", "properties": {"name": {"type": "string"}}},
+            "same name": {"$ref": "#/$defs/person"},
         },
-        "properties": {"me": {"$ref": "#/$defs/person"}, "far": {"$ref": "https://a.example/b"}},
+        "properties": {
+            "me": {"$ref": "#/$defs/person"},
+            "partner": {"$ref": "#/$defs/same%20name"},
+            "far": {"$ref": "https://a.example/b"},
+        },
     }
     names = [f.name for f in fields_from_json_schema(json.dumps(schema))]
-    assert names == ["me.name", "far"]
+    assert names == ["me.name", "partner.name", "far"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        (
+            {
+                "$defs": {"person": {"properties": {"friend": {"$ref": "#/$defs/person"}}}},
+                "properties": {"me": {"$ref": "#/$defs/person"}},
+            },
+            "circle",
+        ),
+        ({"$defs": {"a": {"$ref": "#/$defs/a"}}, "properties": {"x": {"$ref": "#/$defs/a"}}},
+         "circle"),
+        ({"properties": {"x": {"$ref": "#/$defs/none"}}}, "does not hold"),
+        ('{"properties": {"x": {"title": "City"}, "x": {"title": "Phone"}}}', "twice"),
+    ],
+)  # fmt: skip
+def test_a_schema_that_cannot_be_read_to_its_end_gives_one_clear_line(schema, said):
+    with pytest.raises(InvalidInput, match=said) as error:
+        fields_from_json_schema(schema)
+    assert "\n" not in str(error.value)
 
 
 def test_a_schema_of_nothing_but_circles_is_refused():

@@ -23,18 +23,17 @@ from agent.learning.training import (
     digest,
     train,
 )
-from agent.learning.weights import network_of, shape, shipped_network, weights_of
+from agent.learning.weights import network_of, shipped_network, weights_of
 from agent.ports import Embedder
 from agent.session import Session, open_session
 from policies.base import Episode
-from policies.candidates import STATE
 from policies.network import Network
 from policies.reinforce import Progress
-from policies.scout import HIDDEN, Scout
+from policies.scout import Scout
 from store.errors import InvalidInput, UnknownId
 from store.journal import Forget
-from tests.conftest import NOW, Result
-from tests.learning import KnowingModel, KnowingRewards, live, practise
+from tests.conftest import NOW
+from tests.learning import KnowingModel, KnowingRewards, forget_all, live, practise, unlearned
 
 PLAN = Plan("scout", warm_start=60, episodes=4, seed=1)
 
@@ -64,11 +63,6 @@ def episodes(session: Session, life: dict[str, str]) -> tuple[Episode, ...]:
 def value(session: Session, episodes: tuple[Episode, ...]) -> LikelihoodValue:
     there = collect(session.graph, session.embedder, NOW)
     return LikelihoodValue(KnowingRewards(), there.references)
-
-
-def unlearned(seed: int = 0) -> Scout:
-    """Our walk with weights that know nothing."""
-    return Scout(Network.fresh(len(STATE), HIDDEN, seed=seed))
 
 
 class Stop(Exception):
@@ -168,16 +162,6 @@ def test_the_same_policy_never_wins_against_itself(
 # ---- a person's training --------------------------------------------------------------------
 
 
-def forget_all(session: Session, policy: str = "scout") -> None:
-    """Weights that know nothing in place of the shipped ones, so that there is much to learn."""
-    from agent.learning.personal import keep
-
-    old = starting_policy(session, policy)
-    new = old.with_network(Network.fresh(*shape(old.network), seed=3))
-    verdict = Verdict(0.0, 0.0, 0.0, 0)
-    keep(session.graph, Plan(policy), old, new, verdict, set(), session, by="train", wins=True)
-
-
 def test_pairs_are_written_learned_from_and_the_better_weights_kept(session: Session):
     live(session.graph)
     forget_all(session)
@@ -198,7 +182,7 @@ def test_pairs_are_written_learned_from_and_the_better_weights_kept(session: Ses
     assert (active.number, active.continues, active.state) == (done.number, 1, "kept")
     own = weights_of(session.graph, "scout")
     assert own is not None
-    assert own.flat.tobytes() == network_of(active).flat.tobytes()
+    assert own.flat.tobytes() == network_of(active, own).flat.tobytes()
     used = starting_policy(session, "scout").network
     assert used.flat.tobytes() == own.flat.tobytes()
     assert session.graph.verify() == ()
@@ -324,102 +308,3 @@ def test_weights_of_another_shape_are_not_used(session: Session):
     keep(session.graph, Plan("scout"), old, older, verdict, set(), session, by="train")
     assert session.graph.learned.active("scout") is not None
     assert weights_of(session.graph, "scout") is None
-
-
-# ---- the command --------------------------------------------------------------------------
-
-
-Memlane = Callable[..., Result]
-
-
-def test_status_and_rollback_from_the_terminal(
-    memlane: Memlane, session: Session, life: dict[str, str]
-):
-    forget_all(session)
-    train_person(session, Plan("scout", warm_start=300, episodes=2), pairs=0)
-    status = memlane("train", "--status", "--policy", "scout", "--json").json
-    assert status["pairs"] == {"written": 14}
-    (policy,) = status["policies"]
-    assert (policy["active"], policy["retrain_due"]) == (2, None)
-    assert [row["state"] for row in policy["weights"]] == ["kept", "kept"]
-    assert "weights in use: 2" in memlane("train", "--status", "--policy", "scout").out
-    back = memlane("train", "--rollback", "--policy", "scout", "--json")
-    assert back.json == {"policy": "scout", "active": 1}
-    assert memlane("train", "--rollback", "0", "--policy", "scout").code == 0
-    gone = memlane("train", "--rollback", "7", "--policy", "scout")
-    assert gone.code == 1
-    assert "--status" in gone.err
-    session.graph.learned.activate("scout", 2)
-    session.graph.apply([Forget(life["gym"])], at=NOW, actor="user")
-    assert "retrain due" in memlane("train", "--status", "--policy", "scout").out
-    doctor = memlane("doctor", "--quick", "--json").json
-    (learned,) = [check for check in doctor["checks"] if check["name"] == "learned"]
-    assert "training of scout is due" in learned["detail"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["--reward", "praise"], 2, "Choose of"),
-        (["--policy", "magic"], 2, "no policy 'magic'"),
-        (["--policy", "top-k"], 2, "does not learn"),
-        (["--episodes", "-3"], 2, "whole numbers"),
-        (["4"], 2, "--rollback"),
-        (["--status", "--rollback"], 2, "two commands"),
-        ([], 1, "at least 10"),
-    ],
-)
-def test_bad_input_is_one_line_and_nothing_is_done(
-    memlane: Memlane, arguments: list[str], code: int, said: str
-):
-    done = memlane("train", *arguments)
-    assert done.code == code
-    assert said in done.err
-    assert len(done.err.strip().splitlines()) == 1
-    assert done.out == ""
-
-
-def test_a_small_life_is_trained_with_a_real_reward_model(
-    memlane: Memlane, session: Session, life: dict[str, str], monkeypatch: pytest.MonkeyPatch
-):
-    """The real 135M model scores, the real encoder embeds: it improves or keeps what was."""
-    monkeypatch.setenv("MEMLANE_REWARD_LLM", "smollm2-135m")
-    forget_all(session)
-    done = memlane(
-        "train", "--policy", "scout", "--warm-start", "200", "--episodes", "2", "--pairs", "0",
-        "--json",
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    trained = done.json
-    assert trained["kept"] == ("new" if trained["after"] > trained["before"] else "old")
-    assert trained["kept"] == "new"  # whoever knows nothing has much to learn
-    assert trained["llm_calls"] > 0
-    again = memlane(
-        "train", "--policy", "scout", "--warm-start", "0", "--episodes", "1", "--pairs", "0",
-        "--json",
-    ).json  # fmt: skip
-    assert again["before"] == pytest.approx(trained["after"], abs=1e-6)
-    assert again["cache_hits"] > 0
-
-
-def test_a_missing_reward_model_is_said_before_anything_is_done(
-    memlane: Memlane, session: Session, life: dict[str, str], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("MEMLANE_REWARD_LLM", "/nowhere/none.gguf")
-    done = memlane("train", "--policy", "scout", "--pairs", "0")
-    assert done.code == 1
-    assert "none.gguf" in done.err
-    assert session.graph.learned.history() == ()
-
-
-def test_ctrl_c_says_how_to_go_on(
-    memlane: Memlane, session: Session, life: dict[str, str], monkeypatch: pytest.MonkeyPatch
-):
-    def interrupted(*_: object, **__: object) -> Scout:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("agent.learning.personal.train", interrupted)
-    done = memlane("train", "--policy", "scout", "--pairs", "0", "--reward", "answer")
-    assert done.code == 130
-    assert "Run the same command again to go on" in done.err
-    assert session.graph.learned.history() == ()

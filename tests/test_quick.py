@@ -25,6 +25,7 @@ COMMANDS = [
     "fill form.html",
     "fill - --no-llm",
     "fill --field Name --field City",
+    "fill form.html --apply --output out.html --overwrite --consent --site air.example",
 ]
 ELSEWHERE = [
     "", "--help", "ask", "ask --help", "ask a b", "ask a --k 0", "ask a --k x", "ask a --policy",

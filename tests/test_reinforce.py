@@ -114,7 +114,7 @@ def test_an_interrupted_training_goes_on_bit_for_bit(stage: str, tmp_path: Path)
 
     with pytest.raises(Stop):
         trained(stage, 30, on_step=stop)
-    resumed = trained(stage, 30, state=State.load(path))
+    resumed = trained(stage, 30, state=State.load(path, Network))
     assert resumed.network.flat.tobytes() == whole.network.flat.tobytes()
 
 
@@ -164,4 +164,4 @@ def test_a_damaged_state_is_refused(tmp_path: Path):
     path = tmp_path / "state.npz"
     Network.fresh(2).save(path)  # weights alone are no state
     with pytest.raises(InvalidInput, match="Begin it anew"):
-        State.load(path)
+        State.load(path, Network)

@@ -167,7 +167,7 @@ def test_a_real_answer_can_be_asked_why(memlane: Memlane):
     assert chosen[0]["text"] == "I live in Jurong West, Singapore."
 
 
-@pytest.mark.parametrize("name", sorted(set(POLICIES) - {"picked", "oracle"}))
+@pytest.mark.parametrize("name", sorted(set(POLICIES) - {"picked", "oracle", "rums-direct"}))
 def test_every_policy_can_be_chosen_and_asked_why(memlane: Memlane, name: str):
     memlane(*CLOCK, "remember", "I live in Jurong West, Singapore.")
     memlane(*CLOCK, "remember", "My boss is Kenji Tan.")
@@ -177,7 +177,7 @@ def test_every_policy_can_be_chosen_and_asked_why(memlane: Memlane, name: str):
     assert name in memlane("ask", "--help").out
 
 
-@pytest.mark.parametrize("name", ["picked", "oracle"])
+@pytest.mark.parametrize("name", ["picked", "oracle", "rums-direct"])
 def test_a_policy_that_lacks_its_tool_is_refused_in_one_line(memlane: Memlane, name: str):
     result = memlane("ask", "Where do I live?", "--policy", name, "--no-llm")
     assert result.code == 2

@@ -75,17 +75,31 @@ class SentenceEncoder:
         """
         if not texts:
             return np.zeros((0, self._dimension), dtype=np.float32)
-        # Lone surrogates (from file names, from cut emoji) are no text to a tokenizer.
-        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         with self._lock:
             vectors = self._model.encode(
-                clean,
+                _clean(texts),
                 batch_size=_BATCH,
                 show_progress_bar=False,
                 convert_to_numpy=True,
                 normalize_embeddings=True,
             )
         return np.ascontiguousarray(vectors, dtype=np.float32)
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
+        """Of each text the embeddings of its tokens in their context: (tokens, dimension), float32.
+
+        The two marks around a text count as tokens, so even an empty one has some.
+        """
+        if not texts:
+            return []
+        with self._lock:
+            found = self._model.encode(
+                _clean(texts),
+                batch_size=_BATCH,
+                show_progress_bar=False,
+                output_value="token_embeddings",
+            )
+        return [np.ascontiguousarray(tokens.numpy(), dtype=np.float32) for tokens in found]
 
     def encode_names(self, names: Sequence[str]) -> Vectors:
         """Unit vectors of short names, one row each: the mean of their tokens' own embeddings.
@@ -98,8 +112,7 @@ class SentenceEncoder:
             return self.encode(names)
         tokenizer, table = self._names
         vectors = np.zeros((len(names), table.shape[1]), dtype=np.float32)
-        clean = [name.encode("utf-8", "replace").decode("utf-8") for name in names]
-        for row, read in enumerate(tokenizer.encode_batch(clean, add_special_tokens=False)):
+        for row, read in enumerate(tokenizer.encode_batch(_clean(names), add_special_tokens=False)):
             if read.ids:
                 vectors[row] = table[read.ids].mean(axis=0)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -123,6 +136,11 @@ class SentenceEncoder:
         weights = first.auto_model.get_input_embeddings().weight
         table = weights.detach().float().numpy()
         return tokenizer, np.ascontiguousarray(table - table.mean(axis=0), dtype=np.float32)
+
+
+def _clean(texts: Sequence[str]) -> list[str]:
+    """Lone surrogates (from file names, from cut emoji) are no text to a tokenizer."""
+    return [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
 
 
 def _stay_offline_and_quiet() -> None:

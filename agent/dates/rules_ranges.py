@@ -46,6 +46,8 @@ def from_to(found: Found) -> When | None:
     if "t" in found:
         return _until_time(found)
     if "n" in found:
+        if words[0].isdigit() and not {"to", "-", "and"} & set(words):
+            return None  # 'zone 3 until 17 August' ends on a day and begins nowhere
         return _from_number(found)
     second = found.when("b")
     if "m" in found:

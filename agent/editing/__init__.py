@@ -40,6 +40,8 @@ from agent.editing.expiry import ended_by, passes, replaces_nothing
 from agent.editing.partial import another, merged, moved
 from agent.editing.questions import Question
 from agent.editing.roles import further_name
+from agent.editing.succession import Succession, in_slot_of
+from agent.editing.swapping import in_its_place
 from agent.triples.tidying import without_lead
 from store.journal import Edit, Expire, Insert, Replace
 from store.partitions import Match
@@ -76,6 +78,7 @@ def plan_edits(
     subclasses: Mapping[str, Subclass],
     judge: Judge | None = None,
     worded: Worded = lambda draft, _: draft,
+    succession: Succession | None = None,
 ) -> EditPlan:
     """Decide for each draft between insert, expire, replace and nothing.
 
@@ -93,6 +96,7 @@ def plan_edits(
             continue
         seen.add(said)
         matches = near(draft)
+        draft = in_its_place(draft, matches)
         told = {match.memory.id: worded(draft, match.memory) for match in matches}
         ending = ended_by(draft, [m for m in matches if m.memory.id not in taken])
         if ending is not None and draft.valid_until is not None:
@@ -121,6 +125,9 @@ def plan_edits(
         old = changed[0] if changed else None
         if old is None and doubtful is None:
             doubtful = next((m for m in free if may_be_no_job(told[m.memory.id], m)), None)
+        if old is None and doubtful is None and succession is not None:
+            old = succession.succeeded(draft, free)
+            draft = draft if old is None else in_slot_of(draft, old)
         if doubtful is not None:
             questions.append(Question(doubtful.memory.id, draft.text))
         elif old is None and judge is not None:

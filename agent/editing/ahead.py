@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from agent.dates import find_times
-from agent.editing.partial import clock, values_of
+from agent.editing.moments import values_of
+from agent.editing.partial import clock
 from store.partitions import Match
 from store.types import Draft, Memory
 

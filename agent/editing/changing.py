@@ -19,9 +19,11 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _CHANGED = re.compile(
-    r"\b(?:my|our) new \b|\b(?:now|from now on|from today|these days|nowadays|instead|no longer)\b"
+    r"\b(?:my|our|an?) new \b"
+    r"|\b(?:now|from now on|from today|these days|nowadays|instead|no longer)\b"
     r"|\b(?:changed|switched|moved|transferred|gone over|went over|turned) (?:[^.,;]{1,40}? )?to\b"
-    r"|\bbecame\b",
+    r"|\bbecame\b|\bbecomes\b|\b(?:took|taken|taking) over\b|\breplace[sd]\b|\bleft\b|\bquit\b"
+    r"|\bdropped\b|\bmoved out\b|\bany ?more\b|\bassigned to\b|\bchanged\b|\bswitched\b",
     re.IGNORECASE,
 )
 _GONE = re.compile(
@@ -53,6 +55,11 @@ def changes_slot(draft: Draft, match: Match) -> bool:
     return any(_has_one(relation) for _, relation in other)
 
 
+def tells_change(draft: Draft) -> bool:
+    """Whether the words say that something is so from some time on: 'now', 'since May', 'new'."""
+    return draft.valid_from is not None or _CHANGED.search(draft.text) is not None
+
+
 def _is_new(relation: str, text: str) -> bool:
     """Whether the text tells of a new one of just this: 'I go to a new hairdresser, Priya'."""
     noun = re.escape(relation.replace("_", " "))
@@ -65,4 +72,9 @@ def _names(text: str, value: str) -> bool:
 
 def _has_one(relation: str) -> bool:
     """A friend is not changed for another; a landlord is."""
-    return not holds_several(relation) and _SEVERAL.fullmatch(relation.replace("_", " ")) is None
+    return not holds_several(relation) and not is_one_of_several(relation)
+
+
+def is_one_of_several(relation: str) -> bool:
+    """Whether it names people of whom one has several, such as friends."""
+    return _SEVERAL.fullmatch(relation.replace("_", " ")) is not None

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from agent.dates import find_times, validity
-from agent.editing.partial import KINDS, MONTHS, clock, values_of
+from agent.editing.moments import KINDS, MONTHS, values_of
+from agent.editing.partial import clock
 from store.journal import Amend
 from store.types import Memory, Triple
 

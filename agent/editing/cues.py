@@ -21,7 +21,8 @@ _DENIAL = re.compile(
       |switch(?:ed)?\ (?:\w+\ ){0,3}off|off|leave\ (?:\w+\ ){0,4}out|steer\ clear
       |stay\ (?:away|clear)
       |keep\ (?:\w+\ )?(?:away|out)|rid|hate|dislike\w*|detest|loathe|tired\ of|fed\ up|sick\ of
-      |gave\ up|given\ up|done\ with|unsubscrib\w+|reject\w*|oppos\w+|instead\ of|rather\ than
+      |gave\ up|given\ up|cut\ out|done\ with
+      |unsubscrib\w+|reject\w*|oppos\w+|instead\ of|rather\ than
       |other\ than|anything\ but|away\ from|lost\ interest|gone\ off|free\ of|reduc\w+|refus\w+
       |unnecessary|irrelevant|indifferent|sold|lost|left|ended|broke\ up|divorced)\b|n['’]t\b
       |不|没|别
@@ -30,7 +31,7 @@ _DENIAL = re.compile(
 )
 _NO_LONGER = re.compile(
     r"\b(?:no longer|any ?more|any longer|not .{1,30} again|never .{0,30}again|stopped|quit"
-    r"|gave up|used to|changed my mind|done with|tired of|sold|lost)\b|不再",
+    r"|gave up|cut out|used to|changed my mind|done with|tired of|sold|lost)\b|不再",
     re.IGNORECASE,
 )
 _CHANGE = re.compile(

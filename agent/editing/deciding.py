@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from agent.editing.compare import values
 from agent.editing.cues import averse, common, counts, coverage, folded, is_request, value_and_slot
+from agent.editing.moments import values_of
 from agent.editing.pairs import Judgement, Verdict
-from agent.editing.partial import values_of
 from agent.triples.shapes import PERSON
 from store.partitions import Match
 from store.types import Draft

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from agent.dates import TimeSpan, validity
 from agent.editing.compare import slot
+from agent.editing.moments import values_of
 from agent.triples.relations import LASTING
 from store.partitions import Match
 from store.records import entity_key
@@ -28,9 +29,9 @@ _AT = frozenset("is_at departs_at arrives_at".split())
 _CLOCK = re.compile(r"\d:\d\d|\d ?[ap]\.?m\b", re.IGNORECASE)
 _DUE = re.compile(r"\b(?:must|need to|have to|has to|should|deadline|due|by)\b", re.IGNORECASE)
 _BEGINS = re.compile(
-    r"\b(?:mov(?:e|es|ed|ing)|start(?:s|ed|ing)?|beg[aiu]n\w*|join(?:s|ed|ing)?|becom\w+|became"
-    r"|switch\w*|chang\w+|tak\w+ over|took over|married|marry\w*|transfer\w*|promoted|hired"
-    r"|settled|new|will)\b|['’]ll\b",
+    r"\b(?:mov(?:e|es|ed|ing)|went to|start(?:s|ed|ing)?|beg[aiu]n\w*|join(?:s|ed|ing)?"
+    r"|becom\w+|became|switch\w*|chang\w+|tak\w+ over|took over|married|marry\w*|transfer\w*"
+    r"|promoted|hired|settled|new|will)\b|['’]ll\b",
     re.IGNORECASE,
 )
 _SUBJECT = r"^(?:(?:back )?(?:in|until|from|before) [^,]{2,30}, )?(?:i|we|he|she|my [\w'’ ]{2,30}?)"
@@ -55,7 +56,9 @@ def is_arranged(text: str, triples: Sequence[Triple] = ()) -> bool:
     Anything is that takes place at a time of day; 'the new tram opens on 12 May' goes on after it.
     """
     at_a_time = any(t.relation in _AT and _CLOCK.search(t.tail) for t in triples)
-    return at_a_time or _STANDS.search(text) is not None
+    found = values_of(text)
+    on_a_day = bool(found["date"]) and len(found["time"]) == 1
+    return at_a_time or on_a_day or _STANDS.search(text) is not None
 
 
 def held(

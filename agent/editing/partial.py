@@ -13,19 +13,9 @@ from datetime import datetime
 
 from agent.editing.cues import common, folded
 from agent.editing.expiry import held
+from agent.editing.moments import KINDS, values_of
 from store.types import Draft, Memory, Triple
 
-MONTHS = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
-    r"|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
-)
-KINDS: Mapping[str, re.Pattern[str]] = {
-    kind: re.compile(pattern, re.IGNORECASE)
-    for kind, pattern in (
-        ("date", rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}} {MONTHS}(?: \d{{4}})?\b"),
-        ("time", r"\b\d{1,2}(?::\d{2})(?:\s?[ap]\.?m\b\.?)?|\b\d{1,2}\s?[ap]\.?m\b\.?"),
-    )
-}
 _CODE = re.compile(r"\b(?=[A-Z-]*\d)[A-Z0-9-]{1,6}\b")
 _TIMED = frozenset("is_at departs_at arrives_at expected_on reserved_for expires_on".split())
 _ENDS = frozenset("departs_at arrives_at".split())
@@ -46,11 +36,6 @@ _ABOUT_MOVING = frozenset(
     set start begin tak plac time at appointment depart departur leav arriv arrival land flight
     train instead""".split()
 )
-
-
-def values_of(text: str) -> dict[str, list[str]]:
-    """Dates and times of a text as they stand there, by kind."""
-    return {kind: pattern.findall(text) for kind, pattern in KINDS.items()}
 
 
 def moved(draft: Draft, memory: Memory) -> bool:

@@ -2,9 +2,10 @@
 
 The paper's prompt (Table 9) asks a large model to "organize the raw user data into standardized
 memory data". A 1.5B model needs less freedom: one chunk at a time, a numbered list, worked
-examples as chat turns, and a guard (``guards``) that compares each line with its source. Two kinds
-of text need no model at all: single clean sentences, and label/value screens (``screens``). The
-prompt and the parser of its replies are both here, so that a change to one shows the other.
+examples as chat turns, and a guard (``guards``) that compares each line with its source. Three
+kinds of text need no model at all: single clean sentences, screens of labelled values
+(``screens``), vouchers and passes (``passes``). The prompt and the parser of its replies are both
+here, so that a change to one shows the other.
 
 Invariant: what the source says and the model leaves out comes back through the coverage guard;
 what the model adds is dropped. Text inside a source is data and never an instruction.
@@ -19,6 +20,7 @@ from datetime import datetime
 from agent.extraction.guards import clean_sentence, guard, has_verb, is_clean, tied
 from agent.extraction.mail import without_headers
 from agent.extraction.outlines import read_outline
+from agent.extraction.passes import read_pass
 from agent.extraction.pronouns import split_facts
 from agent.extraction.screens import read_screen
 from agent.extraction.sentences import Chunk, chunks, declarative, is_chinese, sentences
@@ -128,6 +130,8 @@ def extract(
     if kind is SourceKind.NOTE:
         outline = read_outline(text)
         found, text = list(outline.memories), outline.rest
+    if labelled and (card := read_pass(text)):
+        return (card,)
     screen = read_screen(without_headers(text), least=2 if labelled else 3)
     found += screen.memories
     for chunk in chunks(screen.rest):

@@ -34,6 +34,11 @@ _GENERIC = frozenset(
     " general other various inbox today journal diary facts summary overview".split()
 )
 """Headings that tell nothing about what stands below them."""
+_LISTS = _GENERIC | frozenset(
+    "list remember reminder reminders memo memos things important quick daily weekly monthly my the"
+    " to do of for and self monday tuesday wednesday thursday friday saturday sunday week".split()
+)
+"""Words of headings that add nothing to a whole sentence: 'Monday list', 'To remember'."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +160,19 @@ def _is_bare(item: _Item) -> bool:
 def _sentence(context: Sequence[str], said: str) -> str:
     """'Trip to Rome, Hotel: booked for three nights.'; what the bullet says itself is left out."""
     known = content(said)
-    above = [name for name in context if name.lower() not in _GENERIC][-2:]
+    whole = said[:1].isupper() and has_verb(said)
+    above = [name for name in context if not _is_generic(name, whole=whole)][-2:]
     above = [name for name in above if not content(name) or not content(name) <= known]
     ended = said if re.search(r"[.!?。！？]$", said) else f"{said}."
     return f"{', '.join(above)}: {ended}" if above else ended[:1].upper() + ended[1:]
+
+
+def _is_generic(heading: str, *, whole: bool) -> bool:
+    """Whether a heading names nothing, beside a ``whole`` sentence or a mere piece of one."""
+    if heading.lower() in _GENERIC:
+        return True
+    said = set(re.findall(r"[\w-]+", heading.lower()))
+    return whole and len(said) > 0 and said <= _LISTS
 
 
 def _bare(text: str) -> str:

@@ -8,67 +8,95 @@ the document.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
-import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from agent.forms.fields import MAX_FIELDS, FormField, Option
-from agent.forms.html import read_html
+from agent.forms.html import read_page
+from agent.forms.schema import read_schema
 from store.errors import InvalidInput
 
 __all__ = [
+    "Form",
     "FormField",
     "Option",
     "fields_from_csv_header",
     "fields_from_html",
     "fields_from_json_schema",
     "fields_from_labels",
+    "open_form",
     "read_form",
 ]
 
 MAX_CHARACTERS = 2_000_000
-MAX_SCHEMA_DEPTH = 12
+Kind = Literal["html", "json", "csv"]
 
 
-def read_form(source: Path | str, *, kind: str | None = None) -> tuple[FormField, ...]:
-    """Read a form from a file (``Path``) or from text that was piped in (``str``).
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form as it was read."""
 
-    ``kind`` is "html", "json" or "csv"; without it the file's suffix and then its first
-    character decide.
+    title: str
+    kind: Kind
+    fields: tuple[FormField, ...]
+    text: str
+    encoding: str = "utf-8"
+    """By which ``text`` gives the very bytes that were read."""
+    notes: tuple[str, ...] = ()
+    """What of it was not read, a line each."""
+
+
+def read_form(source: Path | bytes | str, *, kind: Kind | None = None) -> tuple[FormField, ...]:
+    """The fields of a form; see ``open_form``."""
+    return open_form(source, kind=kind).fields
+
+
+def open_form(source: Path | bytes | str, *, kind: Kind | None = None) -> Form:
+    """Read a form from a file (``Path``) or from what was piped in.
+
+    Without ``kind`` the file's suffix and then its first character decide what it is.
 
     :raises InvalidInput: if the file cannot be read, or what it holds is no form.
     """
+    encoding, title = "utf-8", "the form"
     if isinstance(source, Path):
-        text = _read_text(source)
         title = source.name
         kind = kind or _KIND_OF_SUFFIX.get(source.suffix.lower())
+        source = _bytes_of(source)
+    if isinstance(source, bytes):
+        text, encoding = _decoded(source)
     else:
-        text, title = source, "the form"
-    text = text.lstrip("\ufeff")
-    if not text.strip():
+        text = source
+    shown = text.removeprefix("\ufeff")
+    if not shown.strip():
         raise InvalidInput(f"{title} is empty; give an HTML page, a JSON Schema or a CSV header.")
-    if len(text) > MAX_CHARACTERS:
+    if len(shown) > MAX_CHARACTERS:
         raise InvalidInput(
             f"{title} is longer than {MAX_CHARACTERS:,} characters; cut the form out."
         )
-    if "\0" in text:
+    if "\0" in shown:
         raise InvalidInput(
             f"{title} is no text file; give an HTML page, a JSON Schema or a CSV header."
         )
-    match kind or _sniff(text):
+    kind = kind or _sniff(shown)
+    notes: tuple[str, ...] = ()
+    match kind:
         case "html":
-            return fields_from_html(text, title=title)
+            fields, notes = _page(text, title)
         case "json":
-            return fields_from_json_schema(text, title=title)
+            fields = fields_from_json_schema(shown, title=title)
         case _:
-            return fields_from_csv_header(text, title=title)
+            fields = fields_from_csv_header(shown, title=title)
+    return Form(title, kind, fields, text, encoding, notes)
 
 
-_KIND_OF_SUFFIX = {
+_KIND_OF_SUFFIX: dict[str, Kind] = {
     ".html": "html",
     ".htm": "html",
     ".xhtml": "html",
@@ -78,21 +106,35 @@ _KIND_OF_SUFFIX = {
 }
 
 
-def _read_text(path: Path) -> str:
+def _bytes_of(path: Path) -> bytes:
     try:
         if path.stat().st_size > 4 * MAX_CHARACTERS:
             raise InvalidInput(f"{path.name} is too large for a form; cut the form out.")
-        raw = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise InvalidInput(f"Cannot read {path}: {error.strerror or error}.") from None
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        # Old pages are still served in Latin-1; every byte decodes, and names stay readable.
-        return raw.decode("latin-1")
 
 
-def _sniff(text: str) -> str:
+_CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
+
+
+def _decoded(raw: bytes) -> tuple[str, str]:
+    """The text of a page and the encoding that gives its bytes back exactly."""
+    named = _CHARSET.search(raw[:2000])
+    declared = [named[1].decode("ascii")] if named else []
+    wide = {codecs.BOM_UTF16_LE: ["utf-16-le"], codecs.BOM_UTF16_BE: ["utf-16-be"]}
+    for encoding in (*wide.get(raw[:2], ()), "utf-8", *declared):
+        try:
+            text = raw.decode(encoding)
+            if text.encode(encoding) == raw:
+                return text, encoding
+        except (UnicodeError, LookupError):
+            continue
+    # Every byte is a character of Latin-1, and names stay readable.
+    return raw.decode("latin-1"), "latin-1"
+
+
+def _sniff(text: str) -> Kind:
     start = text.lstrip()[:1]
     if start == "<":
         return "html"
@@ -139,10 +181,22 @@ def fields_from_html(text: str, *, title: str = "the page") -> tuple[FormField, 
 
     :raises InvalidInput: if there is no field to fill.
     """
-    fields = read_html(text)
-    if not fields:
+    return _page(text, title)[0]
+
+
+def _page(text: str, title: str) -> tuple[tuple[FormField, ...], tuple[str, ...]]:
+    """The fields of a page, and the line about its frames."""
+    page = read_page(text)
+    frames = f"{page.frames} frame{'s' if page.frames != 1 else ''}"
+    if not page.fields and page.frames:
+        raise InvalidInput(
+            f"{title} holds no form fields itself but {frames}, each a page of its own:"
+            " open the frame alone, save it and give that page."
+        )
+    if not page.fields:
         raise InvalidInput(f"{title} holds no form fields; is it an HTML page with a form?")
-    return _checked(fields, title)
+    note = f"{title}: {frames} not read; a frame is a page of its own, give it by itself."
+    return _checked(page.fields, title), (note,) if page.frames else ()
 
 
 def fields_from_json_schema(
@@ -150,26 +204,12 @@ def fields_from_json_schema(
 ) -> tuple[FormField, ...]:
     """The properties of a JSON Schema; those of nested objects get dotted names.
 
-    References inside the document are followed, one that leads back to itself is left out.
-
-    :raises InvalidInput: if it is no JSON, or names no properties.
+    :raises InvalidInput: if it is no JSON, names no properties, or refers to itself in a circle.
     """
-    schema: Any = source
-    if isinstance(source, str):
-        try:
-            schema = json.loads(source)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise InvalidInput(f"{title} is no valid JSON: {error}.") from None
-    if not isinstance(schema, dict):
-        raise InvalidInput(f"{title} is no JSON Schema: it must be an object with properties.")
-    fields: list[FormField] = []
-    _walk_schema(_Schema(schema, fields), schema, "", (), (), 0)
-    if not fields:
-        raise InvalidInput(f"{title} is no JSON Schema of a form: it names no properties.")
-    return _checked(fields, title)
+    return _checked(read_schema(source, title), title)
 
 
-def _checked(fields: list[FormField], title: str) -> tuple[FormField, ...]:
+def _checked(fields: Sequence[FormField], title: str) -> tuple[FormField, ...]:
     if len(fields) > MAX_FIELDS:
         raise InvalidInput(
             f"{title} has {len(fields):,} fields; at most {MAX_FIELDS:,} are filled."
@@ -177,119 +217,3 @@ def _checked(fields: list[FormField], title: str) -> tuple[FormField, ...]:
     if not fields:
         raise InvalidInput(f"{title} names no fields.")
     return tuple(fields)
-
-
-@dataclass(frozen=True, slots=True)
-class _Schema:
-    root: dict[str, Any]
-    fields: list[FormField]
-
-
-def _walk_schema(
-    schema: _Schema,
-    node: object,
-    name: str,
-    context: tuple[str, ...],
-    trail: tuple[str, ...],
-    depth: int,
-) -> None:
-    """Append the leaves under ``node``. ``trail`` holds the references being followed."""
-    if not isinstance(node, dict) or depth > MAX_SCHEMA_DEPTH or len(schema.fields) > MAX_FIELDS:
-        return
-    node, trail, circular = _resolved(schema.root, node, trail)
-    if circular:
-        return
-    properties = node.get("properties")
-    if isinstance(properties, dict):
-        title = str(node.get("title") or name.rpartition(".")[2])
-        inner = (*context, title) if title else context
-        for key, child in properties.items():
-            path = f"{name}.{key}" if name else str(key)
-            _walk_schema(schema, child, path, inner, trail, depth + 1)
-    for part in _as_list(node.get("allOf")):
-        if isinstance(part, dict) and ("properties" in part or "$ref" in part or "allOf" in part):
-            _walk_schema(schema, part, name, context, trail, depth + 1)
-            properties = properties or {}
-    if name and not isinstance(properties, dict):
-        schema.fields.append(_leaf(node, name, context))
-
-
-def _resolved(
-    root: dict[str, Any], node: dict[str, Any], trail: tuple[str, ...]
-) -> tuple[dict[str, Any], tuple[str, ...], bool]:
-    """The node with its references and its first real alternative merged in."""
-    for _ in range(MAX_SCHEMA_DEPTH):
-        reference = node.get("$ref")
-        if isinstance(reference, str):
-            if reference in trail:
-                return node, trail, True
-            trail = (*trail, reference)
-            rest = {k: v for k, v in node.items() if k != "$ref"}
-            node = {**_pointed_at(root, reference), **rest}
-            continue
-        choices = [
-            c
-            for c in (*_as_list(node.get("anyOf")), *_as_list(node.get("oneOf")))
-            if isinstance(c, dict) and c.get("type") != "null" and "const" not in c
-        ]
-        if choices and "type" not in node and "properties" not in node:
-            rest = {k: v for k, v in node.items() if k not in ("anyOf", "oneOf")}
-            node = {**choices[0], **rest}
-            continue
-        return node, trail, False
-    return node, trail, True
-
-
-def _pointed_at(root: dict[str, Any], reference: str) -> dict[str, Any]:
-    """What a local JSON pointer names; an empty node for one that leads nowhere or outside."""
-    if not reference.startswith("#"):
-        return {}
-    node: Any = root
-    for step in reference[1:].strip("/").split("/") if reference != "#" else ():
-        step = step.replace("~1", "/").replace("~0", "~")
-        node = node.get(step) if isinstance(node, dict) else None
-    return dict(node) if isinstance(node, dict) else {}
-
-
-def _leaf(node: dict[str, Any], name: str, context: tuple[str, ...]) -> FormField:
-    kinds = [k for k in _as_list(node.get("type")) if isinstance(k, str) and k != "null"]
-    kind = kinds[0] if kinds else "string"
-    if kind == "string":
-        kind = _TYPE_OF_FORMAT.get(str(node.get("format", "")).lower(), "text")
-    options = tuple(
-        Option(str(value), str(value)) for value in _as_list(node.get("enum")) if value is not None
-    ) or tuple(
-        Option(str(c["const"]), str(c.get("title", c["const"])))
-        for c in _as_list(node.get("oneOf"))
-        if isinstance(c, dict) and "const" in c
-    )
-    length = node.get("maxLength")
-    return FormField(
-        name=name,
-        label=str(node.get("title") or ""),
-        type="select" if options else kind.lower(),
-        id=name.rpartition(".")[2],
-        hint=str(node.get("description") or ""),
-        section=" ".join(context),
-        options=options,
-        pattern=str(node.get("pattern") or ""),
-        max_length=length if isinstance(length, int) and length > 0 else None,
-    )
-
-
-_TYPE_OF_FORMAT = {
-    "date": "date",
-    "date-time": "datetime-local",
-    "time": "time",
-    "email": "email",
-    "idn-email": "email",
-    "uri": "url",
-    "phone": "tel",
-    "password": "password",
-}
-
-
-def _as_list(value: object) -> list[Any]:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, list) else [value]

@@ -8,14 +8,14 @@ it literally.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.forms.fields import ME, Asked, FormField
 from agent.forms.patterns import VALUES
 from agent.forms.sentences import NEGATED, OUTDATED
-from agent.forms.values import Value, dates_in, fit, fit_date
+from agent.forms.values import Value, dates_in, fit, fit_date, without_when
 from agent.forms.words import fold, is_unspaced, role_in, words
 from agent.ports import ChatTurn, Embedder, LanguageModel
 from store.types import Memory
@@ -31,10 +31,21 @@ _CONSENT = frozenset(
 )
 _NOT = re.compile(r"\b(?:not|never|no longer|don['’]t|doesn['’]t|can['’]t|cannot)\b", re.IGNORECASE)
 _COPULA = re.compile(
-    r"\s(?:is|are|was|:|=|will be|is called)\s+(?:now |the |a |an |on |at )?", re.IGNORECASE
+    r"\s(?P<verb>(?:is|are|was|will be)(?: now)?(?: called| named)?|changed to|:|=)"
+    r"\s+(?:the |a |an |on |at )?",
+    re.IGNORECASE,
+)
+_SINCE = re.compile(
+    r"^(?:since|from|as of|on|these days|now|today)\b.{0,30}?,? (?=(?:my|our)\b)", re.IGNORECASE
 )
 _CLOSEST = 3
-_LEAST_SIMILARITY = 0.55
+LEAST_SIMILARITY = 0.55
+"""Cosine from which a memory may say what a field asks for in other words."""
+_MOST_POINTED = 10
+"""Fields of one form that the language model looks at: each takes it a second or more."""
+
+Near = Callable[[str], Sequence[Memory]]
+"""The memories nearest to a question, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +61,12 @@ def answers(
     questions: Sequence[tuple[FormField, Asked]],
     memories: Sequence[Memory],
     *,
-    embedder: Embedder | None,
+    near: Near,
     llm: LanguageModel | None,
 ) -> dict[int, Answer]:
     """Answers by ``id`` of the field; fields without one are absent."""
     found: dict[int, Answer] = {}
+    pointed = 0
     stems = [(memory, _stems(memory.text)) for memory in memories]
     for field, ask in questions:
         if field.type == "radio" and not field.options:
@@ -67,8 +79,10 @@ def answers(
         holding = [m for m, said in stems if content <= said and _speaks_of(m.text, ask.subject)]
         holding.sort(key=lambda m: m.created, reverse=True)
         answer = next((a for m in holding if (a := _stated(field, ask, m, content))), None)
-        if answer is None and llm is not None and field.type not in ("checkbox", "boolean"):
-            close = holding or _closest(ask.question, memories, embedder)
+        asks_model = llm is not None and field.type not in ("checkbox", "boolean")
+        if answer is None and llm is not None and asks_model and pointed < _MOST_POINTED:
+            close = holding or near(ask.question)
+            pointed += bool(close)
             answer = _pointed_at(field, ask, close[:_CLOSEST], llm)
         if answer is not None:
             found[id(field)] = answer
@@ -104,24 +118,42 @@ def _stated(field: FormField, ask: Asked, memory: Memory, content: frozenset[str
         dates = [d for d, _, _ in dates_in(text)]
         written = fit_date(dates[0], field) if len(set(dates)) == 1 else None
         return Answer(written, 0.8, (memory.id,)) if written else None
+    text = _SINCE.sub("", text)
     for copula in _COPULA.finditer(text):
         before, after = text[: copula.start()], text[copula.end() :]
+        turned = _turned(text, copula, content)
+        value = fit(turned, None, field) if turned else None
+        if value is not None:
+            return Answer(value, 0.8, (memory.id,))
         if not content <= _stems(before) or set(words(before)) & OUTDATED or NEGATED.match(after):
             continue
         if not re.match(r"(?:my|our|the|i|it)\b|我", before, re.IGNORECASE):
             continue
         shape = _shape(field, asked)
         match = re.match(VALUES[shape], after)
-        if match is None:
+        if match is None or re.match(r"(?:my|our)\b", after, re.IGNORECASE):
             continue
         # Words beside the asked ones may make it another thing: 'my old library card number'.
         spare = len(_stems(before) - content - _IDLE)
-        value = fit(match.group().strip(), None, field)
+        value = fit(without_when(match.group().strip()), None, field)
         if value is not None:
             return Answer(value, max(0.5, 0.85 - 0.1 * spare), (memory.id,))
     if field.options:
         return _option(field, memory)
     return None
+
+
+def _turned(text: str, copula: re.Match[str], content: frozenset[str]) -> str | None:
+    """The value of 'VALUE is my gym'; None where the sentence says more, or something else."""
+    before, after = text[: copula.start()], without_when(text[copula.end("verb") :].strip())
+    mine = re.match(r"(?:my|our)\s", after, re.IGNORECASE)
+    named = before[:1].isupper() or before[:1].isdigit() or is_unspaced(before)
+    if mine is None or not named or len(before.split()) > 5 or re.match(r"(?:I|My|We)\b", before):
+        return None
+    said = _stems(after)
+    if not content <= said or said - content - _IDLE or set(words(after)) & OUTDATED:
+        return None
+    return before
 
 
 def _shape(field: FormField, asked: set[str]) -> str:
@@ -159,13 +191,18 @@ def _yes_or_no(field: FormField, memory: Memory, content: frozenset[str]) -> Ans
 # --- by similarity and language model ---
 
 
-def _closest(question: str, memories: Sequence[Memory], embedder: Embedder | None) -> list[Memory]:
-    if embedder is None or not memories:
-        return []
-    vectors = embedder.encode([question, *(m.text for m in memories)])
-    likeness = vectors[1:] @ vectors[0]
-    order = sorted(range(len(memories)), key=lambda i: -float(likeness[i]))[:_CLOSEST]
-    return [memories[i] for i in order if float(likeness[i]) >= _LEAST_SIMILARITY]
+def nearest(memories: Sequence[Memory], embedder: Embedder | None) -> Near:
+    """Nearness where no index of the memories exists."""
+
+    def near(question: str) -> Sequence[Memory]:
+        if embedder is None or not memories:
+            return ()
+        vectors = embedder.encode([question, *(m.text for m in memories)])
+        likeness = vectors[1:] @ vectors[0]
+        order = sorted(range(len(memories)), key=lambda i: -float(likeness[i]))[:_CLOSEST]
+        return [memories[i] for i in order if float(likeness[i]) >= LEAST_SIMILARITY]
+
+    return near
 
 
 def _pointed_at(

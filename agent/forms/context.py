@@ -17,7 +17,7 @@ _IDENTITY_TYPES = frozenset({"text", "email", "tel", ""})
 _PROFILE_KEYS = frozenset(
     "name given-name family-name additional-name email tel username nickname street-address"
     " address-line1 postal-code address-level2 country bday bday-day bday-month bday-year"
-    " organization".split()
+    " organization display-name".split()
 )
 _NO_IDENTITY = frozenset(
     {"username", "one-time-code", "captcha", "search", "organization", "pin", "cc-csc", "cc-number"}

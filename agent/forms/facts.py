@@ -22,7 +22,7 @@ from agent.forms.patterns import (
 )
 from agent.forms.places import country_named
 from agent.forms.sentences import NEGATED, ONE_DAY, OUTDATED, STAY, VERBS
-from agent.forms.values import dates_in
+from agent.forms.values import dates_in, without_when
 from agent.forms.words import fold, is_unspaced, matches, role_in, words
 from store.types import Memory
 
@@ -231,6 +231,7 @@ def _clean(key: str, value: str) -> Iterator[str]:
             year = short.group(2)
             yield f"{year if len(year) == 4 else '20' + year}-{int(short.group(1)):02d}"
         return
+    value = without_when(value)
     if not value.endswith(("Inc.", "Ltd.", "Co.", "Corp.", "Jr.", "Sr.")):
         value = value.rstrip(".")
     if not value or NEGATED.match(value) or len(value) > 200:
@@ -248,7 +249,7 @@ def _clean(key: str, value: str) -> Iterator[str]:
                 yield value
         case "street-address":
             if "@" not in value and "://" not in value:
-                yield _WHEN.sub("", value).strip(" ,")
+                yield value
         case "nationality":
             if country_named(value) is not None:
                 yield value
@@ -260,12 +261,6 @@ def _clean(key: str, value: str) -> Iterator[str]:
             yield value
 
 
-# 'I moved to 5 Mill Road last year': the end of the sentence is no part of the address.
-_WHEN = re.compile(
-    r"\s+(?:(?:last|this|next) (?:year|month|week|spring|summer|autumn|fall|winter)|recently|now"
-    r"|yesterday|today|in (?:19|20)\d\d|since .*|(?:\w+ )?(?:years?|months?|weeks?) ago"
-    r"|with my .*|and .*|on \d{4}-\d\d-\d\d)[,.]?$"
-)
 _NO_NAMES = frozenset(
     "i not now currently in at on from here sure sorry happy vegetarian vegan married single"
     " left".split()
@@ -274,10 +269,17 @@ _NO_NAMES = frozenset(
 
 # --- people ---
 
+_PERSON = r"(?P<name>(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[A-ZÀ-Þ][\w'’\-]+(?: [A-ZÀ-Þ][\w'’\-]+){0,3})"
+_REL = r"(?P<rel>[a-z][a-z \-]{2,24}?)"
 _CALLED = re.compile(
-    r"\b[Mm]y (?P<rel>[a-z][a-z \-]{2,24}?)(?:['’]s name)?(?: is| was|,)?(?: called| named)? "
-    r"(?P<name>(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[A-ZÀ-Þ][\w'’\-]+(?: [A-ZÀ-Þ][\w'’\-]+){0,3})"
+    rf"\b[Mm]y {_REL}(?:['’]s name)?(?: is| was| changed to|,)?(?: now)?(?: called| named)? "
+    rf"{_PERSON}"
 )
+_IS_MY = re.compile(
+    rf"{_PERSON} (?:is|has been|will be|became)(?: now)? my {_REL}"
+    r"(?=[.,;!]|$| (?:now|since|from|as of|and|who|but|these)\b)"
+)
+_NEW = re.compile(rf"\b(?:have|got) a new {_REL}(?:,|:| called| named) {_PERSON}")
 
 
 def people_named(memories: Iterable[Memory]) -> Iterator[tuple[str, str, Memory]]:
@@ -292,7 +294,7 @@ def _people_of(memory: Memory) -> tuple[tuple[str, str, Memory], ...]:
 
 
 def _named_in(memory: Memory) -> Iterator[tuple[str, str, Memory]]:
-    for match in _CALLED.finditer(memory.text):
+    for match in (m for p in (_CALLED, _IS_MY, _NEW) for m in p.finditer(memory.text)):
         parts = words(match["rel"])
         role = role_in(match["rel"])
         if role and role != "employer" and parts and not set(parts) & OUTDATED and len(parts) <= 3:

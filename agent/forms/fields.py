@@ -41,7 +41,13 @@ class FormField:
     """The heading of its group: a fieldset's legend, the property that holds a schema's."""
     options: tuple[Option, ...] = ()
     pattern: str = ""
+    """What the whole value must match, where the form says so."""
+    min_length: int = 0
     max_length: int | None = None
+    other_labels: tuple[str, ...] = ()
+    """Labels that the page gives it besides ``label``."""
+    site: str = ""
+    """The host that the value goes to; empty where the form names none."""
     form: int = 0
     """Which form of the page; fields of one form are about the same thing."""
     form_words: str = ""
@@ -65,8 +71,24 @@ class Asked:
     """The field in its own words."""
     qualifiers: frozenset[str] = frozenset()
     """Other words of the label ('work', 'hotel'), which choose among several values."""
+    beside: frozenset[str] = frozenset()
+    """Keys that other fields of the same form ask for, of the same person."""
+    delivery: bool = False
+    """Whether it is a line of a delivery or billing address."""
+    unclear: bool = False
+    """Whether its own words ask for two things at once."""
+    note: str = ""
+    """What to tell the person about it, in one line."""
+
+    @property
+    def consent_name(self) -> str:
+        """What the person agrees to have filled: 'passport-number', 'mother: passport-number'."""
+        asked = self.key or " ".join(self.question.lower().split())
+        return asked if self.subject == ME else f"{self.subject}: {asked}"
 
     @property
     def fillable(self) -> bool:
         """Whether a memory may answer it at all."""
+        if self.unclear:
+            return False
         return self.key is None or vocabulary().keys[self.key].policy is Policy.FILL

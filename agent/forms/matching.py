@@ -16,7 +16,17 @@ from dataclasses import replace
 from agent.forms.context import settle_by_neighbours
 from agent.forms.fields import ME, Asked, FormField
 from agent.forms.keys import Policy, vocabulary
-from agent.forms.words import Match, is_unspaced, leftovers, matches, nearest_words, role_in, words
+from agent.forms.together import settle_together
+from agent.forms.words import (
+    Match,
+    is_unspaced,
+    leftovers,
+    matches,
+    nearest_words,
+    role_in,
+    whole_role,
+    words,
+)
 from agent.ports import Embedder, Vectors
 
 _LEAST_EVIDENCE = 0.9
@@ -52,6 +62,7 @@ def match_fields(
     settle_by_neighbours(fields, asked)
     if embedder is not None:
         _settle_by_similarity(asked, embedder)
+    settle_together(fields, asked, lambda label: _first_key((label,)))
     return tuple(asked)
 
 
@@ -83,7 +94,9 @@ def _asked(field: FormField, *, after: bool) -> Asked:
         alternatives.setdefault(match.key, match.alternatives)
     _vote_by_type(field, votes)
     if not votes:
-        return base
+        # 'Landlord' or 'Your dentist' asks who that is; 'Reference' mostly asks for a number.
+        person = whole_role(label or question) not in (None, "employer", "referee")
+        return replace(base, key="name", via="words", confidence=0.8) if person else base
     key, weight = max(votes.items(), key=lambda item: item[1])
     if weight < _LEAST_EVIDENCE:
         return base

@@ -54,6 +54,7 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     Attribute("family-name", r"(?:last|family) name|surname", "name", chinese="姓"),
     Attribute("additional-name", r"middle name", "name"),
     Attribute("nickname", r"nickname|preferred name", "name", chinese="昵称|小名|外号"),
+    Attribute("display-name", r"display name|screen name|gamer ?tag", "handle"),
     Attribute(
         "username",
         r"user ?name|login(?: name)?|user id|account name",

@@ -166,6 +166,17 @@ def split_address(text: str) -> dict[str, str]:
     return parts
 
 
+_NUMBER = r"\d+ ?[A-Za-z]?(?:[-/]\d+[A-Za-z]?)?"
+_NUMBER_FIRST = re.compile(rf"^(?P<number>{_NUMBER}) (?P<street>[^\d\W].*)$")
+_NUMBER_LAST = re.compile(rf"^(?P<street>.*[^\d\W]\.?) (?P<number>{_NUMBER})$")
+
+
+def split_street(line: str) -> tuple[str, str] | None:
+    """The street and the house number of an address line; None where they do not show."""
+    found = _NUMBER_FIRST.match(line) or _NUMBER_LAST.match(line)
+    return (found["street"], found["number"]) if found else None
+
+
 def _read_tail(pieces: list[str], parts: dict[str, str], code: str) -> None:
     """Take postal code, state and city off the end of the pieces."""
     last = pieces[-1]

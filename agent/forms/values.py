@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from agent.forms.fields import FormField, Option
+from agent.forms.limits import accepts
 from agent.forms.places import country_named, state_forms
 from agent.forms.words import fold, words
 from agent.results import Value as Value
@@ -62,6 +63,25 @@ def dates_in(text: str) -> Iterator[tuple[str, int, int]]:
             yield f"{head}-{month:02d}" + (f"-{day:02d}" if day else ""), found.start(), found.end()
 
 
+# 'I moved to 5 Mill Road last year': the end of the sentence is no part of the address.
+_WHEN = re.compile(
+    r",?\s+(?:(?:last|this|next) (?:year|month|week|spring|summer|autumn|fall|winter|morning)"
+    r"|recently|now|nowadays|currently|these days|at the moment|from (?:now|today)(?: on)?"
+    r"|yesterday|today|in (?:19|20)\d\d|since .*|(?:\w+ )?(?:years?|months?|weeks?) ago"
+    r"|with my .*|and .*|(?:on|from|as of|since|until|starting|by)(?: the)?)[,.]?$"
+)
+
+
+def without_when(text: str) -> str:
+    """What is said, without when it is so: 'Ghent since 3 May' is Ghent."""
+    for date, start, end in dates_in(text):
+        if date and not text[end:].strip(" ,."):
+            cut = _WHEN.sub("", text[:start].rstrip())
+            # A date that no such word leads to belongs to the value: 'room 3 May'.
+            text = cut if cut != text[:start].rstrip() else text
+    return _WHEN.sub("", text).strip(" ,") or text
+
+
 def parts_of_date(date: str) -> dict[str, str]:
     """The year, month and day that a canonical date holds."""
     if date.startswith("--"):
@@ -93,7 +113,14 @@ def fit_date(date: str, field: FormField, key: str | None = None) -> str | None:
     if key == "cc-exp" and "year" in parts:
         year = parts["year"] if field.max_length == 7 else parts["year"][-2:]
         return f"{parts['month']}/{year}"  # as it is printed on the card
-    return date if not date.startswith("--") else date[2:]
+    shown = date if not date.startswith("--") else date[2:]
+    if field.pattern and full and not accepts(field, shown):
+        year, month, day = parts["year"], parts["month"], parts["day"]
+        # With slashes nobody can tell the day from the month unless they are the same.
+        slashes = (f"{day}/{month}/{year}",) if day == month else ()
+        ways = (f"{day}.{month}.{year}", f"{year}/{month}/{day}", f"{year}{month}{day}", *slashes)
+        return next((way for way in ways if accepts(field, way)), None)
+    return shown
 
 
 def _in_order(order: re.Match[str], parts: dict[str, str]) -> str | None:
@@ -122,53 +149,51 @@ def fit(value: str, key: str | None, field: FormField) -> Value | None:
     """The value as the field takes it, or None when it cannot."""
     if field.options:
         return choose(value, key, field.options)
-    if key in ("bday-day", "bday-month", "cc-exp-month"):
-        value = (
-            value
-            if field.max_length == 2 or field.type not in ("number", "integer")
-            else value.lstrip("0")
-        )
-    if key == "tel" or key == "tel-national":
-        value = _fit_phone(value, field)
-    if key == "cc-exp-year" and (field.max_length == 2 or _short_year(field)):
-        value = value[-2:]
-    if key == "cc-number" and field.max_length is not None and len(value) > field.max_length:
-        value = re.sub(r"\D", "", value)
-    if key == "country" and (
-        field.max_length == 2 or "code" in words(f"{field.name} {field.label}")
-    ):
-        country = country_named(value)
-        value = country.code if country else value
-    if key == "address-level1" and field.max_length in (2, 3):
-        value = next(iter(state_forms(value)), value)
-    if field.type in ("number", "integer"):
-        if key in ("cc-number", "tel", "tel-national"):
-            value = re.sub(r"\D", "", value)
-            return int(value) if value[:1] != "0" else None
-        return _number(value, whole=field.type == "integer")
-    if field.type == "boolean":
+    if field.type in ("boolean", "array", "object"):
         return None
     if field.type == "email" and "@" not in value:
         return None
-    if field.max_length is not None and len(value) > field.max_length:
-        return None
-    return value
+    if field.type in ("number", "integer"):
+        if key in ("cc-number", "tel", "tel-national", "tel-area-code"):
+            value = re.sub(r"\D", "", value)
+            return int(value) if value[:1] != "0" else None
+        return _number(value, whole=field.type == "integer")
+    return next((way for way in _notations(value, key, field) if accepts(field, way)), None)
 
 
-def _short_year(field: FormField) -> bool:
-    said = set(words(f"{field.placeholder} {field.label} {field.hint}"))
-    return "yy" in said and "yyyy" not in said
-
-
-def _fit_phone(value: str, field: FormField) -> str:
-    digits = re.sub(r"\D", "", value)
-    plain = "".join(c for c in field.pattern if c not in "^$")
-    only_digits = bool(re.fullmatch(r"(?:\[0-9\]|\\d)(?:[*+]|\{[\d,]+\})?", plain))
-    too_long = field.max_length is not None and len(value) > field.max_length
-    if too_long and field.max_length is not None and len(digits) > field.max_length:
-        # The field has no room for the calling code; a '+' says where it ends only with a space.
-        digits = re.sub(r"\D", "", re.sub(r"^\+\d{1,3}[\s(-]", "", value))
-    return digits if only_digits or too_long else value
+def _notations(value: str, key: str | None, field: FormField) -> tuple[str, ...]:
+    """Ways to write the same value, the one that the field's words ask for first."""
+    said = set(words(f"{field.name} {field.label} {field.placeholder} {field.hint}"))
+    match key:
+        case "country" | "nationality":
+            country = country_named(value)
+            if country is None:
+                return (value,)
+            coded = field.max_length == 2 or bool({"code", "iso"} & said)
+            names = (value, country.names[0])
+            return (country.code, *names) if coded else (*names, country.code)
+        case "address-level1":
+            forms = state_forms(value)
+            short = field.max_length in (2, 3) or "abbreviation" in said
+            return (*forms, value) if short else (value, *forms)
+        case "tel-country-code":
+            country = country_named(value)
+            code = f"+{country.calling}" if country else value
+            return (code, code.removeprefix("+"), f"00{code.removeprefix('+')}")
+        case "additional-name" if "initial" in said or field.max_length == 1:
+            return (value[:1],)
+        case "bday-day" | "bday-month" | "cc-exp-month":
+            return (value, value.lstrip("0"))
+        case "cc-exp-year" if "yy" in said and "yyyy" not in said:
+            return (value[-2:],)
+        case "cc-exp-year":
+            return (value, value[-2:])
+        case "cc-number" | "bank-account" | "national-id" | "passport-number":
+            return (value, re.sub(r"[\s-]", "", value))
+        case "postal-code":
+            return (value, value.replace(" ", ""), value.partition("-")[0])
+        case _:
+            return (value,)
 
 
 def _number(value: str, *, whole: bool) -> Value | None:
@@ -193,6 +218,14 @@ _SAME = (
 
 def choose(value: str, key: str | None, options: tuple[Option, ...]) -> str | None:
     """The submitted value of the one option that means the value; None if none does."""
+    if key in ("bday-month", "cc-exp-month") and value.isdigit() and len(options) in (12, 13):
+        # Twelve in a row are the months in order, whatever language names them.
+        named = options[-12:][int(value) - 1] if 1 <= int(value) <= 12 else None
+        return (named.value or named.text) if named else None
+    if key == "tel-country-code" and value.startswith("+"):
+        code = re.compile(rf"(?:^|\+ ?|\b00){value[1:]}(?!\d)")
+        dialled = [o for o in options if code.search(o.text) or code.search(o.value)]
+        return (dialled[0].value or dialled[0].text) if len(dialled) == 1 else None
     wanted = _spellings(value, key)
     for spelling in wanted:
         exact = [o for o in options if spelling in (_plain(o.value), _plain(o.text))]

@@ -170,6 +170,11 @@ def role_in(text: str) -> str | None:
     return None
 
 
+def whole_role(text: str) -> str | None:
+    """The role that the text names and says nothing beside: 'Your dentist' -> dentist."""
+    return _role_words().get(tuple(word for word in words(text) if not _is_modifier(word)))
+
+
 def leftovers(text: str, match: Match) -> tuple[str, ...]:
     """Content words of the text that the match does not account for."""
     tokens = words(text)

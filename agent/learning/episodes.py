@@ -69,7 +69,9 @@ def collect(
         known = {pair.turn for pair in pairs}
         bad = {t for t, said in graph.learned.judgements().items() if said is Judgement.BAD}
         for turn in graph.turns.last(_UNJUDGED):
-            answerable = turn.route == "retrieve" and not turn.trace.get("redacted")
+            # One that leans on the conversation ('Where is it?') asks nothing by itself.
+            unclear = turn.trace.get("redacted") or turn.trace.get("leans")
+            answerable = turn.route == "retrieve" and not unclear
             if answerable and turn.id not in known | bad:
                 asked.append((turn.id, turn.text, turn.at, None))
     if not asked:

@@ -69,7 +69,9 @@ def judge(
         memories = _rested_on(graph, answered)
     elif judgement is Judgement.ANSWER:
         memories = _would_rest_on(session, answered, right)
-    learnable = judgement is not Judgement.BAD and is_answer(right)
+    # A question that leans on the conversation ('Where is it?') asks nothing by itself.
+    by_itself = not answered.trace.get("leans")
+    learnable = judgement is not Judgement.BAD and is_answer(right) and by_itself
     if judgement is Judgement.GOOD:
         learnable = learnable and bool(memories)  # small talk teaches nothing about selection
     with graph.writing():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from agent.errors import TooLittleToLearn
@@ -16,13 +16,22 @@ from agent.learning.episodes import (
     split,
     write_pairs,
 )
+from agent.learning.labels import TAUGHT, lessons
 from agent.learning.rewards import KINDS, Watched, needs_reference, reward_of
 from agent.learning.training import Checkpoint, OnStep, Plan, Verdict, compare, train
-from agent.learning.weights import is_learned, numbers, shape, shipped_network
+from agent.learning.weights import (
+    is_learned,
+    is_trainable,
+    numbers,
+    shape,
+    shipped_network,
+    with_numbers,
+)
 from agent.loading import open_cache
+from policies.bandit import Purple
 from policies.base import Episode
 from policies.registry import POLICIES
-from policies.reinforce import Learned
+from policies.reinforce import Learned, Trainable
 from store.errors import InvalidInput, UnknownId
 from store.graph import MemoryGraph
 from store.learned import Weights
@@ -73,6 +82,8 @@ def train_person(
     :raises InvalidInput: if the policy does not learn, or a number of the plan is unusable.
     :raises TooLittleToLearn: if there are too few memories or too few pairs that hold.
     """
+    if plan.policy in TAUGHT:
+        plan = replace(plan, episodes=0)  # its labels say what a gradient would find out
     check(plan)
     graph, embedder, now = session.graph, session.embedder, session.config.now()
     old = starting_policy(session, plan.policy)
@@ -118,6 +129,8 @@ def train_person(
         )
     )
     keys = [episode.key for episode in chosen]
+    if is_learned(old) and plan.policy in TAUGHT:
+        learning = lessons(learning, value, embedder, old.network, on_step)
     new = train(old, learning, value, plan, checkpoint=checkpoint, keys=keys, on_step=on_step)
     verdict = compare(old, new, held, value, seed=plan.seed)
     used = {memory for episode in chosen for memory in episode.required or ()} | value.memories
@@ -149,18 +162,18 @@ def default_policy(configured: str) -> str:
     return configured if configured in trainable() else OWN_WALK
 
 
-def starting_policy(session: Session, name: str) -> Learned:
+def starting_policy(session: Session, name: str) -> Learned | Purple:
     """The policy with the weights in use; with the shipped ones where retraining is due.
 
     :raises InvalidInput: if there is no such policy, or it does not learn.
     """
     policy = session.policy(name, session.config.k)
     shipped = shipped_network(name)
-    if shipped is None or not is_learned(policy):
+    if shipped is None or not is_trainable(policy):
         raise InvalidInput(
             f"The policy {name!r} does not learn. Choose of: {', '.join(trainable())}."
         )
-    return policy.with_network(shipped) if name in session.graph.learned.due() else policy
+    return with_numbers(policy, shipped) if name in session.graph.learned.due() else policy
 
 
 def roll_back(graph: MemoryGraph, policy: str, number: int | None) -> int:
@@ -185,8 +198,8 @@ def roll_back(graph: MemoryGraph, policy: str, number: int | None) -> int:
 def keep(
     graph: MemoryGraph,
     plan: Plan,
-    old: Learned,
-    new: Learned,
+    old: Trainable,
+    new: Trainable,
     verdict: Verdict,
     used: set[str],
     session: Session,

@@ -16,17 +16,19 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from agent.learning import ways
 from policies import reinforce
 from policies.base import Episode, Value
-from policies.reinforce import Learned, Progress, State
+from policies.network import Network, Numbers
+from policies.reinforce import Progress, State, Trainable
 from store.errors import InvalidInput
 from store.sweeping import CACHE_FOLDER
 
-P = TypeVar("P", bound=Learned)
+P = TypeVar("P", bound=Trainable)
 SURE = 0.8
 """Share of resamples in which new weights have to be better."""
 RESAMPLES = 1000
@@ -70,7 +72,9 @@ class Checkpoint:
     def __init__(self, home: Path, policy: str) -> None:
         self._folder = home / CACHE_FOLDER / f"training-{policy}"
 
-    def save(self, plan: Plan, keys: Sequence[str], start: str, phase: str, state: State) -> None:
+    def save(
+        self, plan: Plan, keys: Sequence[str], start: str, phase: str, state: State[Any]
+    ) -> None:
         """``keys`` are those of all episodes, ``start`` the digest of the first weights."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         state.save(self._folder / "state.npz")
@@ -84,12 +88,14 @@ class Checkpoint:
         about = self._about()
         return about.keys if about and about.plan == asdict(plan) else None
 
-    def load(self, plan: Plan, keys: Sequence[str], start: str) -> tuple[str, State] | None:
+    def load(
+        self, plan: Plan, keys: Sequence[str], start: str, kind: type[Numbers] = Network
+    ) -> tuple[str, State[Any]] | None:
         """Phase and state of the interrupted training of just this; None where there is none."""
         about = self._about()
         if about and about == _About(asdict(plan), tuple(keys), start, about.phase):
             with suppress(InvalidInput):
-                return about.phase, State.load(self._folder / "state.npz")
+                return about.phase, State.load(self._folder / "state.npz", kind)
         return None
 
     def _about(self) -> _About | None:
@@ -117,9 +123,10 @@ def train(
     :raises InvalidInput: if there are no episodes.
     """
     start = digest(policy)
-    found = checkpoint.load(plan, keys, start) if checkpoint else None
+    kind = type(policy.network)
+    found = checkpoint.load(plan, keys, start, kind) if checkpoint else None
     phase, state = found or (WARM, None)
-    reached: tuple[str, State] | None = None
+    reached: tuple[str, State[Any]] | None = None
 
     def step(name: str) -> Callable[[Progress], None]:
         def after(progress: Progress) -> None:
@@ -133,18 +140,12 @@ def train(
 
     try:
         if phase == WARM:
-            known = [episode for episode in episodes if episode.required]
+            known = [episode for episode in episodes if episode.required is not None]
             if known and plan.warm_start:
-                policy = reinforce.warm_start(
-                    policy, known, count=plan.warm_start, rate=plan.rate, seed=plan.seed,
-                    state=state, on_step=step(WARM),
-                )  # fmt: skip
+                policy = ways.warm_start(policy, known, plan, state, step(WARM))
             state = None
         if plan.episodes:
-            policy = reinforce.policy_gradient(
-                policy, episodes, value, count=plan.episodes, rate=plan.rate,
-                rollouts=plan.rollouts, seed=plan.seed, state=state, on_step=step(GRADIENT),
-            )  # fmt: skip
+            policy = ways.policy_gradient(policy, episodes, value, plan, state, step(GRADIENT))
     except BaseException:  # Ctrl-C above all
         if checkpoint and reached:
             checkpoint.save(plan, keys, start, *reached)
@@ -152,7 +153,7 @@ def train(
     return policy
 
 
-def digest(policy: Learned) -> str:
+def digest(policy: Trainable) -> str:
     """Tells one set of weights from another."""
     return hashlib.sha256(policy.network.flat.tobytes()).hexdigest()[:16]
 
@@ -174,7 +175,7 @@ class Verdict:
 
 
 def compare(
-    old: Learned, new: Learned, held: Sequence[Episode], value: Value, *, seed: int = 0
+    old: Trainable, new: Trainable, held: Sequence[Episode], value: Value, *, seed: int = 0
 ) -> Verdict:
     """Both policies choose for each episode, and both selections get their value in one call."""
     worth = np.zeros((len(held), 2))

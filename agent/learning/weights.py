@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeGuard
 
 import numpy as np
 
+from policies.bandit import Purple
 from policies.base import Policy
-from policies.network import Network
+from policies.network import Network, Numbers
+from policies.propensity import Propensities
 from policies.registry import POLICIES, Tools
 from policies.reinforce import Learned
 from store.errors import InvalidInput
@@ -16,11 +19,16 @@ from store.learned import Weights
 
 
 def is_learned(policy: Policy) -> TypeGuard[Learned]:
-    """Whether the policy decides by a network that can be trained."""
+    """Whether the policy decides memory by memory by a network that can be trained."""
     return all(hasattr(policy, name) for name in ("network", "with_network", "lesson", "roll"))
 
 
-def weights_of(graph: MemoryGraph, policy: str) -> Network | None:
+def is_trainable(policy: Policy) -> TypeGuard[Learned | Purple]:
+    """Whether the policy has a network that ``agent.learning.training`` can train."""
+    return isinstance(policy, Purple) or is_learned(policy)
+
+
+def weights_of(graph: MemoryGraph, policy: str) -> Numbers | None:
     """The person's own network of a policy; None where the one that memlane ships is in use.
 
     One of another shape (an older memlane made it, with other states) counts as none.
@@ -29,29 +37,38 @@ def weights_of(graph: MemoryGraph, policy: str) -> Network | None:
     if kept is None:
         return None
     shipped = shipped_network(policy)
-    return None if shipped is None or shape(shipped) != kept.shape else network_of(kept)
+    return None if shipped is None or shape(shipped) != kept.shape else network_of(kept, shipped)
 
 
-def shipped_network(policy: str) -> Network | None:
+def shipped_network(policy: str) -> Numbers | None:
     """The start that memlane ships; None for a policy that does not learn."""
     try:
         made = POLICIES[policy](Tools()) if policy in POLICIES else None
     except InvalidInput:
         return None  # it lacks a tool, and no policy that learns needs one
-    return made.network if made is not None and is_learned(made) else None
+    return made.network if made is not None and is_trainable(made) else None
 
 
-def network_of(weights: Weights) -> Network:
-    """The network of a row whose numbers are there."""
+def with_numbers(policy: Learned | Purple, network: Numbers) -> Learned | Purple:
+    """The policy with these weights, which are of its own kind."""
+    if isinstance(policy, Purple):
+        assert isinstance(network, Propensities)
+        return policy.with_network(network)
+    assert isinstance(network, Network)
+    return policy.with_network(network)
+
+
+def network_of(weights: Weights, like: Numbers) -> Numbers:
+    """The network of a row whose numbers are there; ``like`` is one of the same kind and shape."""
     assert weights.flat is not None
-    return Network(*weights.shape, np.frombuffer(weights.flat, "<f8").copy())
+    return replace(like, flat=np.frombuffer(weights.flat, "<f8").copy())
 
 
-def shape(network: Network) -> tuple[int, int, int]:
-    """Inputs, hidden units, outputs."""
+def shape(network: Numbers) -> tuple[int, int, int]:
+    """Inputs, hidden units, outputs; of an encoder its inputs, its width, its layers."""
     return network.inputs, network.hidden, network.outputs
 
 
-def numbers(network: Network) -> bytes:
+def numbers(network: Numbers) -> bytes:
     """The network's numbers as they are stored."""
     return np.ascontiguousarray(network.flat, "<f8").tobytes()

@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agent.resident.calls import CALLS, Call, Context
+from agent.resident.calls import CALLS, Call, Context, Say
 from agent.resident.client import Hello, code_folder, settings_of
 from agent.resident.codec import decode, encode
 from agent.resident.desk import Desk
@@ -42,6 +42,9 @@ LONGEST_BODY = 4_000_000
 """Bytes of a request: a form of 2,000 fields with all its words has room."""
 
 Event = dict[str, Any]
+Method = Callable[..., Any]
+"""What answers a call: ``(asked, context, stop, on_text)``; of a call with items without the last
+one, and gives one after the other."""
 
 
 def build_app(desk: Desk, socket: str, port: int | None) -> Starlette:
@@ -61,7 +64,10 @@ def build_app(desk: Desk, socket: str, port: int | None) -> Starlette:
         Route("/v1/hello", hello),
         Route("/v1/status", status),
         Route("/v1/openapi.json", openapi),
-        *(Route(f"/v1/{c.name}", _endpoint(desk, c), methods=["POST"]) for c in CALLS),
+        *(
+            Route(f"/v1/{c.name}", endpoint(c, getattr(desk, c.name)), methods=["POST"])
+            for c in CALLS
+        ),
     ]
     return Starlette(routes=routes)
 
@@ -82,7 +88,11 @@ class Guarded:
         await JSONResponse(said, 401)(scope, receive, send)
 
 
-def _endpoint(desk: Desk, call: Call) -> Callable[[Request], Awaitable[Response]]:
+def endpoint(
+    call: Call, method: Method, fixed: Context | None = None
+) -> Callable[[Request], Awaitable[Response]]:
+    """What serves a call; ``fixed`` settings go before those that the request's headers say."""
+
     async def answer(request: Request) -> Response:
         began = time.monotonic()
         try:
@@ -91,7 +101,7 @@ def _endpoint(desk: Desk, call: Call) -> Callable[[Request], Awaitable[Response]
             return Response(status_code=499)
         except InvalidInput as error:
             return _failed(error)
-        events = _events(desk, call, asked, context, request, began)
+        events = _events(call, method, asked, fixed or context, request, began)
         if NDJSON in request.headers.get("accept", ""):
             return StreamingResponse((_line(event) async for event in events), media_type=NDJSON)
         return await _whole(call, events)
@@ -123,18 +133,18 @@ async def _read(request: Request, call: Call) -> tuple[object, Context]:
 
 
 async def _events(
-    desk: Desk, call: Call, asked: object, context: Context, request: Request, began: float
+    call: Call, method: Method, asked: object, context: Context, request: Request, began: float
 ) -> AsyncIterator[Event]:
     """What happens while a request is worked on; the last event is a result or an error."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Event] = asyncio.Queue()
     stop = threading.Event()
+    private = isinstance(asked, Say) and asked.private is not None
 
     def on_text(piece: str) -> None:  # called in the thread of a lane
         loop.call_soon_threadsafe(queue.put_nowait, {"text": piece})
 
     async def work() -> None:
-        method = getattr(desk, call.name)
         try:
             if call.items:
                 async for item in method(asked, context, stop):
@@ -149,9 +159,10 @@ async def _events(
             last = _error(type(error).__name__, str(error))
         except Exception as error:
             # Nobody foresaw it: who asked still gets an answer, and the process goes on.
-            last = _unexpected(call, error)
+            last = _unexpected(call, error, private)
         problem = last["error"]["kind"] if "error" in last else "ok"
-        log.info("%s %s %.0f ms", call.name, problem, 1000 * (time.monotonic() - began))
+        if not private:
+            log.info("%s %s %.0f ms", call.name, problem, 1000 * (time.monotonic() - began))
         queue.put_nowait(last)
 
     async def hang_up() -> None:
@@ -178,14 +189,15 @@ def _without_trace(given: object) -> object:
     return replace(given, selection=None) if isinstance(given, Reply) else given
 
 
-def _unexpected(call: Call, error: Exception) -> Event:
+def _unexpected(call: Call, error: Exception, private: bool) -> Event:
     # A message or a traceback may quote what somebody told us; with --debug the log has both.
     frame = error.__traceback__
     while frame and frame.tb_next:
         frame = frame.tb_next
     where = f"{frame.tb_frame.f_code.co_name}:{frame.tb_lineno}" if frame else "?"
     log.error("%s: unexpected %s at %s", call.name, type(error).__name__, where)
-    log.debug("%s failed", call.name, exc_info=error)
+    if not private:
+        log.debug("%s failed", call.name, exc_info=error)
     return _error(
         "MemlaneError",
         f"unexpected {type(error).__name__} in the resident process (nothing stored is lost; "
@@ -211,6 +223,7 @@ _STATUS = {
     EditConflict.__name__: 409,
     "ResidentGone": 503,
     "ModelMissing": 503,
+    "Refused": 403,
     **{kind.__name__: 503 for kind in StoreError.__subclasses__()},
 }
 

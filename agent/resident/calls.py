@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.forms.fields import FormField
-from agent.results import FileReport, FilledField, Remembered, Reply
+from agent.resident.client import WebPage
+from agent.results import Exchange, FileReport, FilledField, Remembered, Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,8 @@ class Say:
     """One chat message through the router."""
 
     text: str
+    private: tuple[Exchange, ...] | None = None
+    """What was said in private before: nothing of this message is stored or logged. None: it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,17 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Web:
+    """Open the page of ``memlane web`` on a port of this machine, or close it."""
+
+    port: int | None = None
+    """None: the one it is open at, else a free one."""
+    hold: bool = False
+    """Close it when whoever asked goes away."""
+    stop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One thing that can be asked: ``POST /v1/NAME`` with ``asked``, answered by ``given``."""
 
@@ -78,6 +92,7 @@ CALLS = (
     Call("fill", Fill, tuple[FilledField, ...]),
     Call("ingest", Ingest, FileReport, items=True),
     Call("retry", Retry, FileReport, items=True),
+    Call("web", Web, WebPage, items=True),
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,7 +21,7 @@ import agent.errors  # noqa: F401 - its errors have to be known to be raised aga
 from agent.config import Config
 from agent.resident.codec import decode, encode
 from agent.resident.place import Place, holder, is_mine
-from agent.results import FileReport, FilledField, Remembered, Reply
+from agent.results import Exchange, FileReport, FilledField, Remembered, Reply
 from agent.version import __version__
 from store.errors import MemlaneError
 
@@ -33,7 +33,8 @@ T = TypeVar("T")
 _HELLO_S = 5.0
 """How long a process that is up may take to say so, before a command works without it."""
 _CHUNK = 1 << 16
-MATCHING = ("models_dir", "llm", "server_model", "embedder", "context", "keep_secrets", "ignore")
+MATCHING = ("models_dir", "llm", "server_model", "embedder", "context", "keep_secrets", "ignore",
+            "persona_share", "join_share")  # fmt: skip
 """Settings that have to be the process's own; ``policy`` and ``k`` travel with each request."""
 
 
@@ -65,6 +66,15 @@ class Running:
     """The kinds of models whose weights are in memory now."""
     port: int | None = None
     version: str = __version__
+
+
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """Where the page is; ``port`` is None where it is closed."""
+
+    port: int | None = None
+    link: str | None = None
+    """Its address with a code that opens it once."""
 
 
 def settings_of(config: Config) -> dict[str, str]:
@@ -120,9 +130,16 @@ class Client:
 
     # ---- the same as a session ------------------------------------------------------------
 
-    def respond(self, text: str, on_text: Callable[[str], None] | None = None) -> Reply:
+    def respond(
+        self,
+        text: str,
+        on_text: Callable[[str], None] | None = None,
+        *,
+        private: Sequence[Exchange] | None = None,
+    ) -> Reply:
         """See ``Session.respond``."""
-        return self._ask(Reply, "say", {"text": text}, on_text)
+        said = None if private is None else tuple(private)
+        return self._ask(Reply, "say", {"text": text, "private": said}, on_text)
 
     def ask(
         self,
@@ -188,6 +205,15 @@ class Client:
     def retry(self) -> Iterator[FileReport]:
         """See ``Session.retry``."""
         return self._each("retry", {})
+
+    def web(
+        self, *, port: int | None = None, hold: bool = False, stop: bool = False
+    ) -> Generator[WebPage, None, None]:
+        """Open the page of ``memlane web``, or close it; held, the iterator lasts as long as it."""
+        asked = {"port": port, "hold": hold, "stop": stop}
+        for event in self._events("POST", "/v1/web", asked):
+            if "item" in event:
+                yield decode(WebPage, event["item"], "web")
 
     # ---- about the process ----------------------------------------------------------------
 

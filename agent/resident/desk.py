@@ -2,9 +2,10 @@
 
 Lanes, each with its own connection to the one database (SQLite lets one write at a time):
 ``raw`` stores a text before anything is made of it, ``quick`` needs no more than the encoder,
-``slow`` may wait for the language model, ``watching`` takes in watched folders. So a long answer
-holds up neither a question for memories alone nor what is told meanwhile. Work that nobody waits
-for gives way to what somebody does.
+``slow`` may wait for the language model, ``watching`` takes in watched folders, ``looking`` is for
+the page of ``memlane web``, ``reminding`` shows reminders. So a long answer holds up neither a
+question for memories alone nor what is told meanwhile. Work that nobody waits for gives way to what
+somebody does.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from agent.config import Config
 from agent.forgetting import forget_due, open_graph
 from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.messages import checked_message
+from agent.personas.refreshing import refresh
 from agent.remembering import keep, remember_as_said
-from agent.resident.calls import Ask, Context, Fill, Ingest, Remember, Retry, Say
-from agent.resident.client import Running
+from agent.resident.calls import Ask, Context, Fill, Ingest, Remember, Retry, Say, Web
+from agent.resident.client import Running, WebPage
 from agent.resident.lanes import Lane, Stopped
 from agent.resident.models import (
     FreeableEmbedder,
@@ -36,8 +38,10 @@ from agent.resident.models import (
     SharedReader,
 )
 from agent.results import FileReport, FilledField, Remembered, Reply
+from agent.services.desktop import keep_showing
 from agent.session import Session
 from agent.watching import Watcher, only_watcher
+from agent.web.listener import Listener
 from store.errors import MemlaneError
 from store.types import Source, SourceStatus
 
@@ -52,6 +56,8 @@ CLOSING_S = 3.0
 """How long a job may take to its next word when the process is told to end."""
 AGAIN_S = 60.0
 """When to try to watch again after another process did."""
+REFINE_S = 60.0
+"""How often is looked for what the persona lacks."""
 _DAY_S = 24 * 3600.0
 
 
@@ -69,7 +75,8 @@ class Desk:
     ) -> None:
         self.config = config
         self._raw, self._quick, self._slow = Lane("raw"), Lane("quick"), Lane("slow")
-        self._watching = Lane("watching")
+        self._watching, self._looking = Lane("watching"), Lane("looking")
+        self._reminding = Lane("reminding")
         self._llm = Keeper[FreeableModel](llm or LocalLanguageModel(config))
         self._embedder = Keeper[FreeableEmbedder](embedder or LocalEmbedder(config))
         self._reader = Keeper[FreeableReader](reader or LocalReader())
@@ -87,8 +94,10 @@ class Desk:
                 (self._quick, self._quick.check),
                 (self._slow, self._slow.check),
                 (self._watching, lambda: None),  # a file is worked out whole
+                (self._looking, self._looking.check),
             )
         }
+        self.page = Listener(self)
         self._why_wait = why_wait
         self._placing: set[asyncio.Task[Remembered]] = set()
         self._stops: set[threading.Event] = set()
@@ -100,7 +109,10 @@ class Desk:
         self, asked: Say, context: Context, stop: threading.Event, on_text: Callable[[str], None]
     ) -> Reply:
         return await self._on(
-            self._slow, context, stop, lambda session: session.respond(asked.text, on_text)
+            self._slow,
+            context,
+            stop,
+            lambda session: session.respond(asked.text, on_text, private=asked.private),
         )
 
     async def ask(
@@ -177,6 +189,22 @@ class Desk:
     ) -> AsyncIterator[FileReport]:
         async for report in self._each(context, stop, lambda session: session.retry()):
             yield report
+
+    async def web(
+        self, asked: Web, context: Context, stop: threading.Event
+    ) -> AsyncIterator[WebPage]:
+        self._stops.add(stop)
+        try:
+            async for state in self.page.serve(asked, context, stop):
+                yield state
+        finally:
+            self._stops.discard(stop)
+
+    async def looked(
+        self, context: Context, stop: threading.Event, work: Callable[[Session], T]
+    ) -> T:
+        """What the page reads and edits: in a lane of its own, so that it waits for nothing."""
+        return await self._on(self._looking, context, stop, work)
 
     async def _each(
         self,
@@ -280,6 +308,32 @@ class Desk:
 
         await self._watching.do(job, stop)
 
+    async def refine(self) -> None:
+        """Make the persona's lines that are due, one at a time and when nobody waits."""
+        session = self._sessions[self._slow]
+
+        def job() -> bool:
+            session.config = self.config
+            done = refresh(session, limit=1)
+            return bool(done.waiting) and not done.reason
+
+        while True:
+            await asyncio.sleep(REFINE_S)
+            more = not (self._why_wait and self._why_wait())
+            with suppress(Stopped, MemlaneError):  # somebody asked something: later, then
+                while more:
+                    more = await self._slow.do(job, threading.Event(), gives_way=True)
+
+    async def remind(self) -> None:
+        """Show reminders on the desktop, where the person turned that on (``services.desktop``)."""
+        if self.config.notify:
+            stop = threading.Event()
+            self._stops.add(stop)
+            try:
+                await self._reminding.do(lambda: keep_showing(self.config, stop), stop)
+            except MemlaneError as error:
+                log.warning("no reminders are shown: %s", type(error).__name__)
+
     async def tidy(self) -> None:
         """Free models that nobody has used for a while, and once a day forget what is due."""
         idle_s = self.config.idle_minutes * 60.0
@@ -320,7 +374,8 @@ class Desk:
     def close(self) -> bool:
         """Close the database; False if a job did not end in time and still has it open."""
         self.stop_all()
-        lanes = (self._watching, self._slow, self._quick, self._raw)
+        aside = (self._watching, self._looking, self._reminding)
+        lanes = (*aside, self._slow, self._quick, self._raw)
         if not all([lane.close(CLOSING_S) for lane in lanes]):
             return False
         for session in self._sessions.values():

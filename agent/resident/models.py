@@ -19,6 +19,7 @@ from agent.ports import (
     NameEncoder,
     TextLine,
     TextReader,
+    TokenEncoder,
     Vectors,
 )
 
@@ -31,7 +32,7 @@ class Freeable(Protocol):
     def free(self) -> None: ...
 
 
-class FreeableEmbedder(Freeable, Embedder, NameEncoder, Protocol):
+class FreeableEmbedder(Freeable, Embedder, NameEncoder, TokenEncoder, Protocol):
     """A sentence encoder that can be freed."""
 
 
@@ -106,6 +107,10 @@ class SharedEmbedder:
     def encode_names(self, names: Sequence[str]) -> Vectors:
         with self._keeper.lent() as model:
             return model.encode_names(names)
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
+        with self._keeper.lent() as model:
+            return model.encode_tokens(texts)
 
 
 class SharedModel:

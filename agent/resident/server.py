@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
-
-import uvicorn
+from collections.abc import Callable
 
 from agent.config import Config
 from agent.resident.app import Guarded, build_app
 from agent.resident.desk import Desk
+from agent.resident.listening import LOOPBACK, bind_tcp, quiet_server
 from agent.resident.logs import open_log
 from agent.resident.place import Lock, Place, bind, ensure_token
 from agent.version import __version__
 from store.connection import ensure_home
-from store.errors import HomeUnavailable
 
 log = logging.getLogger("memlane.resident")
-_GRACE_S = 3
-"""How long a request may take to its end when the process is told to end."""
-LOOPBACK = "127.0.0.1"
 Ready = Callable[[str], None]
 
 
@@ -50,7 +44,7 @@ def serve(
         listening = bind(place)
         try:
             desk = open_desk(config)
-            tcp = None if port is None else _bind_tcp(port)
+            tcp = None if port is None else bind_tcp(port)
             token = "" if tcp is None else ensure_token(place)
             log.info("up: memlane %s, process %d", __version__, os.getpid())
             asyncio.run(_serve(desk, listening, str(place.socket), tcp, token, on_ready))
@@ -68,27 +62,6 @@ def serve(
         handler.close()
 
 
-def _bind_tcp(port: int) -> socket.socket:
-    """A socket on this machine's own address: no other is ever listened on."""
-    tcp = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        tcp.bind((LOOPBACK, port))
-    except (OSError, OverflowError) as error:
-        tcp.close()
-        reason = getattr(error, "strerror", None) or str(error)
-        raise HomeUnavailable(f"Cannot listen on port {port}: {reason}. Choose another.") from error
-    return tcp
-
-
-class _Quiet(uvicorn.Server):
-    """A server that leaves the signals to us: there may be two in this process."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
 async def _serve(
     desk: Desk,
     listening: socket.socket,
@@ -100,25 +73,9 @@ async def _serve(
     port = None if tcp is None else int(tcp.getsockname()[1])
     app = build_app(desk, path, port)
 
-    def server(served: object) -> _Quiet:
-        return _Quiet(
-            uvicorn.Config(
-                served,  # type: ignore[arg-type]  # uvicorn's name for an ASGI app is its own
-                loop="asyncio",
-                http="h11",
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                proxy_headers=False,
-                server_header=False,
-                timeout_graceful_shutdown=_GRACE_S,
-            )
-        )
-
-    servers = [(server(app), listening)]
+    servers = [(quiet_server(app), listening)]
     if tcp is not None:
-        servers.append((server(Guarded(app, token)), tcp))
+        servers.append((quiet_server(Guarded(app, token)), tcp))
 
     def end() -> None:
         log.info("going down")
@@ -131,12 +88,14 @@ async def _serve(
         loop.add_signal_handler(number, end)
     loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a terminal that closes
     listening.listen(128)  # whoever connects from here on is answered, if a moment later
-    background = [asyncio.create_task(work()) for work in (desk.take_up, desk.tidy, desk.watch)]
+    works = (desk.take_up, desk.tidy, desk.watch, desk.refine, desk.remind)
+    background = [asyncio.create_task(work()) for work in works]
     if on_ready:
         on_ready(path if port is None else f"{path} and http://{LOOPBACK}:{port}")
     try:
         await asyncio.gather(*(one.serve(sockets=[sock]) for one, sock in servers))
     finally:
+        await desk.page.close()
         for task in background:
             task.cancel()
         await asyncio.gather(*background, return_exceptions=True)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+SWITCHED_TO, SWITCHED_FROM = "switched_to", "switched_from"
+"""What one thing was given up for, and that thing: 'I traded my Volvo for a Skoda'."""
+
 _SYNONYMS: dict[str, str] = {
     "lives_in": "live in|reside in|stay in|settle in|be based in|living in|live at|reside at"
     "|live on",
@@ -59,7 +62,7 @@ _SYNONYMS: dict[str, str] = {
     "bought": "buy|purchase",
     "visits": "visit|go to|travel to|fly to|have been to|be going to|going to",
     "is": "be",
-    "switched_to": "switch to|change to",
+    SWITCHED_TO: "switch to|change to",
     "thanks": "thank",
     "expected_on": "be expected on|expected delivery|be expected|delivery|be delivered on",
     "blood_type": "blood group",

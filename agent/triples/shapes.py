@@ -12,7 +12,13 @@ import re
 from collections.abc import Callable
 
 from agent.triples.joining import JOINS_AS, JOINS_FIRM, JOINS_NAME
-from agent.triples.relations import IRREGULAR_PASTS, attribute_name, relation_name
+from agent.triples.relations import (
+    IRREGULAR_PASTS,
+    SWITCHED_FROM,
+    SWITCHED_TO,
+    attribute_name,
+    relation_name,
+)
 from agent.triples.tidying import without_times
 from store.types import Triple
 
@@ -64,6 +70,11 @@ _WHEN = re.compile(
 _NOUN_TAIL = re.compile(r" (?:flight|train|reservation|booking|stay|departure|arrival)$", re.I)
 
 _LEAD = re.compile(r"^(?:Tomorrow|Today|Next \w+|On [^,]{3,25}|In [^,]{3,20}),? (?=I |we |my )")
+
+_PLANNED = re.compile(
+    r"^((?:From|As of|Starting|Effective)\b[^,]{3,30},? (?:I|we)) (?:will|['’]ll)(?= )"
+)
+"""What will be so from a known day on is told like what is so; the day says when."""
 
 Builder = Callable[[re.Match[str]], tuple[Triple, ...]]
 
@@ -147,6 +158,14 @@ def _route(match: re.Match[str]) -> tuple[Triple, ...]:
     return (
         Triple(head, "destination", thing(match.group("t"))),
         Triple(head, "origin", thing(match.group("a"))),
+    )
+
+
+def _switched(match: re.Match[str]) -> tuple[Triple, ...]:
+    """What was given up, and for what; of what kind it is only the graph knows."""
+    return (
+        Triple(ME, SWITCHED_TO, thing(short(match["t"]))),
+        Triple(ME, SWITCHED_FROM, thing(match["o"])),
     )
 
 
@@ -257,6 +276,11 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
          ("me", "{r}", "{t}")),
         ("(I|We) (have )?(switched|changed|gone) (from .+? )?to <t:name> (as|for) (my|our)"
          " <r:noun>", ("me", "{r}", "{t}")),
+        ("(I|We) (have )?(traded|swapped|exchanged)( in)? (my|our|the) (old )?(?P<o>.{2,40}?) for"
+         " ((an?|the|my|our) )?(new )?<t:text>", _switched),
+        ("(I|We) (have )?(switched|changed) from (my |our |the )?(?P<o>.{2,40}?) to"
+         " ((an?|the|my|our) )?(new )?(?!.* (as|for) (my|our) )<t:text>", _switched),
+        ("(I|We) (have )?left (?P<o><name>) for <t:name>", _switched),
         ("<t:name> (has |have )?(replace[sd]?|t(ook|aken|akes) over)( from)?( .+?)? as (my|our)"
          " (new )?<r:noun>", ("me", "{r}", "{t}")),
         ("<t:name> is (the|my|our) <r:kin> (that |who |whom )?(I|we) (\\w+ )?"
@@ -293,16 +317,27 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
         ("<h:i> ?(have |'ve |am |'m |will |'ll )?(be )?(start(ed|ing)?|began|begin(ning)?)"
          "( work| working| (a|my|the) (new )?job)? (at|with|for) <t:name>( .*)?",
          ("me", "works_at", "{t}")),
+        ("<h:kinname> (has |will |is )*(start(s|ed|ing)?|began|begins)( work| working)?"
+         "( (a|his|her|their|the) (new )?job)? (at|with|for) <t:name>( .*)?",
+         ("{h}", "works_at", "{t}")),
         (JOINS_AS, ("{h}", "works_at", "{t}")),
         (JOINS_NAME, ("{h}", "works_at", "{t}")),
         (JOINS_FIRM, ("{h}", "works_at", "{t}")),
         ("(I|We) (have|got|'ve got|have got|hired|found|go to|see|use) (a|my|our|another) new"
          " (?P<r>[a-z][\\w-]+( [a-z][\\w-]+)?),?"
          "( (called|named|(his|her|their) name is))? <t:name>", ("me", "{r}", "{t}")),
+        ("(I|We) (have|hold|keep) (my|our|an?) ((bank|current|savings|checking) )?account (at|with)"
+         " <t:name>", ("me", "bank", "{t}")),
+        ("(My|Our) ((bank|current|savings|checking) )?account is (at|with) <t:name>",
+         ("me", "bank", "{t}")),
+        ("(My|Our) (new |current )?(car|vehicle) is an? <t:name>", ("me", "drives", "{t}")),
         ("(My|Our) <r:noun> (has |was |has been |is )?(changed|switched) (from .+? )?to <t:value>",
          ("me", "{r}", "{t}")),
-        ("<h:kinname> (has |have |will |is |are )?mov(ed?|es|ing) (from .+? )?to "
-         f"{_A_PLACE}<t:text>", ("{h}", "lives_in", "{t}")),
+        ("<h:kinname> (has |have |will |is |are )?(just |recently )?mov(ed?|es|ing)"
+         f"( house| home| away)?,? (from .+? )?to {_A_PLACE}<t:text>",
+         ("{h}", "lives_in", "{t}")),
+        ("<h:whoever> (am |is |are |has |have )?(now )?(been )?(settled|based) (in|at|on) <t:text>",
+         ("{h}", "lives_in", "{t}")),
         ("<h:any> (am |is |are |will )?(went to )?(now )?(be )?(lives?|resides?|living) (in|at|on)"
          " <t:text>", ("{h}", "lives_in", "{t}")),
         ("<h:any> (will |has |have |is |am |been )*work(s|ed|ing)? as an? <t:some>"
@@ -334,8 +369,16 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
         ("The <r:words> (of|for|on) (?P<h>.{2,50}?) is <t:text>", ("{h}", "{r}", "{t}")),
         ("<h:thing> (includes?|comes with) <t:text>", ("{h}", "includes", "{t}")),
         ("<h:thing> costs? <t:text>", ("{h}", "costs", "{t}")),
-        ("<h:thing> (was|is|has been|will be|is now) (moved|postponed|rescheduled|changed"
-         "|brought forward|delayed|scheduled|set) (from .+? )?(to|for|until) <t:text>",
+        ("<h:thing> (was|is|has been|will be|is now) (moved|postponed|rescheduled|changed|pushed"
+         "|shifted|put off|brought forward|delayed|scheduled|set)( back| forward)? (from .+? )?"
+         "(to|for|until) <t:text>", ("{h}", "is_at", "{t}")),
+        ("(I|We|They|<thing>) (have |has |had to )?(moved?|postponed?|rescheduled?|changed?|pushed?"
+         "|shift(ed)?|put off|brought forward|bring forward|delay(ed)?)( back| forward)?"
+         r" (?P<h>(the|my|our) <noun>) (from .+? )?(to|until) (?P<t>\d.*)",
+         ("{h}", "is_at", "{t}")),
+        ("<h:thing> (will |now |is going to )*(starts?|begins?|takes? place|comes?|happens?)( now)?"
+         r" at (?P<t>\d{1,2}[:.]\d\d.*)", ("{h}", "is_at", "{t}")),
+        (r"<h:ours> (is|will be) (now )?at (?P<t>\d{1,2}[:.]\d\d)( now| instead)?",
          ("{h}", "is_at", "{t}")),
         # without 'was', only a time makes it clear that nothing moved house
         ("<h:thing> (has |have )?(been )?(moved|shifted)( back| forward)? to "
@@ -354,9 +397,9 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
         (r"<t:some> (is|are) my (new )?(?P<r>favou?rite( [\w-]+){0,3})", ("me", "{r}", "{t}")),
         (f"<t:name> {_IS} (now )?(my|our) (new |current )?(?P<r>[a-z][\\w-]+( [a-z][\\w-]+)?)"
          f"( now)?{_SINCE}", ("me", "{r}", "{t}")),
-        (f"(My|Our) (?!(<kin>)\\b)<r:noun> (has been|have been|will be) <t:value>{_SINCE}",
+        (f"(My|Our|The) (?!(<kin>)\\b)<r:noun> (has been|have been|will be) <t:value>{_SINCE}",
          ("me", "{r}", "{t}")),
-        ("(I|We) (have )?switched (from .+? )?to <t:text>", ("me", "switched_to", "{t}")),
+        ("(I|We) (have )?switched (from .+? )?to <t:text>", ("me", SWITCHED_TO, "{t}")),
         ("(I|We) (have|'ve got|have got) (?P<what>(an?|the|my|our|two|three|some|another) .+?)"
          "( <when:when>)?", _have),
         ("<h:whoever> <adv><x:wish> <t:text>", _wish),
@@ -390,7 +433,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
 def shape_triples(text: str) -> tuple[Triple, ...]:
     """The triples of the first shape that fits; none where none does."""
     bare = re.sub(r"\s+", " ", text).strip().rstrip(".。!！ ")
-    bare = without_times(_LEAD.sub("", bare))
+    bare = without_times(_PLANNED.sub(r"\1", _LEAD.sub("", bare)))
     bare = bare[:1].upper() + bare[1:]
     for pattern, build in _SHAPES:
         match = pattern.match(bare)

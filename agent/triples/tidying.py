@@ -28,7 +28,7 @@ _LEADING = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"^\w+(?: \w+){0,3}: (?=(?:I|We|My|Our|Since|From|As of)\b"
+    r"^\w+(?: \w+){0,3}: (?=(?:I|We|[Mm]y|[Oo]ur|Since|From|As of)\b"
     r"|(?:The |(?:Mr|Mrs|Ms|Dr)\.? )?[A-Z][\w’'-]*(?: [A-Z][\w’'-]*)* [a-z])"
 )
 _SHORT = {"m": "am", "re": "are", "ve": "have", "ll": "will"}

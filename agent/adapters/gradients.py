@@ -1,0 +1,52 @@
+"""Gradients through the record encoder of ``purple``, by torch's automatic differentiation.
+
+The arithmetic is ``policies.propensity.forward``, written once for arrays and tensors. torch comes
+with sentence-transformers; it is imported here and at the first training only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from policies.network import Floats
+from policies.propensity import Propensities, Records, forward, named
+
+
+class TorchGradients:
+    """Fulfils ``policies.bandit_training.Backward``."""
+
+    def __init__(self) -> None:
+        import torch
+
+        self._torch = torch
+
+    def __call__(self, network: Propensities, records: Records, pull: Floats) -> Floats:
+        """The gradient of ``scores @ pull`` in the weights, in the order of ``network.flat``."""
+        torch = self._torch
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)  # so small that threads would only wait for each other
+        try:
+            return self._gradient(network, records, pull)
+        finally:
+            torch.set_num_threads(threads)
+
+    def _gradient(self, network: Propensities, records: Records, pull: Floats) -> Floats:
+        torch = self._torch
+        flat = torch.from_numpy(network.flat.astype(np.float32)).requires_grad_()
+        read = {f.name: torch.from_numpy(getattr(records, f.name)) for f in fields(records)}
+        # Tensors stand in for arrays: forward knows what both can do.
+        scores = forward(named(flat, network), replace(records, **read), network, self)
+        (scores * torch.from_numpy(pull.astype(np.float32))).sum().backward()
+        return np.asarray(flat.grad, np.float64)
+
+    def exp(self, x: Any) -> Any:
+        return self._torch.exp(x)
+
+    def log1p(self, x: Any) -> Any:
+        return self._torch.log1p(x)
+
+    def highest(self, x: Any) -> Any:
+        return x.amax(-1, keepdim=True)

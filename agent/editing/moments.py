@@ -1,0 +1,27 @@
+"""Dates and hours as a text writes them; what they mean is for ``agent.dates``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+MONTHS = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+)
+KINDS: Mapping[str, re.Pattern[str]] = {
+    kind: re.compile(pattern, re.IGNORECASE)
+    for kind, pattern in (
+        (
+            "date",
+            rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}} {MONTHS}(?: \d{{4}})?\b"
+            rf"|\b{MONTHS} \d{{1,2}}\b(?:,? \d{{4}}\b)?",
+        ),
+        ("time", r"\b\d{1,2}(?::\d{2})(?:\s?[ap]\.?m\b\.?)?|\b\d{1,2}\s?[ap]\.?m\b\.?"),
+    )
+}
+
+
+def values_of(text: str) -> dict[str, list[str]]:
+    """Dates and times of a text as they stand there, by kind."""
+    return {kind: pattern.findall(text) for kind, pattern in KINDS.items()}

@@ -1,0 +1,144 @@
+"""What another program's requests do: read through the resident process or a session, and edits.
+
+Answers come from the resident process where one is up. What a program tells is somebody else's
+words: it is stored as a quotation, trusted as such (docs/trust.md), and changes nothing that the
+person said. One thread at a time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from agent.config import Config
+from agent.injection import as_data, steers
+from agent.messages import checked_message
+from agent.remembering import make_drafts, store_drafts
+from agent.resident.client import Client, connect
+from agent.results import Remembered, Reply
+from agent.session import Session, open_session
+from agent.tracing import Trace, read_trace
+from store.errors import InvalidInput, MemlaneError, UnknownId
+from store.graph import MemoryGraph
+from store.journal import Entry, Forget, Replace
+from store.types import Memory, Source, SourceKind, SourceStatus
+
+log = logging.getLogger("memlane.mcp")
+MOST = 20
+"""Memories that one search gives."""
+
+
+class AgentMemory:
+    """One home, as other programs use it. Models load when first needed, if at all."""
+
+    def __init__(
+        self, config: Config, open_own: Callable[[Config], Session] = open_session
+    ) -> None:
+        self.config = config
+        self._open_own = open_own
+        self._own: Session | None = None
+        self._turns: set[str] = set()
+
+    def close(self) -> None:
+        if self._own is not None:
+            self._own.graph.close()
+
+    @property
+    def graph(self) -> MemoryGraph:
+        return self._session().graph
+
+    def _session(self) -> Session:
+        if self._own is None:
+            self._own = self._open_own(self.config)
+        return self._own
+
+    def _assistant(self) -> Session | Client:
+        return connect(self.config, log.info) or self._session()
+
+    # ---- reading --------------------------------------------------------------------------
+
+    def search(self, query: str, k: int) -> Reply:
+        """The memories for a question, without an answer."""
+        if not 1 <= k <= MOST:
+            raise InvalidInput(f"k must be between 1 and {MOST}, not {k}.")
+        found = self._assistant().ask(query, k=k, use_llm=False)
+        if found.turn is not None:
+            self._turns.add(found.turn)
+        return found
+
+    def why(self, turn: str) -> Trace:
+        """How the memories of a search were chosen; only of this program's own searches.
+
+        :raises UnknownId: for any other turn: what the person asked is nobody else's.
+        """
+        if turn not in self._turns:
+            raise UnknownId(
+                f"There is no search {turn} of yours. Give the turn of a search result."
+            )
+        return read_trace(self.graph, turn)
+
+    def current(self, memory: str) -> Memory:
+        """:raises UnknownId: if there is no such memory, or it holds no more."""
+        found = self.graph.memories.get(memory)
+        if not found.holds_at(self.config.now()):
+            raise UnknownId(f"{memory} holds no more; search again.")
+        return found
+
+    # ---- changing -------------------------------------------------------------------------
+
+    def remember(self, text: str, client: str) -> Remembered:
+        """Store one fact, as something that the program said.
+
+        :raises InvalidInput: if it is empty, too long, or gives orders to an assistant.
+        """
+        session, now = self._session(), self.config.now()
+        fact, source = self._quoted(text)
+        try:
+            drafts = make_drafts([fact], session.placer.place([fact]), source, llm=None)
+            return store_drafts(drafts, source, session.graph, session, now, actor=_actor(client))
+        except MemlaneError as error:
+            session.graph.sources.mark(source.id, SourceStatus.FAILED, str(error))
+            raise
+
+    def edit(self, memory: Memory, text: str, client: str) -> tuple[Entry, ...]:
+        """Put a new text in the place of a memory; the old one is kept as history."""
+        graph, now = self.graph, self.config.now()
+        with graph.writing():
+            fact, source = self._quoted(text)
+            (draft,) = make_drafts([fact], [memory.subclass], source, llm=None)
+            draft = replace(draft, place=draft.place or memory.place)
+            done = graph.apply(
+                [Replace(memory.id, draft)], at=now, actor=_actor(client), source=source.id
+            )
+            graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+        return done
+
+    def forget(self, memory: Memory, client: str) -> tuple[Entry, ...]:
+        """Leave a memory out of every answer; undo brings it back."""
+        return self.graph.apply([Forget(memory.id)], at=self.config.now(), actor=_actor(client))
+
+    def checked(self, text: str) -> str:
+        """A text as it may be stored: on one line, without secrets, and no order to anybody.
+
+        :raises InvalidInput: if it is empty, too long or such an order.
+        """
+        fact = as_data(self._session().without_secrets(checked_message(text)))
+        if not fact:
+            raise InvalidInput("Give one fact as a sentence.")
+        if steers(fact):
+            raise InvalidInput(
+                "That reads as an order to an assistant rather than a fact, so it is not stored. "
+                "The person can say it to memlane in their own words."
+            )
+        return fact
+
+    def _quoted(self, text: str) -> tuple[str, Source]:
+        """The checked fact, and its source: a quotation, which nothing takes for the person's."""
+        fact = self.checked(text)
+        graph = self.graph
+        return fact, graph.sources.add(SourceKind.CHAT, f"> {fact}", self.config.now())
+
+
+def _actor(client: str) -> str:
+    return f"agent {client}"

@@ -1,0 +1,313 @@
+"""The protocol: five tools over the official SDK, on standard input and output.
+
+Invariants: standard output carries messages of the protocol alone; a failure of ours is a tool's
+error in one line, and nothing unforeseen reaches the client or the log with anybody's words in it;
+a change is made only when the program may and the person has said so.
+"""
+
+# No `from __future__ import annotations`: the SDK reads the annotations of the tools, and those
+# name functions inside of build_server.
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, TypeVar
+
+import anyio
+import anyio.to_thread
+from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.resolve import Elicit, Resolve
+from mcp_types import (
+    CallToolResult,
+    ClientCapabilities,
+    ElicitationCapability,
+    FormElicitationCapability,
+    TextContent,
+    ToolAnnotations,
+)
+from pydantic import BaseModel, Field
+
+from agent.config import Config
+from agent.errors import NotAllowed
+from agent.mcp.confirming import ensure_confirmed, question
+from agent.mcp.fence import NOTICE, fenced, shown, told
+from agent.mcp.memory import MOST, AgentMemory
+from agent.mcp.permissions import ACTIONS, Action, allowed, check, named, read_permissions
+from agent.version import __version__
+from store.errors import MemlaneError
+from store.journal import Entry
+
+log = logging.getLogger("memlane.mcp")
+T = TypeVar("T")
+INSTRUCTIONS = (
+    "memlane holds what one person wants remembered. Search before you answer about the person. "
+    f"{NOTICE} Changes need the person's consent each time."
+)
+_READS = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+_ADDS = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+_CHANGES = ToolAnnotations(
+    read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
+)
+_FORM = ClientCapabilities(elicitation=ElicitationCapability(form=FormElicitationCapability()))
+MOST_STEPS = 30
+"""Decisions of a search that ``why`` tells."""
+
+Id = Annotated[str, Field(description="A memory's id from a search, such as m12.", max_length=20)]
+Code = Annotated[
+    str | None,
+    Field(description="Only for a client that cannot ask the person: the code the person told."),
+]
+
+
+class Consent(BaseModel):
+    """What the person answers."""
+
+    agreed: bool = Field(description="Do it")
+
+
+class Desk:
+    """The tools of one server: which client asks, what it may do, and what comes of it."""
+
+    def __init__(
+        self, config: Config, client: str | None = None, memory: AgentMemory | None = None
+    ) -> None:
+        self._permissions = read_permissions(config.agents)
+        self._pinned = named(client) if client else None
+        self._memory = memory or AgentMemory(config)
+        self._one = anyio.CapacityLimiter(1)
+
+    @property
+    def offered(self) -> frozenset[Action]:
+        """The tools to show: of a program that is not known yet, all of them."""
+        if self._pinned is None:
+            return frozenset(ACTIONS)
+        return allowed(self._permissions, self._pinned)
+
+    def close(self) -> None:
+        self._memory.close()
+
+    def client(self, context: Context) -> str:
+        """The name that permissions go by: the one on the command line, else what it says."""
+        if self._pinned is not None:
+            return self._pinned
+        params = context.session.client_params
+        return named(params.client_info.name if params is not None else None)
+
+    async def work(
+        self, context: Context, action: Action, job: Callable[[AgentMemory, str], T]
+    ) -> T:
+        """Do a job in a thread, if the program may; what goes wrong is the tool's error."""
+        client = self.client(context)
+
+        def checked() -> T:
+            check(self._permissions, client, action)
+            return job(self._memory, client)
+
+        try:
+            return await anyio.to_thread.run_sync(checked, limiter=self._one)
+        except MemlaneError as error:
+            raise ToolError(" ".join(str(error).split())) from None
+        except Exception as error:
+            # Nobody foresaw it: its message may quote a memory, so only its kind is told.
+            log.error("%s: unexpected %s", action, type(error).__name__)
+            raise ToolError(f"unexpected {type(error).__name__}; nothing stored is lost") from None
+
+    # ---- tools ----------------------------------------------------------------------------
+
+    async def search(self, context: Context, query: str, k: int) -> CallToolResult:
+        found = await self.work(context, "search", lambda memory, _: memory.search(query, k))
+        memories = [told(one.memory, found.marks.get(one.memory.id)) for one in found.memories]
+        return _result({"turn": found.turn, "memories": memories})
+
+    async def why(self, context: Context, turn: str) -> CallToolResult:
+        found = await self.work(context, "why", lambda memory, _: memory.why(turn))
+        steps = [
+            {
+                "memory": one.step.memory,
+                "text": None if one.memory is None else shown(one.memory.text),
+                "score": round(one.step.score, 4),
+                "chosen": one.step.chosen,
+                "reason": shown(one.step.reason),
+            }
+            for one in found.steps[:MOST_STEPS]
+        ]
+        return _result({"turn": turn, "policy": found.policy, "steps": steps})
+
+    async def remember(self, context: Context, text: str) -> CallToolResult:
+        done = await self.work(
+            context, "remember", lambda memory, client: memory.remember(text, client)
+        )
+        return _result(
+            {
+                "edits": _edits(done.entries),
+                "known_already": list(done.unchanged),
+                "contradicts": [old.id for old, _ in done.open],
+            }
+        )
+
+    async def asks(
+        self, context: Context, action: Action, memory: str, text: str = ""
+    ) -> Consent | Elicit[Consent]:
+        """The question to the person where the client can show one; else agreed later by a code."""
+        if not _can_ask(context):
+            return Consent(agreed=False)
+
+        def asked(known: AgentMemory, client: str) -> str:
+            wanted = known.checked(text) if text else ""
+            return question(client, action, known.current(memory), wanted)
+
+        return Elicit(await self.work(context, action, asked), Consent)
+
+    async def edit(
+        self,
+        context: Context,
+        memory: str,
+        text: str,
+        code: str | None,
+        consent: ElicitationResult[Consent],
+    ) -> CallToolResult:
+        def change(known: AgentMemory, client: str) -> tuple[Entry, ...]:
+            found, fact = known.current(memory), known.checked(text)
+            if not _agreed(context, consent):
+                ensure_confirmed(known.graph, known.config.now(), client=client, action="edit",
+                                 memory=found, text=fact, code=code)  # fmt: skip
+            return known.edit(found, fact, client)
+
+        return _result({"edits": _edits(await self.work(context, "edit", change))})
+
+    async def forget(
+        self,
+        context: Context,
+        memory: str,
+        code: str | None,
+        consent: ElicitationResult[Consent],
+    ) -> CallToolResult:
+        def change(known: AgentMemory, client: str) -> tuple[Entry, ...]:
+            found = known.current(memory)
+            if not _agreed(context, consent):
+                ensure_confirmed(known.graph, known.config.now(), client=client, action="forget",
+                                 memory=found, code=code)  # fmt: skip
+            return known.forget(found, client)
+
+        return _result({"edits": _edits(await self.work(context, "forget", change))})
+
+
+def _can_ask(context: Context) -> bool:
+    return bool(context.session.check_client_capability(_FORM))
+
+
+def _agreed(context: Context, consent: ElicitationResult[Consent]) -> bool:
+    """Whether the person agreed to the question that the client showed.
+
+    :raises NotAllowed: if the person was asked and did not.
+    """
+    if not _can_ask(context):
+        return False
+    if isinstance(consent, AcceptedElicitation) and consent.data.agreed:
+        return True
+    raise NotAllowed("The person did not agree; nothing was changed.")
+
+
+def _edits(entries: tuple[Entry, ...]) -> list[dict[str, str]]:
+    """Ids alone: the texts are the client's own, or were shown before."""
+    return [{"id": one.id, "kind": one.kind.value, "memory": one.memory} for one in entries]
+
+
+def _result(document: dict[str, object]) -> CallToolResult:
+    return CallToolResult(
+        content=[TextContent(type="text", text=fenced(document))],
+        structured_content={"notice": NOTICE, **document},
+    )
+
+
+def build_server(desk: Desk) -> MCPServer:
+    """The server with the tools that may be offered. Its functions' names, types and first lines
+    are what a client's model reads."""
+    server = MCPServer("memlane", instructions=INSTRUCTIONS, version=__version__,
+                       log_level="WARNING", subscriptions=False)  # fmt: skip
+
+    async def search(
+        context: Context,
+        query: Annotated[str, Field(description="A question or words about the person.")],
+        k: Annotated[int, Field(description=f"How many memories, 1 to {MOST}.")] = 6,
+    ) -> CallToolResult:
+        """Find what is remembered about the person."""
+        return await desk.search(context, query, k)
+
+    async def why(
+        context: Context,
+        turn: Annotated[str, Field(description="The turn of an earlier search, such as t12.")],
+    ) -> CallToolResult:
+        """Tell how the memories of an earlier search were chosen."""
+        return await desk.why(context, turn)
+
+    async def remember(
+        context: Context,
+        text: Annotated[str, Field(description="One standalone fact, as the person would say it.")],
+    ) -> CallToolResult:
+        """Store one fact about the person. It is kept as your words, not as the person's."""
+        return await desk.remember(context, text)
+
+    async def edit_consent(context: Context, memory: str, text: str) -> Consent | Elicit[Consent]:
+        return await desk.asks(context, "edit", memory, text)
+
+    async def forget_consent(context: Context, memory: str) -> Consent | Elicit[Consent]:
+        return await desk.asks(context, "forget", memory)
+
+    async def edit(
+        context: Context,
+        memory: Id,
+        text: Annotated[str, Field(description="What is true now, as one sentence.")],
+        consent: Annotated[ElicitationResult[Consent], Resolve(edit_consent)],
+        code: Code = None,
+    ) -> CallToolResult:
+        """Put a new text in the place of a memory. The person is asked; the old one is kept."""
+        return await desk.edit(context, memory, text, code, consent)
+
+    async def forget(
+        context: Context,
+        memory: Id,
+        consent: Annotated[ElicitationResult[Consent], Resolve(forget_consent)],
+        code: Code = None,
+    ) -> CallToolResult:
+        """Leave a memory out of every answer. The person is asked, and can undo it."""
+        return await desk.forget(context, memory, code, consent)
+
+    tools: dict[Action, tuple[Callable[..., Any], ToolAnnotations]] = {
+        "search": (search, _READS),
+        "why": (why, _READS),
+        "remember": (remember, _ADDS),
+        "edit": (edit, _CHANGES),
+        "forget": (forget, _CHANGES),
+    }
+    for name in ACTIONS:
+        if name in desk.offered:
+            function, annotations = tools[name]
+            server.add_tool(function, annotations=annotations)
+    return server
+
+
+def serve(config: Config, client: str | None = None) -> None:
+    """Serve one client until it closes its end.
+
+    :raises InvalidInput: if the configured permissions cannot be read.
+    """
+    desk = Desk(config, client)
+    try:
+        anyio.run(partial(until_closed, build_server(desk)))
+    finally:
+        desk.close()
+
+
+async def until_closed(server: MCPServer) -> None:
+    """Serve standard input and output; a client that goes away in the middle is an end too."""
+    try:
+        await server.run_stdio_async()
+    except* (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        log.info("the client closed in the middle")

@@ -1,0 +1,57 @@
+"""A port of this machine, and a server on it that leaves signals and logs to the process."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+
+from store.errors import HomeUnavailable
+
+LOOPBACK = "127.0.0.1"
+_GRACE_S = 3
+"""How long a request may take to its end when its server is told to end."""
+
+
+def bind_tcp(port: int) -> socket.socket:
+    """A socket on this machine's own address: no other is ever listened on. 0 takes a free port.
+
+    :raises HomeUnavailable: if the port cannot be had.
+    """
+    tcp = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        tcp.bind((LOOPBACK, port))
+    except (OSError, OverflowError) as error:
+        tcp.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise HomeUnavailable(f"Cannot listen on port {port}: {reason}. Choose another.") from error
+    return tcp
+
+
+class QuietServer(uvicorn.Server):
+    """A server that leaves the signals to us: there are several in this process."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def quiet_server(served: object) -> QuietServer:
+    """A server for one ASGI application."""
+    return QuietServer(
+        uvicorn.Config(
+            served,  # type: ignore[arg-type]  # uvicorn's name for an ASGI app is its own
+            loop="asyncio",
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_S,
+        )
+    )

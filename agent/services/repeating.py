@@ -1,0 +1,109 @@
+"""What comes back: 'every Thursday at 18:00' as a rule of RFC 5545, and its next time.
+
+A rule is only made of words that fix every occurrence. 'Every other Monday' does not say which, and
+'twice a week' no day at all, so neither becomes a rule. Times are on the wall clock.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, time, timedelta
+
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_DAYS = re.compile(rf"\b({_DAY})s?\b", re.IGNORECASE)
+_VAGUE = re.compile(
+    r"\b(?:every|each) (?:other|second|third|few|couple|so often|\d)|\balternat|\bfortnight"
+    r"|\bbi-?week"
+    r"|\b(?:twice|once|thrice|times|sometimes|usually|mostly|some)\b",
+    re.IGNORECASE,
+)
+_DAILY = re.compile(
+    r"\b(?:every|each) (?:single )?(?:day|morning|noon|afternoon|evening|night)\b|\bdaily\b"
+    r"|\bnightly\b",
+    re.IGNORECASE,
+)
+_WORKDAYS = re.compile(r"\b(?:every|each|on) (?:weekday|workday|working day)s?\b", re.IGNORECASE)
+_MONTHLY = re.compile(r"\b(?:every|each|of the|a) month\b|\bmonthly\b", re.IGNORECASE)
+_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1}
+_NTH_DAY = re.compile(rf"\b({'|'.join(_ORDINALS)})\s+({_DAY})\b", re.IGNORECASE)
+_DAY_OF_MONTH = re.compile(
+    rf"\b(?:(?P<number>\d{{1,2}})(?:st|nd|rd|th)|(?P<word>{'|'.join(_ORDINALS)}))\b", re.IGNORECASE
+)
+_CLOCK = re.compile(
+    r"\b(?:(?:at )?(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?\s?(?P<half>[ap])\.?m\b"
+    r"|(?P<hour2>\d{1,2}):(?P<minute2>\d\d)|at (?P<hour3>\d{1,2})(?![\d.:]|\s?[ap]\.?m\b)"
+    r"|(?P<noon>noon)\b)",
+    re.IGNORECASE,
+)
+_FAR = timedelta(days=3 * 366)
+"""How far ahead a next time is looked for: a rule may allow only days that hardly exist."""
+
+
+def rule_of(words: str) -> str | None:
+    """The rule that the words of a repeated time fix; None where they leave days open."""
+    nth = _NTH_DAY.search(words)
+    if nth and _MONTHLY.search(words):
+        return f"FREQ=MONTHLY;BYDAY={_ORDINALS[nth[1].lower()]}{_two_letters(nth[2])}"
+    if _VAGUE.search(words):
+        return None
+    if _WORKDAYS.search(words):
+        return "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"
+    if _MONTHLY.search(words):
+        found = _DAY_OF_MONTH.search(words)
+        if found is None:
+            return None
+        number = int(found["number"]) if found["number"] else _ORDINALS[found["word"].lower()]
+        return f"FREQ=MONTHLY;BYMONTHDAY={number}" if number and number <= 31 else None
+    if days := dict.fromkeys(_two_letters(day) for day in _DAYS.findall(words)):
+        return f"FREQ=WEEKLY;BYDAY={','.join(days)}"
+    return "FREQ=DAILY" if _DAILY.search(words) else None
+
+
+def _two_letters(day: str) -> str:
+    return day[:2].upper()
+
+
+def clock_of(words: str) -> time | None:
+    """The time of day that the words name first, as they say it; None for a day alone."""
+    found = _CLOCK.search(words)
+    if found is None:
+        return None
+    if found["noon"]:
+        return time(12)
+    hour = int(found["hour"] or found["hour2"] or found["hour3"])
+    minute = int(found["minute"] or found["minute2"] or 0)
+    if found["half"]:
+        hour = hour % 12 + (12 if found["half"].lower() == "p" else 0)
+    return time(hour, minute) if hour < 24 and minute < 60 else None
+
+
+def next_time(rule: str, first: datetime, now: datetime) -> datetime | None:
+    """The first occurrence at or after ``now`` of what began at ``first``; both without a zone.
+
+    None where the rule is over, allows no day or cannot be read: it may be of somebody's file.
+    """
+    from dateutil.rrule import rrulestr  # late: most commands remind of nothing
+
+    if re.search(r"FREQ=(?:HOURLY|MINUTELY|SECONDLY)", rule, re.IGNORECASE):
+        return None  # nothing to be reminded of
+    # An end in UTC does not go with a beginning on the wall clock; a day's difference is none here.
+    local = re.sub(r"(UNTIL=\d{8}(?:T\d{6})?)Z", r"\1", rule)
+    if "UNTIL=" not in local and "COUNT=" not in local:
+        # Trigger: a rule without an end, of somebody's file, may allow no day at all (30 February).
+        # Why: the search for one would go on to the year 9999. Outcome: it ends with what is near.
+        local += f";UNTIL={now + _FAR:%Y%m%dT%H%M%S}"
+    try:
+        found: datetime | None = rrulestr(local, dtstart=first).after(now, inc=True)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return found
+
+
+def next_year_day(month: int, day: int, now: datetime) -> datetime:
+    """The next such day at or after the day of ``now``; 29 February is the 28th in other years."""
+    for year in (now.year, now.year + 1):
+        leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+        held = datetime(year, month, 28 if (month, day) == (2, 29) and not leap else day)
+        if held.date() >= now.date():
+            return held
+    raise AssertionError("a day of next year lies ahead")

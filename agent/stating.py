@@ -1,0 +1,27 @@
+"""Whether a message plainly states facts, whatever the router makes of it.
+
+The router judges by likeness to what people tell and ask, and takes 'The gate of the flight is
+C12' for small talk. A message of nothing but clean sentences whose relations can be read exactly
+costs no model to try, so it is tried on less than the usual chance (``LEAST``).
+"""
+
+from __future__ import annotations
+
+from agent.extraction.guards import clean_sentence, is_clean
+from agent.extraction.sentences import declarative, sentences
+from agent.triples.shapes import shape_triples
+
+LEAST = 0.1
+"""Probability of an update from which a plain statement is tried."""
+
+
+def states_facts(text: str) -> bool:
+    """Whether it has no question or request, and each sentence gives a relation exactly."""
+    parts = sentences(text)
+    stated = [declarative(part) for part in parts]
+    told = [part for part in stated if part]
+    return bool(told) and "?" not in text and all(is_clean(p) and _exact(p) for p in told)
+
+
+def _exact(sentence: str) -> bool:
+    return bool(shape_triples(clean_sentence(sentence)))

@@ -1,0 +1,116 @@
+"""Changes from the page: the same journaled edits as the command line's, by the person.
+
+Invariant: what changed since the page showed it is never overwritten unseen. Each edit names the
+last journal line of the memory that the person saw (``seen``), checked in its own transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from agent.frontmatter import Block, Plain, difference, read_blocks, written
+from agent.messages import checked_message
+from agent.results import Remembered
+from agent.session import Session
+from agent.web.calls import Done, Edit, Leave, Supersede, Undo
+from store.errors import EditConflict
+from store.graph import MemoryGraph
+from store.journal import Entry, Forget, Replace, checked_text
+from store.types import Memory
+from store.undoing import undo_all
+
+USER = "user"
+
+
+def edit(session: Session, asked: Edit) -> Done:
+    """Put right what is wrong; as in the editor of ``memlane memories edit``.
+
+    :raises InvalidInput: if a date, subclass or text cannot be used.
+    :raises EditConflict: if somebody changed the memory meanwhile.
+    """
+    graph, now = session.graph, session.config.now()
+    memory = graph.memories.get(asked.memory)
+    typed = difference(
+        {memory.id: memory},
+        [_typed(memory, asked)],
+        subclasses=[subclass.id for subclass in graph.subclasses()],
+        now=now,
+    )
+    if not typed.edits:
+        return Done((), memory.id, "Nothing changed.")
+    return _checked(
+        graph, asked.memory, asked.seen, lambda: graph.apply(typed.edits, at=now, actor=USER)
+    )
+
+
+def _typed(memory: Memory, asked: Edit) -> Block:
+    """The block of the memory, as the editor would have it after these changes."""
+    (block,) = read_blocks(written([memory]))
+    given: Mapping[str, Plain] = {
+        name: value
+        for name in ("subclass", "place", "valid_from", "valid_until")
+        if (value := getattr(asked, name)) is not None
+    }
+    text = block.text if asked.text is None else checked_text(checked_message(asked.text))
+    return replace(block, fields={**block.fields, **given}, text=text)
+
+
+def supersede(session: Session, asked: Supersede) -> Done:
+    """Put a new memory in the place of an old one, which stays as history."""
+    graph = session.graph
+    text = checked_text(session.without_secrets(checked_message(asked.text)))
+    # Placed before the transaction: no model is called inside of one.
+    subclass = session.placer.place([text])[0]
+    return _checked(
+        graph,
+        asked.memory,
+        asked.seen,
+        lambda: session.edit_by_hand(
+            text, lambda draft: Replace(asked.memory, draft), subclass=subclass
+        ),
+    )
+
+
+def leave(session: Session, asked: Leave) -> Done:
+    """Take a memory out of every answer."""
+    graph, now = session.graph, session.config.now()
+    return _checked(
+        graph,
+        asked.memory,
+        asked.seen,
+        lambda: graph.apply([Forget(asked.memory)], at=now, actor=USER),
+    )
+
+
+def undo(session: Session, asked: Undo) -> Done:
+    """Take back one edit. :raises EditConflict: if later edits stand in the way."""
+    graph = session.graph
+    entry = graph.journal.get(asked.entry)
+    return _done(undo_all(graph, [entry], at=session.config.now(), actor=USER))
+
+
+def told(remembered: Remembered) -> Done:
+    """What became of a fact that was told on the page."""
+    done = _done(remembered.entries)
+    if remembered.queued:
+        return replace(done, note="It is stored; its memory is made in a moment.")
+    known = remembered.unchanged[-1] if remembered.unchanged else None
+    note = remembered.note or ("I knew that already." if known and not done.entries else "")
+    return replace(done, memory=done.memory or known, note=note)
+
+
+def _checked(
+    graph: MemoryGraph, memory: str, seen: str, work: Callable[[], tuple[Entry, ...]]
+) -> Done:
+    with graph.writing():
+        if graph.journal.of_memory(memory)[-1].id != seen:
+            raise EditConflict(
+                f"{memory} was changed since it was opened here. Look at it as it is now, and "
+                "edit it again."
+            )
+        return _done(work())
+
+
+def _done(entries: tuple[Entry, ...]) -> Done:
+    return Done(tuple(entry.id for entry in entries), entries[-1].memory if entries else None)

@@ -1,0 +1,159 @@
+"""Who may come in: the checks in front of the page, and the keys that open it.
+
+Loopback alone keeps nobody out: any page in the browser can send a request to this machine, a name
+can be made to point here (DNS rebinding), and other users of the machine reach the port too. So
+each request has to name our own address (Host), must not come from another origin (Origin,
+Sec-Fetch-Site), and whatever reads or changes memory needs the key of the page.
+
+The key is a header that the page's script adds, kept in the tab's ``sessionStorage``. Not a cookie:
+cookies of 127.0.0.1 go to every port of it, whoever listens there, and are sent with forms of other
+sites. The link holds a code that is good once and for two minutes, so what stays of it in a history
+or a list of processes opens nothing.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from agent.errors import Refused
+
+LINK_S = 120.0
+"""How long a link may wait to be opened."""
+API = "/api/"
+ENTER = API + "enter"
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        # Text can only ever be text: no script may turn a string into markup.
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+_ALWAYS = {
+    "content-security-policy": POLICY,
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class Keys:
+    """The codes of links that wait to be opened, and the keys that were given for them.
+
+    They live as long as the port is open: closing the page locks everybody out.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._codes: dict[str, float] = {}
+        self._keys: list[str] = []
+
+    def link(self) -> str:
+        """A new code, good once and for ``LINK_S``."""
+        now = self._clock()
+        self._codes = {code: until for code, until in self._codes.items() if until > now}
+        code = secrets.token_urlsafe(24)
+        self._codes[code] = now + LINK_S
+        return code
+
+    def enter(self, code: str) -> str:
+        """The key for a code. :raises Refused: if it is wrong, spent or too old."""
+        until = self._codes.pop(code, None)
+        if until is None or until < self._clock():
+            raise Refused("This link has been used or is too old. Get a new one: memlane web")
+        key = secrets.token_urlsafe(32)
+        self._keys.append(key)
+        return key
+
+    def void(self) -> None:
+        """Let nobody in any more, also while the last requests are answered."""
+        self._codes.clear()
+        self._keys.clear()
+
+    def opens(self, key: str) -> bool:
+        """Whether a key was given out here; compared in constant time."""
+        given = key.encode()
+        return any([secrets.compare_digest(given, known.encode()) for known in self._keys])
+
+
+class HasPort(Protocol):
+    """What knows which port is listened on."""
+
+    @property
+    def port(self) -> int: ...
+
+
+class Guarded:
+    """The page behind its door: who may not come in is told so in one line."""
+
+    def __init__(self, app: ASGIApp, keys: Keys, page: HasPort) -> None:
+        self._app, self._keys, self._page = app, keys, page
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_ALWAYS)
+            await send(message)
+
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        await (refusal or self._app)(scope, receive, sending)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers, path = Headers(scope=scope), scope["path"]
+        try:
+            check_origin(headers, self._page.port)
+        except Refused as error:
+            return _refused(path, str(error), 403)
+        if not path.startswith(API):
+            return None
+        if scope["method"] != "POST":
+            return _refused(path, "Ask with POST.", 405)
+        if headers.get("content-type", "").split(";")[0].strip() != "application/json":
+            return _refused(path, "Send JSON (Content-Type: application/json).", 415)
+        kind, _, key = headers.get("authorization", "").partition(" ")
+        if path == ENTER or (kind.casefold() == "bearer" and self._keys.opens(key.strip())):
+            return None
+        return _refused(path, "This page is not open to you. Get a link to it: memlane web", 401)
+
+
+def check_origin(headers: Headers, port: int) -> None:
+    """:raises Refused: if a request is not for our address, or comes from another site."""
+    hosts = headers.getlist("host")
+    if len(hosts) != 1 or hosts[0].casefold() not in (f"127.0.0.1:{port}", f"localhost:{port}"):
+        raise Refused(f"This page answers at http://127.0.0.1:{port} only.")
+    origins = headers.getlist("origin")
+    if any(origin.casefold() != f"http://{hosts[0].casefold()}" for origin in origins):
+        raise Refused("Another site may not speak with memlane.")
+    # A browser says where a request comes from; 'none' is the person's own doing.
+    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        raise Refused("Another site may not open this page. Open its link: memlane web")
+
+
+def _refused(path: str, message: str, status: int) -> Response:
+    if path.startswith(API):
+        said = {"error": {"kind": Refused.__name__, "message": message}}
+        return JSONResponse(said, status)
+    return PlainTextResponse(f"memlane: {message}\n", status)

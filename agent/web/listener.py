@@ -1,0 +1,89 @@
+"""The port of the page: opened when asked for, closed when told to or when nobody holds it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from agent.resident.calls import Context, Web
+from agent.resident.client import WebPage
+from agent.resident.listening import LOOPBACK, QuietServer, bind_tcp, quiet_server
+from agent.web.door import Keys
+from store.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from agent.resident.desk import Desk
+
+log = logging.getLogger("memlane.resident")
+_STEP_S = 0.1
+"""How often it is looked whether whoever holds the page open is still there."""
+
+
+class Listener:
+    """At most one page a process. Use it from one event loop."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._keys = Keys()
+        self._server: QuietServer | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self._port = 0
+
+    @property
+    def port(self) -> int:
+        """The port that is listened on; 0 while the page is closed."""
+        return self._port
+
+    async def serve(
+        self, asked: Web, context: Context, stop: threading.Event
+    ) -> AsyncIterator[WebPage]:
+        """Say where the page is, or close it; held, go on until one of the two goes away."""
+        if asked.stop:
+            await self.close()
+            yield WebPage()
+            return
+        yield self._open(asked.port, context)
+        if not asked.hold:
+            return
+        serving = self._serving
+        while self._serving is serving and not stop.is_set():
+            await asyncio.sleep(_STEP_S)
+        if self._serving is serving:
+            await self.close()
+
+    def _open(self, port: int | None, context: Context) -> WebPage:
+        """:raises InvalidInput: if it is open at another port already."""
+        if self._serving is None:
+            self._start(port or 0, context)
+        elif port not in (None, 0, self._port):
+            raise InvalidInput(
+                f"The page is open at port {self._port} already. Close it first: memlane web --stop"
+            )
+        return WebPage(self._port, f"http://{LOOPBACK}:{self._port}/#enter={self._keys.link()}")
+
+    def _start(self, port: int, context: Context) -> None:
+        # Imported when a page is opened: most processes never open one.
+        from agent.web.app import build_page
+
+        tcp = bind_tcp(port)
+        tcp.listen(128)  # whoever connects from here on is answered, if a moment later
+        self._port = int(tcp.getsockname()[1])
+        self._keys = Keys()
+        self._server = quiet_server(build_page(self._desk, self._keys, self, context))
+        self._serving = asyncio.create_task(self._server.serve(sockets=[tcp]))
+        log.info("the page is open")
+
+    async def close(self) -> None:
+        """Close the port; every key that was given out is void."""
+        server, serving = self._server, self._serving
+        if server is None or serving is None:
+            return
+        self._keys.void()
+        self._server = self._serving = None
+        self._port = 0
+        server.should_exit = True
+        await serving
+        log.info("the page is closed")

@@ -1,0 +1,260 @@
+"""What the page shows, read from the graph a page at a time. Changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from agent.histories import Event, lives
+from agent.periods import Timeline
+from agent.session import Session
+from agent.tracing import TracedStep, read_trace
+from agent.triples import ME
+from agent.web.calls import (
+    Answered,
+    AnswerList,
+    Answers,
+    Around,
+    At,
+    Card,
+    Cards,
+    Decision,
+    Excerpt,
+    Hits,
+    InTime,
+    Journal,
+    Line,
+    Lines,
+    Look,
+    MemoryPage,
+    Moment,
+    Months,
+    Neighbourhood,
+    Overview,
+    Reasons,
+    Search,
+    Start,
+    Why,
+)
+from store.browsing import Found
+from store.errors import InvalidInput, UnknownId
+from store.graph import MemoryGraph
+from store.journal import Entry
+from store.records import entity_key, row_id
+from store.sources import Turn
+from store.taxonomy import TYPES
+from store.types import EditKind, Memory, Source, Status
+from store.undoing import plan_undo
+
+MOST = 200
+"""How much may be asked for at once."""
+AROUND_SPAN = 700
+"""Letters of a source that are shown on either side of what a memory was read from."""
+
+
+def start(session: Session, asked: Start) -> Overview:
+    """What there is at all."""
+    graph, now = session.graph, session.config.now()
+    held = graph.browse.types(now)
+    kept = graph.memories.counts()
+    latest = graph.journal.newest(1)
+    return Overview(
+        now=now,
+        me=ME,
+        memories=sum(held.values()),
+        history=kept.get(Status.CURRENT, 0) + kept.get(Status.REPLACED, 0) - sum(held.values()),
+        sources=sum(graph.sources.counts().values()),
+        types=tuple((name, held.get(name, 0)) for name in TYPES),
+        subclasses=graph.subclasses(),
+        latest=latest[0].id if latest else None,
+    )
+
+
+def around(session: Session, asked: Around) -> Neighbourhood:
+    """An entity and a page of what lies beside it.
+
+    :raises UnknownId: if no memory names it.
+    """
+    graph, now = session.graph, session.config.now()
+    limit, offset = _checked(asked.limit, asked.offset)
+    name = _entity(graph, asked.entity)
+    beside, total = graph.browse.around(name, now, limit=limit, offset=offset, type=asked.type)
+    pairs = graph.browse.between([one.key for one in beside], now)
+    return Neighbourhood(name, entity_key(name), beside, pairs, total)
+
+
+def at(session: Session, asked: At) -> Cards:
+    """The memories at an entity. :raises UnknownId: if no memory names it."""
+    graph, now = session.graph, session.config.now()
+    limit, offset = _checked(asked.limit, asked.offset)
+    name = _entity(graph, asked.entity)
+    found = graph.browse.of_entity(name, now, beside=asked.beside, limit=limit, offset=offset)
+    return Cards(cards(graph, found, now), found.total)
+
+
+def _entity(graph: MemoryGraph, name: str) -> str:
+    known = graph.memories.entity(name)
+    if known is None and entity_key(name) == entity_key(ME):
+        return ME  # a home of which nothing is told yet
+    if known is None:
+        raise UnknownId(f"No memory names {name!r} any more.")
+    return known
+
+
+def in_time(session: Session, asked: InTime) -> Months:
+    """Memories by day."""
+    graph, now = session.graph, session.config.now()
+    limit, offset = _checked(asked.limit, asked.offset)
+    found = graph.browse.in_time(before=asked.before, type=asked.type, limit=limit, offset=offset)
+    return Months(cards(graph, found, now), found.total, graph.browse.months(asked.type))
+
+
+def search(session: Session, asked: Search) -> Hits:
+    """Entities by name and memories by their words."""
+    graph, now = session.graph, session.config.now()
+    limit, _ = _checked(asked.limit)
+    found = graph.browse.find(asked.text, limit=limit)
+    names = graph.browse.find_entities(asked.text, limit=8)
+    return Hits(names, cards(graph, found, now), found.total)
+
+
+def look(session: Session, asked: Look) -> MemoryPage:
+    """One memory with its source and history. :raises UnknownId: if there is none."""
+    graph, now = session.graph, session.config.now()
+    memory = graph.memories.get(asked.memory)
+    source = graph.sources.get(memory.source) if memory.source else None
+    (life,) = lives(graph, [memory.id], now)
+    return MemoryPage(
+        card(memory, now),
+        graph.journal.of_memory(memory.id)[-1].id,
+        None if source is None else _excerpt(source, memory),
+        tuple(_moment(graph, event) for event in life.events),
+    )
+
+
+def journal(session: Session, asked: Journal) -> Lines:
+    """The last edits."""
+    graph = session.graph
+    limit, _ = _checked(asked.limit)
+    before = None if asked.before is None else row_id("e", asked.before, "edit")
+    found = graph.journal.newest(limit + 1, before)
+    return Lines(tuple(_line(graph, entry) for entry in found[:limit]), len(found) > limit)
+
+
+def answers(session: Session, asked: Answers) -> AnswerList:
+    """The last exchanges."""
+    graph = session.graph
+    limit, _ = _checked(asked.limit)
+    return AnswerList(tuple(map(_answered, reversed(graph.turns.last(limit)))))
+
+
+def why(session: Session, asked: Why) -> Reasons:
+    """How the memories behind an answer were chosen. :raises UnknownId: if there is none."""
+    graph = session.graph
+    trace = read_trace(graph, asked.turn)
+    return Reasons(
+        _answered(trace.turn),
+        trace.policy,
+        tuple(map(_decision, trace.steps)),
+        trace.cut,
+        trace.likely,
+        trace.redacted,
+    )
+
+
+# ---- parts --------------------------------------------------------------------------------------
+
+
+def card(memory: Memory, now: datetime) -> Card:
+    """A memory, and what it is at this moment."""
+    if memory.status is Status.FORGOTTEN:
+        return Card(memory, "forgotten")
+    return Card(memory, Timeline([memory]).standing(memory, now).value)
+
+
+def cards(graph: MemoryGraph, found: Found | Sequence[str], now: datetime) -> tuple[Card, ...]:
+    ids: Iterable[str] = found.ids if isinstance(found, Found) else found
+    return tuple(card(memory, now) for memory in graph.memories.of(tuple(ids)))
+
+
+def _excerpt(source: Source, memory: Memory) -> Excerpt:
+    """The source around what was read; a source may be a book."""
+    start, end = (memory.span.start, memory.span.end) if memory.span else (0, 0)
+    first, last = max(0, start - AROUND_SPAN), min(len(source.text), end + AROUND_SPAN)
+    return Excerpt(
+        source.id,
+        source.kind.value,
+        source.locator,
+        source.captured,
+        source.place,
+        source.text[first:start],
+        source.text[start:end],
+        source.text[end:last],
+        more=first > 0 or last < len(source.text),
+    )
+
+
+def _moment(graph: MemoryGraph, event: Event) -> Moment:
+    entry = None if event.entry is None else graph.journal.get(event.entry)
+    swapped = entry is not None and entry.kind is EditKind.REPLACE
+    return Moment(
+        event.at,
+        event.what,
+        event.memory,
+        event.detail,
+        entry.before if entry and swapped else None,
+        entry.after if entry and swapped else None,
+        event.entry,
+        event.actor,
+        None if event.source is None else event.source.locator or event.source.kind.value,
+        event.undone_by,
+        entry is not None and event.undone_by is None and _can_undo(graph, entry),
+    )
+
+
+def _can_undo(graph: MemoryGraph, entry: Entry) -> bool:
+    plan = plan_undo(graph.journal, [entry])
+    return bool(plan.entries) and not plan.conflicts and not plan.erased
+
+
+def _line(graph: MemoryGraph, entry: Entry) -> Line:
+    undone = graph.journal.undo_of(entry.id)
+    return Line(
+        entry.id,
+        entry.at,
+        entry.kind.value,
+        entry.actor,
+        entry.memory,
+        entry.before,
+        entry.after,
+        entry.undoes,
+        None if undone is None else undone.id,
+        any(change.redacted for change in entry.changes),
+    )
+
+
+def _answered(turn: Turn) -> Answered:
+    return Answered(turn.id, turn.at, turn.text, turn.reply, turn.route)
+
+
+def _decision(traced: TracedStep) -> Decision:
+    step, memory = traced.step, traced.memory
+    return Decision(
+        step.memory,
+        None if memory is None else memory.text,
+        None if memory is None else memory.type,
+        step.score,
+        step.probability,
+        step.chosen,
+        traced.used,
+        step.activated,
+        step.via,
+        step.reason,
+    )
+
+
+def _checked(limit: int, offset: int = 0) -> tuple[int, int]:
+    """:raises InvalidInput: if it is more than a page, or before the first one."""
+    if not (1 <= limit <= MOST and 0 <= offset < 1 << 31):
+        raise InvalidInput(f"A page has 1 to {MOST} entries, and begins at 0 or after.")
+    return limit, offset

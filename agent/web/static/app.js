@@ -1,0 +1,228 @@
+// The page as a whole: what is looked at, the way back, keys, and what is said about it.
+//
+// What is looked at is kept in the history's state and never in the address: names and questions
+// would stay in the browser's history, which many browsers send elsewhere.
+
+import { h, button, show } from "./dom.js";
+import { call, enter } from "./api.js";
+import { drawGraph } from "./graph.js";
+import { entityList } from "./cards.js";
+import { memoryPanel } from "./memory.js";
+import { drawTimeline } from "./timeline.js";
+import { drawAnswers, reasonsPanel } from "./answers.js";
+import { drawChanges } from "./changes.js";
+import { searching } from "./search.js";
+import { welcome, help, telling } from "./welcome.js";
+
+const $ = (id) => document.getElementById(id);
+const [stage, side, notice] = [$("stage"), $("side"), $("notice")];
+const VIEWS = { graph: drawGraph, timeline: drawTimeline, answers: drawAnswers, changes: drawChanges };
+const FIRST = { view: "graph", entity: "me", trail: [], offset: 0 };
+const LOOK_MS = 5000;
+let drawing = Promise.resolve(); // one after the other, so that a slow look never ends up over a later one
+let wanted = 0;
+let whole = false;
+
+const page = {
+  state: FIRST,
+  types: [],
+  subclasses: new Map(),
+  latest: null,
+  inWords: false,
+  touched: new Set(), // what the open memory joins
+
+  /** Look at something else; what is not named stays. */
+  async go(change, { push = true } = {}) {
+    const moved = "view" in change || "entity" in change;
+    const depth = (page.state.depth || 0) + (push ? 1 : 0);
+    const next = { ...page.state, focus: false, ...(moved ? { memory: null, beside: null } : {}), ...change, depth };
+    if (push) history.pushState(next, "", "/");
+    page.state = next;
+    await page.render({ sideOnly: !moved && !["offset", "type", "before"].some((name) => name in change) });
+  },
+
+  /** Walk from the entity in the middle to one beside it. */
+  async walk(entity) {
+    const { entity: from, trail: before = [], view } = page.state;
+    const way = view === "graph" && from !== entity ? [...before, from] : [];
+    const been = way.indexOf(entity);
+    const trail = (been < 0 ? way : way.slice(0, been)).slice(-6);
+    const focus = Boolean(document.activeElement?.closest(".node")); // who walks by keys walks on by keys
+    await page.go({ view: "graph", entity, trail, offset: 0, type: null, focus });
+  },
+
+  between: (entity, beside) => page.go({ beside, memory: null }),
+  list: (entity) => page.go({ memory: null, beside: null }),
+
+  /** Draw what is looked at; of several that wait only the last is drawn. */
+  async render({ sideOnly = false } = {}) {
+    const mine = ++wanted;
+    whole = whole || !sideOnly;
+    drawing = drawing.then(async () => {
+      if (mine !== wanted) return;
+      const all = whole;
+      whole = false;
+      await page.draw(all);
+    });
+    await drawing;
+  },
+
+  async draw(all) {
+    await page.attempt(async () => {
+      const { state } = page;
+      document.body.dataset.view = state.view;
+      for (const one of document.querySelectorAll("[data-view]")) {
+        if (one.tagName === "BUTTON") one.setAttribute("aria-current", one.dataset.view === state.view ? "page" : "false");
+      }
+      if (all) await VIEWS[state.view](stage, state, page);
+      await beside(state);
+    });
+  },
+
+  /** Do something; what goes wrong is told in one line. */
+  async attempt(work) {
+    try {
+      return await work();
+    } catch (error) {
+      if (error.kind === "Locked") locked(error.message);
+      else page.say(error.message, null, true);
+      return undefined;
+    }
+  },
+
+  /** After a change: tell it, with its undo, and show what is now. */
+  async done(what, title) {
+    await page.refresh();
+    if (what.memory && !document.body.classList.contains("new")) page.state = { ...page.state, memory: what.memory };
+    history.replaceState(page.state, "", "/");
+    await page.render();
+    const entry = what.entries.at(-1);
+    page.say(what.note || `${title}.`, entry ? () => page.undo(entry) : null);
+  },
+
+  undo: (entry) => page.attempt(async () => {
+    const undone = await call("undo", { entry });
+    await page.refresh();
+    await page.render();
+    page.say("Taken back.", () => page.undo(undone.entries.at(-1)), false, "Do it again");
+  }),
+
+  say(text, undo, problem, label) {
+    show(notice, h("span", {}, text), undo && button(label || "Undo", undo, { class: "small" }), button("×", () => (notice.hidden = true), { class: "plain", "aria-label": "Close" }));
+    notice.classList.toggle("problem", Boolean(problem));
+    notice.hidden = false;
+    clearTimeout(page.quiet);
+    page.quiet = setTimeout(() => (notice.hidden = true), problem ? 12000 : 8000);
+  },
+
+  async refresh() {
+    const now = await call("start");
+    page.types = now.types;
+    page.subclasses = new Map(now.subclasses.map((one) => [one.id, one]));
+    page.latest = now.latest;
+    page.overview = now;
+    return now;
+  },
+};
+
+async function beside(state) {
+  if (page.overview.memories + page.overview.history === 0 && state.view === "graph") {
+    document.body.classList.add("new");
+    welcome(stage, side, page);
+    return;
+  }
+  document.body.classList.remove("new");
+  let parts = null;
+  page.touched = new Set();
+  if (state.memory) parts = await memoryPanel(state.memory, page);
+  else if (state.view === "graph") parts = await entityList(state.entity, state.beside, page);
+  else if (state.view === "answers" && state.turn) parts = await reasonsPanel(state.turn, page);
+  document.body.classList.toggle("alone", parts === null);
+  for (const one of stage.querySelectorAll(".node")) one.classList.toggle("touched", page.touched.has(one.dataset.entity));
+  for (const one of stage.querySelectorAll("[data-memory], [data-turn]")) {
+    const open = one.dataset.memory ? one.dataset.memory === state.memory : one.dataset.turn === state.turn;
+    one.setAttribute("aria-current", open ? "true" : "false");
+  }
+  show(side, parts || []);
+  side.scrollTop = 0;
+}
+
+function locked(message) {
+  document.body.classList.add("locked");
+  show(document.querySelector("main"), h("div", { class: "gate" }, h("h1", {}, "This page is closed to you"), h("p", {}, message), h("code", {}, "memlane web")));
+}
+
+// ---- keys -----------------------------------------------------------------------------------
+
+const KEYS = {
+  "/": () => $("search").focus(),
+  g: () => page.go({ view: "graph" }),
+  t: () => page.go({ view: "timeline" }),
+  a: () => page.go({ view: "answers" }),
+  c: () => page.go({ view: "changes" }),
+  h: () => page.go({ ...FIRST, memory: null }),
+  r: () => telling(page),
+  e: () => side.querySelector("[data-act=edit]")?.click(),
+  u: () => side.querySelector("[data-undo]:last-of-type")?.focus(),
+  n: () => (stage.querySelector(".node[tabindex='0']") || stage.querySelector(".card, .turn, .change button"))?.focus(),
+  l: () => side.querySelector("button.card, button.step, button")?.focus(),
+  "?": () => help(),
+  Backspace: () => page.state.depth > 0 && history.back(),
+  Escape: () => page.state.memory && page.go({ memory: null }),
+};
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, textarea, select, dialog");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || document.body.classList.contains("locked")) {
+    if (event.key === "Escape" && event.target.closest("form.form")) page.render();
+    return;
+  }
+  const act = KEYS[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+
+addEventListener("popstate", (event) => {
+  if (!event.state) return;
+  page.state = event.state;
+  page.render();
+});
+
+let resized = 0;
+addEventListener("resize", () => {
+  clearTimeout(resized);
+  resized = setTimeout(() => page.state.view === "graph" && page.types.length && page.render(), 200);
+});
+
+/** What others change meanwhile, as a note that is ingested, is told and shown when asked for. */
+async function listen() {
+  if (document.hidden || document.body.classList.contains("locked")) return;
+  const { latest } = await call("start");
+  if (latest !== page.latest) {
+    page.latest = latest;
+    page.say("Your memory has changed.", async () => {
+      await page.refresh();
+      await page.render();
+    }, false, "Show");
+  }
+}
+
+async function begin() {
+  if (!(await enter())) {
+    locked("It is opened by its link, once, and by nothing else. Get one in a terminal:");
+    return;
+  }
+  for (const one of document.querySelectorAll("button[data-view]")) one.addEventListener("click", () => page.go({ view: one.dataset.view }));
+  $("tell").addEventListener("click", () => telling(page));
+  $("help").addEventListener("click", () => help());
+  searching($("search"), $("hits"), page);
+  await page.refresh();
+  page.state = history.state || FIRST;
+  history.replaceState(page.state, "", "/");
+  await page.render();
+  document.body.classList.add("ready");
+  setInterval(() => listen().catch(() => {}), LOOK_MS);
+}
+
+begin().catch((error) => locked(error.message));

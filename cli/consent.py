@@ -1,0 +1,75 @@
+"""``memlane consent``: which sensitive form fields are filled for which sites."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli import shapes
+from cli.run import Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from store.form_consents import Consent
+
+app = typer.Typer(
+    help="Which sensitive form fields are filled for which sites.", no_args_is_help=True
+)
+
+
+@app.command("list")
+def list_(context: typer.Context) -> None:
+    """What you agreed to, and what you refused."""
+    run: Run = context.obj
+    with run.graph() as graph:
+        said = graph.form_consents.list()
+
+    def show(out: Console) -> None:
+        for one in said:
+            out.print(_line(one), markup=False)
+        if not said:
+            out.print("Nothing was asked yet: memlane fill asks for each field and site once.")
+
+    run.emit({"consents": [_shape(one) for one in said]}, show)
+
+
+@app.command()
+def remove(
+    context: typer.Context,
+    field: Annotated[
+        str | None, typer.Argument(help="What was asked, as the list names it; else all.")
+    ] = None,
+    site: Annotated[
+        str | None, typer.Option(metavar="HOST", help="Only for this site; '' for none named.")
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="All that was ever said.")] = False,
+) -> None:
+    """Take back what you said: the next form that asks for it asks you again."""
+    run: Run = context.obj
+    from store.errors import InvalidInput, UnknownId
+
+    if field is None and site is None and not all_:
+        raise InvalidInput("Name a field, a site with --site HOST, or use --all.")
+    with run.graph() as graph:
+        gone = graph.form_consents.remove(field, site)
+    if not gone and not all_:
+        raise UnknownId("Nothing was said of that; memlane consent list shows what was.")
+
+    def show(out: Console) -> None:
+        for one in gone:
+            out.print(f"Taken back: {_line(one)}", markup=False)
+
+    run.emit({"removed": [_shape(one) for one in gone]}, show)
+
+
+def _line(one: Consent) -> str:
+    said = "filled" if one.given else "never filled"
+    since = f" since {one.at:%Y-%m-%d}" if one.at else ""
+    return f"{one.field}: {said} for {shapes.site(one.site)}{since}"
+
+
+def _shape(one: Consent) -> dict[str, object]:
+    at = one.at.isoformat() if one.at else None
+    return {"field": one.field, "site": one.site, "given": one.given, "at": at}

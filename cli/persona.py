@@ -1,0 +1,260 @@
+"""memlane persona ...: what is inferred about the person, by hand and by refresh; and joining."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli import shapes
+from cli.run import Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.personas.joining import Partner
+    from agent.personas.predicting import Prediction
+    from agent.personas.refreshing import Refreshed
+    from store.personas import Line
+
+app = typer.Typer(
+    help="What memlane infers about you, each line with its evidence.", no_args_is_help=True
+)
+LineId = Annotated[str, typer.Argument(help="The line, such as p3.")]
+
+
+@app.command()
+def show(
+    context: typer.Context,
+    everything: Annotated[bool, typer.Option("--all", help="Also the lines you dropped.")] = False,
+) -> None:
+    """Show the refined layers.
+
+    Nothing here was told: it is inferred from the memories beside each line. Correct or drop what
+    is wrong; that stays over refreshes.
+    """
+    run: Run = context.obj
+    now = run.config.now()
+    with run.graph() as graph:
+        lines = [
+            line
+            for line in graph.personas.lines(now, everything=everything)
+            if line.standing.value != "gone"
+        ]
+    run.emit({"lines": [shape(line) for line in lines]}, lambda out: _show(out, lines))
+
+
+@app.command()
+def refresh(
+    context: typer.Context,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Make at most this many; the others wait.")
+    ] = None,
+) -> None:
+    """Make the lines that are due.
+
+    Only what memories changed is made anew. The resident process does this by itself.
+    """
+    run: Run = context.obj
+    with run.session() as session:
+        from agent.personas.refreshing import refresh as make
+
+        if run.err.is_terminal:
+            with run.err.status("refining ..."):
+                done = make(session, limit=limit)
+        else:
+            done = make(session, limit=limit)
+        lines = session.graph.personas.lines(run.config.now())
+    made = [line for line in lines if line.id in done.made]
+    document = {
+        "made": [shape(line) for line in made],
+        "unsupported": done.unsupported,
+        "removed": done.removed,
+        "waiting": done.waiting,
+        "reason": done.reason,
+    }
+    run.emit(document, lambda out: _refreshed(out, done, made))
+
+
+@app.command()
+def correct(
+    context: typer.Context, line: LineId, text: Annotated[str, typer.Argument(help="What is true.")]
+) -> None:
+    """Say it in your own words; no refresh changes that."""
+    run: Run = context.obj
+    with run.session() as session:
+        from agent.personas.by_hand import correct as say
+
+        said = say(session, line, text)
+    run.emit(shape(said), lambda out: _by_hand(out, said))
+
+
+@app.command()
+def drop(context: typer.Context, line: LineId) -> None:
+    """Never use this line, nor make it again."""
+    run: Run = context.obj
+    now = run.config.now()
+    with run.graph() as graph:
+        graph.personas.drop(line, at=now)
+        dropped = graph.personas.get(line, now)
+    run.emit(shape(dropped), lambda out: _by_hand(out, dropped))
+
+
+@app.command()
+def undo(
+    context: typer.Context,
+    line: Annotated[
+        str | None, typer.Argument(help="The line, such as p3; else what was done last.")
+    ] = None,
+) -> None:
+    """Take back a correction or a drop."""
+    run: Run = context.obj
+    with run.graph() as graph:
+        back = graph.personas.undo(line, run.config.now())
+    run.emit(shape(back), lambda out: _show(out, [back]))
+
+
+@app.command()
+def predict(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(help="What is asked.")],
+    option: Annotated[
+        list[str] | None, typer.Option("--option", help="An answer to choose from; repeat it.")
+    ] = None,
+) -> None:
+    """Guess which of some answers you would give.
+
+    By your own views, those of joined profiles, and the language model. A guess, never a fact.
+    """
+    run: Run = context.obj
+    with run.session() as session:
+        from agent.personas.predicting import predict as guess
+
+        found = guess(session, question, option or [])
+    run.emit(_prediction(found), lambda out: _predicted(out, found))
+
+
+@app.command()
+def join(
+    context: typer.Context,
+    with_: Annotated[
+        Path | None,
+        typer.Option("--with", metavar="HOME", help="Agree to join with this home."),
+    ] = None,
+    leave: Annotated[
+        Path | None, typer.Option("--leave", metavar="HOME", help="Take that back, at once.")
+    ] = None,
+) -> None:
+    """Join with another person's home on this machine, or show what is joined.
+
+    Nothing crosses before both homes agree. Then each may read the other's views (memories of the
+    type Preference, and what was refined from those) while it works on a question; nothing is
+    copied, shown or kept.
+    """
+    run: Run = context.obj
+    from agent.personas import joining
+    from store.errors import InvalidInput
+
+    if with_ is not None and leave is not None:
+        raise InvalidInput("Give --with or --leave, not both.")
+    now = run.config.now()
+    with run.graph() as graph:
+        if with_ is not None:
+            found: tuple[Partner, ...] = (joining.join(graph, with_, now),)
+        elif leave is not None:
+            found = (joining.leave(graph, leave, now),)
+        else:
+            found = joining.partners(graph)
+        mine = graph.consents.home
+    document = {"home": str(mine), "joined": [_partner(one) for one in found]}
+    run.emit(document, lambda out: _joined(out, found, mine))
+
+
+# ---- shapes -------------------------------------------------------------------------------
+
+
+def shape(line: Line) -> dict[str, Any]:
+    """The JSON object of a line; no words of one that rests on something forgotten."""
+    return {
+        "id": line.id,
+        "layer": line.layer.value,
+        "category": line.category,
+        "text": None if line.hidden else line.text,
+        "inferred": line.by != "you",
+        "by": line.by,
+        "evidence": list(line.evidence),
+        "standing": line.standing.value,
+        "made": shapes.iso(line.made),
+    }
+
+
+def _prediction(found: Prediction) -> dict[str, Any]:
+    return {
+        "question": found.question,
+        "choice": found.choice,
+        "options": [{"text": text, "probability": round(p, 4)} for text, p in found.options],
+        "evidence": list(found.evidence),
+        "joined": found.joined,
+        "inferred": True,
+    }
+
+
+def _partner(one: Partner) -> dict[str, Any]:
+    return {"home": str(one.home), "side": one.side.value, "since": shapes.iso(one.since)}
+
+
+# ---- for people ---------------------------------------------------------------------------
+
+
+def _show(out: Console, lines: list[Line]) -> None:
+    if not lines:
+        out.print("Nothing is inferred yet. Tell me more, then: memlane persona refresh")
+        return
+    layer = None
+    for line in lines:
+        if line.layer is not layer:
+            layer = line.layer
+            out.print(f"{layer.value} (inferred)", markup=False)
+        text = "(rests on something forgotten; remade at the next refresh)"
+        text = text if line.hidden else line.text
+        state = "" if line.standing.value == "fresh" else f" [{line.standing.value}]"
+        yours = " [yours]" if line.by == "you" else ""
+        evidence = " ".join(line.evidence)
+        out.print(f"  {line.id} {text}{state}{yours}  ({evidence})", markup=False)
+
+
+def _refreshed(out: Console, done: Refreshed, made: list[Line]) -> None:
+    _show(out, made) if made else out.print("Nothing was due that could be said.")
+    if done.removed:
+        out.print(f"{done.removed} lines are gone: nothing that they rested on is left.")
+    if done.waiting:
+        why = f": {done.reason}" if done.reason else "; go on with: memlane persona refresh"
+        out.print(f"{done.waiting} still wait{why}", markup=False)
+
+
+def _by_hand(out: Console, line: Line) -> None:
+    what = "dropped" if line.standing.value == "dropped" else line.text
+    out.print(f"{line.id}: {what}  (take back with: memlane persona undo {line.id})", markup=False)
+
+
+def _predicted(out: Console, found: Prediction) -> None:
+    out.print(f"{found.choice}  (inferred, not something you told)", markup=False)
+    for text, probability in found.options:
+        out.print(f"  {probability:.2f} {text}", markup=False)
+    rests = " ".join(found.evidence) or "nothing of yours"
+    others = f", and the views of {found.joined} joined profiles" if found.joined else ""
+    out.print(f"  by {rests}{others}", markup=False)
+
+
+def _joined(out: Console, found: tuple[Partner, ...], mine: Path) -> None:
+    if not found:
+        out.print("Joined with nobody. To begin: memlane persona join --with HOME")
+    for one in found:
+        out.print(f"{one.side.value:<8} {one.home}", markup=False)
+        if one.side.value == "waiting":
+            out.print(
+                f"  Nothing crosses before they agree too: "
+                f"memlane --home '{one.home}' persona join --with '{mine}'",
+                markup=False,
+            )

@@ -1,0 +1,36 @@
+"""A headless Chromium for tests of the page, where this machine has one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+SIZE = {"width": 1280, "height": 800}
+
+
+@contextmanager
+def browsing(scheme: str = "light", size: dict[str, int] = SIZE) -> Iterator[Page]:
+    """A new window of a headless Chromium that asks nobody but this machine; skips without one."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright drives the page: pip install playwright"
+    )
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip("no Chromium on this machine: apt install chromium, or your platform's way")
+    # As root, as in a container, Chromium only starts without its own sandbox.
+    arguments = ["--no-sandbox"] if os.getuid() == 0 else []
+    with playwright.sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=found, args=arguments)
+        try:
+            yield browser.new_context(viewport=size, color_scheme=scheme).new_page()
+        finally:
+            browser.close()

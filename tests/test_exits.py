@@ -1,0 +1,31 @@
+"""How a command that is told to end does so."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+from tests.residents import ROOT
+
+
+def test_sigterm_is_one_line_and_its_own_code():
+    code = (
+        "import time; from cli.exits import exit_code; "
+        "print('ready', flush=True); raise SystemExit(exit_code(lambda: time.sleep(60), []))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout is not None and child.stdout.readline()
+        import time
+
+        time.sleep(0.3)
+        child.send_signal(signal.SIGTERM)
+        _, said = child.communicate(timeout=20)
+    assert child.returncode == 143
+    assert said == "memlane: told to end; what was stored is whole, run it again\n"

@@ -1,0 +1,554 @@
+"""The page of memlane web: who is let in, what it shows, and that its edits are journaled."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from agent.config import load_config
+from agent.errors import Refused
+from agent.resident.calls import Context
+from agent.resident.client import Client
+from agent.resident.desk import Desk
+from agent.resident.place import Place
+from agent.web.app import build_page
+from agent.web.door import LINK_S, Keys
+from store.errors import HomeUnavailable, InvalidInput
+from store.graph import MemoryGraph
+from store.journal import Insert
+from store.types import Draft, Triple
+from tests.conftest import NOW, Result
+from tests.resident_work import Encoder, Talker
+from tests.residents import started
+from tests.web_sample import fill
+
+ROOT = Path(__file__).parent.parent
+STATIC = ROOT / "agent" / "web" / "static"
+PORT = 8123
+OWN = f"http://127.0.0.1:{PORT}"
+FLIGHT = "The EK349 flight departs at 01:30 on 2024-05-12 now."
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The page as a browser that came in by its link has it."""
+
+    http: TestClient
+    keys: Keys
+    key: str
+    port: int = PORT
+
+    def post(self, name: str, said: object, **headers: str) -> Any:
+        given = {"Authorization": f"Bearer {self.key}", "Origin": OWN} | headers
+        return self.http.post(f"/api/{name}", json=said, headers=given)
+
+    def ask(self, name: str, **said: object) -> Any:
+        answer = self.post(name, said)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+@dataclass(frozen=True)
+class At:
+    port: int = PORT
+
+
+@pytest.fixture
+def sample(own_home: Path) -> Path:
+    with MemoryGraph.open(own_home) as graph:
+        fill(graph)
+    return own_home
+
+
+def page_of(home: Path) -> Iterator[Opened]:
+    config = load_config({"home": str(home)}, now=NOW)
+    desk = Desk(config, llm=Talker(), embedder=Encoder(0), why_wait=lambda: "")
+    keys = Keys()
+    app = build_page(desk, keys, At(), Context())
+    with TestClient(app, base_url=OWN) as http:
+        key = http.post("/api/enter", json={"code": keys.link()}).json()["key"]
+        yield Opened(http, keys, key)
+    assert desk.close()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    """One that is only looked at: all tests share it."""
+    home = tmp_path_factory.mktemp("shared") / "home"
+    with MemoryGraph.open(home) as graph:
+        fill(graph)
+    yield from page_of(home)
+
+
+@pytest.fixture
+def own_page(sample: Path) -> Iterator[Opened]:
+    """One that is edited."""
+    yield from page_of(sample)
+
+
+@pytest.fixture
+def new(own_home: Path) -> Iterator[Opened]:
+    yield from page_of(own_home)
+
+
+def id_of(page: Opened, text: str) -> str:
+    (card,) = [c for c in page.ask("search", text=text)["cards"] if c["memory"]["text"] == text]
+    return str(card["memory"]["id"])
+
+
+# ---- the door -------------------------------------------------------------------------------
+
+REFUSED = {
+    "a name that was made to point here": ({"Host": f"evil.example:{PORT}"}, 403),
+    "no port in the name": ({"Host": "127.0.0.1"}, 403),
+    "another port": ({"Host": "127.0.0.1:1"}, 403),
+    "another site": ({"Origin": "https://evil.example"}, 403),
+    "a page of another port of this machine": ({"Origin": "http://127.0.0.1:9"}, 403),
+    "a sandboxed page": ({"Origin": "null"}, 403),
+    "this address over TLS": ({"Origin": f"https://127.0.0.1:{PORT}"}, 403),
+    "a browser that says cross-site": ({"Sec-Fetch-Site": "cross-site"}, 403),
+    "a browser that says same-site": ({"Sec-Fetch-Site": "same-site"}, 403),
+    "no key": ({"Authorization": ""}, 401),
+    "a wrong key": ({"Authorization": "Bearer x" * 8}, 401),
+    "a key of no ASCII": ({"Authorization": "Bearer käse"}, 401),
+    "another scheme": ({"Authorization": "Basic bWU6bWU="}, 401),
+    "a form": ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
+    "a form in disguise": ({"Content-Type": "text/plain"}, 415),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_who_may_not_come_in_is_told_so_in_one_line(page: Opened, why: str):
+    headers, status = REFUSED[why]
+    before = page.ask("start")["latest"]
+    given = {"Authorization": f"Bearer {page.key}", "Content-Type": "application/json"} | headers
+    encoded = [(name.encode(), value.encode()) for name, value in given.items()]
+    for name in ("start", "undo"):
+        answer = page.http.post(f"/api/{name}", content=b'{"entry": "e1"}', headers=encoded)
+        assert answer.status_code == status, answer.text
+        said = answer.json()["error"]
+        assert said["kind"] == "Refused"
+        assert said["message"] and "\n" not in said["message"]
+        assert "EK349" not in answer.text
+    assert page.ask("start")["latest"] == before
+
+
+@pytest.mark.parametrize("path", ["/", "/app.js"])
+def test_the_page_itself_is_not_shown_to_other_sites(page: Opened, path: str):
+    for headers in ({"Host": "evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        answer = page.http.get(path, headers=headers)
+        assert answer.status_code == 403
+        assert answer.text.startswith("memlane: ") and answer.text.count("\n") == 1
+
+
+def test_memory_is_never_read_by_an_address(page: Opened):
+    for name in ("start", "undo", "look"):
+        answer = page.http.get(f"/api/{name}", headers={"Authorization": f"Bearer {page.key}"})
+        assert answer.status_code == 405
+    assert page.http.get("/static/../../config.toml").status_code == 404
+    assert page.http.get("/..%2f..%2fmemlane.db").status_code == 404
+
+
+def test_a_link_opens_the_page_once_and_for_a_while(page: Opened):
+    code = page.keys.link()
+    assert page.http.post("/api/enter", json={"code": code}).status_code == 200
+    again = page.http.post("/api/enter", json={"code": code})
+    assert again.status_code == 403 and "memlane web" in again.json()["error"]["message"]
+    clock = [0.0]
+    keys = Keys(lambda: clock[0])
+    late, early = keys.link(), keys.link()
+    clock[0] = LINK_S - 1
+    assert keys.opens(keys.enter(early))
+    clock[0] = LINK_S + 1
+    with pytest.raises(Refused):
+        keys.enter(late)
+
+
+def test_closing_the_page_voids_every_key(own_page: Opened):
+    link = own_page.keys.link()
+    own_page.keys.void()
+    assert own_page.post("start", {}).status_code == 401
+    assert own_page.http.post("/api/enter", json={"code": link}).status_code == 403
+
+
+def test_every_answer_forbids_scripts_frames_and_caches(page: Opened):
+    answers = [
+        page.http.get("/"),
+        page.http.get("/style.css"),
+        page.http.get("/nothing"),
+        page.post("start", {}),
+        page.post("start", {}, Origin="https://evil.example"),
+    ]
+    for answer in answers:
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy and "form-action 'none'" in policy
+        assert "require-trusted-types-for 'script'" in policy
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "set-cookie" not in answer.headers
+
+
+def test_the_page_brings_along_all_that_it_needs():
+    served = sorted(path for path in STATIC.iterdir() if path.is_file())
+    assert {path.suffix for path in served} == {".html", ".css", ".js", ".svg"}
+    for path in served:
+        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert "//" not in re.sub(r"(?m)(^|\s)//.*$", "", text), f"{path.name} asks elsewhere"
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", text)
+        assert not re.search(r"localStorage|document\.cookie", text)
+    html = (STATIC / "index.html").read_text(encoding="utf-8")
+    assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*src=)", html)
+    for name in re.findall(r'(?:src|href)="/([^"]+)"', html):
+        assert (STATIC / name).exists()
+
+
+# ---- what it shows --------------------------------------------------------------------------
+
+
+def test_a_home_at_a_glance(page: Opened):
+    found = page.ask("start")
+    assert found["memories"] == 35 and found["history"] == 1
+    assert [name for name, _ in found["types"]] == [
+        "Relationship",
+        "Preference",
+        "Event",
+        "Attribute",
+    ]
+    assert sum(number for _, number in found["types"]) == 35
+
+
+def test_the_graph_is_walked_from_neighbour_to_neighbour(page: Opened):
+    around = page.ask("around", entity="me")
+    beside = {one["name"]: one for one in around["neighbours"]}
+    assert beside["Jonas"]["relations"] == ["partner"] and beside["Jonas"]["onward"] == 3
+    assert beside["Jonas"]["type"] == "Relationship"
+    pairs = {(pair["head"], pair["tail"]) for pair in around["pairs"]}
+    assert ("daniel okafor", "nordlicht studio") in pairs
+    onward = page.ask("around", entity="Jonas")
+    assert {one["name"] for one in onward["neighbours"]} == {
+        "me",
+        "Rosenhof school",
+        "hazelnuts",
+        "cello",
+        "Kammerchor",
+    }
+    joined = page.ask("at", entity="Jonas", beside="me")
+    assert [card["memory"]["text"] for card in joined["cards"]] == [
+        "My partner Jonas teaches music at the Rosenhof school."
+    ]
+
+
+def test_neighbours_and_memories_come_a_page_at_a_time(page: Opened):
+    whole = page.ask("around", entity="me", limit=200)
+    first = page.ask("around", entity="me", limit=5)
+    second = page.ask("around", entity="me", limit=5, offset=5)
+    assert first["total"] == second["total"] == len(whole["neighbours"])
+    assert first["neighbours"] + second["neighbours"] == whole["neighbours"][:10]
+    alone = page.ask("around", entity="me", type="Preference")
+    assert {one["type"] for one in alone["neighbours"]} == {"Preference"}
+    days = page.ask("in_time", limit=7)
+    later = page.ask("in_time", limit=7, offset=7)
+    assert days["total"] == 36 and len(days["cards"]) == 7
+    moments = [c["memory"]["valid_from"] or c["memory"]["created"] for c in days["cards"]]
+    assert moments == sorted(moments, reverse=True)
+    assert not {c["memory"]["id"] for c in days["cards"]} & {
+        c["memory"]["id"] for c in later["cards"]
+    }
+    assert sum(month["memories"] for month in days["months"]) == 36
+    early = page.ask("in_time", before="2023-12-01")
+    assert all(card["memory"]["created"] < "2023-12-01" for card in early["cards"])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("cello", "Jonas plays the cello in the Kammerchor evenings."),
+        ("half mara", "I finished the Müggelsee half marathon in 1:58."),
+        ('"thunder" AND', "Mia is afraid of thunder."),
+        ("under*) OR (", None),
+        ("llegar", None),
+        ("§§§ -", None),
+    ],
+)
+def test_search_takes_whatever_is_typed(page: Opened, text: str, found: str | None):
+    texts = [card["memory"]["text"] for card in page.ask("search", text=text)["cards"]]
+    assert found is None or found in texts
+
+
+def test_search_finds_words_that_are_begun_and_names(page: Opened):
+    hits = page.ask("search", text="ros")
+    assert hits["entities"] == ["Rosenhof school"]
+    assert page.ask("search", text="school")["entities"] == ["Rosenhof school"]
+    assert page.ask("search", text="%")["entities"] == []
+
+
+def test_a_memory_comes_with_its_source_and_its_life(page: Opened):
+    text = "The Crowne Plaza reservation is for 2024-05-12 to 2024-05-18."
+    found = page.ask("look", memory=id_of(page, text))
+    assert found["source"]["said"] == text
+    assert found["source"]["before"].startswith("# Hotel in Amsterdam")
+    assert found["source"]["locator"].endswith("hotel.md")
+    flight = page.ask("look", memory=id_of(page, FLIGHT))
+    assert [one["what"] for one in flight["moments"]] == ["inserted", "replaced"]
+    assert "01:40" in flight["moments"][1]["detail"]
+    # The insertion cannot be taken back before the replacement that rests on it.
+    assert [one["undoable"] for one in flight["moments"]] == [False, True]
+    old = page.ask("look", memory=flight["moments"][0]["memory"])
+    assert old["card"]["stand"] == "replaced"
+
+
+def test_why_shows_the_decisions_behind_an_answer(page: Opened):
+    (turn,) = page.ask("answers")["turns"]
+    found = page.ask("why", turn=turn["turn"])
+    assert found["policy"] == "walk" and found["likely"] == 0.93
+    assert [step["chosen"] for step in found["steps"]] == [True, True, True, False]
+    assert [step["used"] for step in found["steps"]] == [True, True, False, False]
+    assert found["steps"][1]["via"] == found["steps"][0]["memory"]
+
+
+def test_a_question_from_the_page_is_a_turn_with_its_reasons(own_page: Opened):
+    reply = own_page.ask("ask", question="Who plays the cello?", use_llm=False)
+    assert own_page.ask("answers")["turns"][0]["turn"] == reply["turn"]
+    assert own_page.ask("why", turn=reply["turn"])["steps"]
+
+
+def test_forgotten_memories_are_found_nowhere_but_in_the_journal(own_page: Opened):
+    text = "Mia is afraid of thunder."
+    memory = id_of(own_page, text)
+    seen = own_page.ask("look", memory=memory)["seen"]
+    own_page.ask("leave", memory=memory, seen=seen)
+    assert not [
+        c for c in own_page.ask("search", text=text)["cards"] if c["memory"]["id"] == memory
+    ]
+    assert text not in str(own_page.ask("in_time", limit=200))
+    assert "thunder" not in str(own_page.ask("around", entity="Mia"))
+    assert own_page.ask("journal")["lines"][0]["before"] == text
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "status"),
+    [
+        ("look", {"memory": "m999"}, 404),
+        ("look", {"memory": "t1"}, 404),
+        ("look", {}, 400),
+        ("look", {"memory": "m1", "more": 1}, 400),
+        ("around", {"entity": "Nobody"}, 404),
+        ("around", {"entity": "me", "limit": 0}, 400),
+        ("around", {"entity": "me", "limit": 5000}, 400),
+        ("in_time", {"offset": -1}, 400),
+        ("why", {"turn": "t99"}, 404),
+        ("journal", {"before": "x"}, 404),
+        ("undo", {"entry": "e999"}, 404),
+        ("tell", {"text": "   "}, 400),
+        ("enter", {"code": ""}, 403),
+        ("search", [], 400),
+    ],
+)
+def test_rubbish_is_answered_in_one_line(page: Opened, name: str, said: object, status: int):
+    answer = page.post(name, said)
+    assert answer.status_code == status, answer.text
+    assert "\n" not in answer.json()["error"]["message"]
+
+
+# ---- changes --------------------------------------------------------------------------------
+
+
+def standing(home: Path, memory: str) -> tuple[str, str]:
+    with MemoryGraph.open(home) as graph:
+        assert graph.verify() == ()
+        return graph.memories.get(memory).text, graph.journal.list(1)[0].actor
+
+
+def test_an_edit_is_journaled_as_the_persons_and_undone(own_page: Opened, sample: Path):
+    memory = id_of(own_page, "Mia is afraid of thunder.")
+    seen = own_page.ask("look", memory=memory)["seen"]
+    text = "Mia is afraid of thunder and dogs."
+    done = own_page.ask(
+        "edit", memory=memory, seen=seen, text=text, place="Bergen", valid_until="2025-01-31"
+    )
+    assert standing(sample, memory) == (text, "user")
+    changed = own_page.ask("look", memory=memory)["card"]["memory"]
+    assert changed["place"] == "Bergen" and changed["valid_until"].startswith("2025-0")
+    own_page.ask("edit", memory=memory, seen=done["entries"][-1], place="")
+    assert own_page.ask("look", memory=memory)["card"]["memory"]["place"] is None
+    own_page.ask("undo", entry=own_page.ask("journal")["lines"][0]["id"])
+    undone = own_page.ask("undo", entry=done["entries"][0])
+    assert standing(sample, memory) == ("Mia is afraid of thunder.", "user")
+    own_page.ask("undo", entry=undone["entries"][0])
+    assert standing(sample, memory)[0] == text
+
+
+def test_what_changed_takes_the_place_of_the_old(own_page: Opened, sample: Path):
+    memory = id_of(own_page, FLIGHT)
+    seen = own_page.ask("look", memory=memory)["seen"]
+    text = "The EK349 flight departs at 02:15 on 2024-05-12."
+    done = own_page.ask("supersede", memory=memory, seen=seen, text=text)
+    assert own_page.ask("look", memory=memory)["card"]["stand"] == "replaced"
+    assert standing(sample, done["memory"]) == (text, "user")
+
+
+def test_what_changed_meanwhile_is_not_overwritten(own_page: Opened, sample: Path):
+    memory = id_of(own_page, FLIGHT)
+    seen = own_page.ask("look", memory=memory)["seen"]
+    own_page.ask("edit", memory=memory, seen=seen, text="First.")
+    for name, more in (("edit", {"text": "Second."}), ("leave", {}), ("supersede", {"text": "S."})):
+        answer = own_page.post(name, {"memory": memory, "seen": seen, **more})
+        assert answer.status_code == 409 and "changed since" in answer.json()["error"]["message"]
+    assert standing(sample, memory)[0] == "First."
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"text": "  "},
+        {"subclass": "event.nonsense"},
+        {"valid_from": "the day of reckoning"},
+        {"valid_from": "2025-01-01", "valid_until": "2024-01-01"},
+    ],
+)
+def test_an_edit_that_cannot_be_is_refused_and_changes_nothing(
+    own_page: Opened, sample: Path, wrong: dict[str, str]
+):
+    memory = id_of(own_page, FLIGHT)
+    seen = own_page.ask("look", memory=memory)["seen"]
+    answer = own_page.post("edit", {"memory": memory, "seen": seen, **wrong})
+    assert answer.status_code == 400, answer.text
+    assert standing(sample, memory)[0] == FLIGHT
+
+
+def test_the_first_memory_is_told_on_the_page(new: Opened, own_home: Path):
+    assert new.ask("start")["memories"] == 0
+    assert new.ask("around", entity="me")["neighbours"] == []
+    assert new.ask("in_time")["cards"] == [] and new.ask("answers")["turns"] == []
+    done = new.ask("tell", text="My sister Ada lives in Lisbon.")
+    assert standing(own_home, done["memory"])[0] == "My sister Ada lives in Lisbon."
+    assert new.ask("start")["memories"] == 1
+
+
+def test_a_look_stays_small_in_a_large_home(own_home: Path):
+    with MemoryGraph.open(own_home) as graph:
+        edits = [
+            Insert(
+                Draft(
+                    f"I met person {number}.",
+                    "relationship.colleague_friends",
+                    NOW,
+                    (Triple("me", "met", f"person {number}"),),
+                )
+            )
+            for number in range(2000)
+        ]
+        graph.apply(edits, at=NOW)
+    for page in page_of(own_home):
+        for name, said in (
+            ("start", {}),
+            ("around", {"entity": "me"}),
+            ("at", {"entity": "me"}),
+            ("in_time", {}),
+            ("search", {"text": "person"}),
+            ("journal", {}),
+        ):
+            answer = page.post(name, said)
+            assert answer.status_code == 200 and len(answer.content) < 60_000, name
+
+
+# ---- the port -------------------------------------------------------------------------------
+
+
+def reachable(port: int) -> bool:
+    with closing(socket.socket()) as probe:
+        probe.settimeout(5)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_the_port_is_open_as_long_as_the_page(sample: Path, memlane: Callable[..., Result]):
+    with started(sample):
+        said = memlane("--json", "web").json
+        port = said["port"]
+        assert said["address"].startswith(f"http://127.0.0.1:{port}/#enter=") and reachable(port)
+        again = memlane("web", "--json").json
+        assert again["port"] == port and again["address"] != said["address"]
+        other = memlane("--json", "web", "--port", str(port + 1))
+        assert other.code == 2 and "memlane web --stop" in other.err
+        assert memlane("--json", "web", "--stop").json["open"] is False
+        assert not reachable(port)
+        assert memlane("web", "--stop").code == 0
+
+
+def test_the_port_closes_when_its_command_goes_away(sample: Path):
+    with started(sample) as child:
+        client = Client(load_config({"home": str(sample)}), Place(sample).socket)
+        pages = client.web(hold=True)
+        port = next(pages).port or 0
+        assert reachable(port)
+        pages.close()
+        until(lambda: not reachable(port))
+        held = client.web(hold=True)
+        port = next(held).port or 0
+        assert reachable(port)
+        child.terminate()
+        child.wait(20)
+        assert not reachable(port)
+
+
+def test_a_port_that_is_taken_is_named(sample: Path):
+    with started(sample), closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        client = Client(load_config({"home": str(sample)}), Place(sample).socket)
+        with pytest.raises(HomeUnavailable, match="Choose another"):
+            list(client.web(port=taken.getsockname()[1]))
+        (page,) = client.web()
+        with pytest.raises(InvalidInput, match="--stop"):
+            list(client.web(port=(page.port or 0) + 1))
+
+
+def test_without_a_page_there_is_nothing_to_stop(own_home: Path, memlane: Callable[..., Result]):
+    assert memlane("web", "--stop").code == 0
+
+
+def test_ctrl_c_closes_the_page(sample: Path):
+    words = [sys.executable, "-m", "cli.app", "--home", str(sample), "web", "--no-open"]
+    with (
+        started(sample),
+        subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child,
+    ):
+        assert child.stdout
+        said = child.stdout.readline().decode()
+        port = int(re.findall(r":(\d+)/#enter=", said)[0])
+        assert reachable(port)
+        child.send_signal(signal.SIGINT)
+        _, told = child.communicate(timeout=60)
+        assert child.returncode == 0 and b"The page is closed." in told, told
+        until(lambda: not reachable(port))
+
+
+def test_the_resident_process_is_started_for_the_page(sample: Path, memlane: Callable[..., Result]):
+    try:
+        said = memlane("web", "--json")
+        assert said.code == 0, said.err
+        assert reachable(said.json["port"])
+    finally:
+        memlane("down")
+    assert not reachable(said.json["port"])
