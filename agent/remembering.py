@@ -29,7 +29,7 @@ from agent.pending import decision_on, open_in, suggested_in
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, NameEncoder, TextReader, Vectors
 from agent.provenance import SourceMap
-from agent.ratings.reading import RATING_SOURCES, read_ratings, without_ratings
+from agent.ratings.reading import split_ratings
 from agent.ratings.storing import plan_ratings, relations_of, with_ratings
 from agent.redaction import redact, what_is_gone
 from agent.results import Remembered as Remembered
@@ -65,13 +65,9 @@ def draft_memories(
 ) -> tuple[Draft, ...]:
     """Read the memories out of a source's text, or of what its conversation made it mean."""
     known = people(_nearby(graph, models.embedder, now).holding("Relationship"))
-    told = meant or source.text
-    rated = read_ratings(told) if source.kind in RATING_SOURCES else ()
-    text = without_ratings(told, rated)
-    said = (
-        *(reading.said for reading in rated),
-        *extract(text, kind=source.kind, now=source.captured, people=known, llm=models.llm),
-    )
+    rated, text = split_ratings(meant or source.text, source.kind)
+    told = extract(text, kind=source.kind, now=source.captured, people=known, llm=models.llm)
+    said = (*rated, *told)
     return make_drafts(said, models.placer.place(said), source, llm=models.llm)
 
 

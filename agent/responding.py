@@ -16,13 +16,12 @@ from agent.ratings.recommending import recommended
 from agent.replies import Reply
 from agent.results import Route
 from agent.retrieval import Retrieved
+from agent.stating import CHANCE
 from agent.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from agent.session import Session
 
-CHANCE = 0.25
-"""Probability from which a route is worth trying, because a miss costs more than the try."""
 ABOUT_THIS = 0.45
 """Cosine similarity from which a memory is about a message, whatever the router says of it; set on
 development data as docs/why.md tells."""

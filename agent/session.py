@@ -46,9 +46,10 @@ from agent.remembering import (
 )
 from agent.replies import Reply, told, trace_of, with_question
 from agent.responding import ABOUT_THIS as ABOUT_THIS
-from agent.responding import CHANCE, answer_message, leaned, small_talk, whisper
+from agent.responding import answer_message, leaned, small_talk, whisper
 from agent.retrieval import Retrieved, retrieve
 from agent.routing import Route, Router
+from agent.stating import CHANCE, may_tell
 from agent.stopwatch import Stopwatch
 from policies.abstain import shipped
 from policies.base import Policy, Selection
@@ -135,7 +136,7 @@ class Session:
         # are taken on less than an even chance: extraction finds nothing in a mere question, and
         # memory that holds no answer says so.
         reply = None
-        if likely[Route.UPDATE] >= CHANCE:
+        if may_tell(meant, likely[Route.UPDATE]):
             with clock.measure("remember"):
                 done = remember_source(source, self.graph, self, now, meant=meant)
             if done.entries or done.unchanged or likely[Route.UPDATE] >= 0.5:
@@ -312,7 +313,7 @@ class Session:
         """Take up what could not be extracted before, or ``only`` the sources with these ids."""
 
         def tells(text: str) -> bool:
-            return self.router.detect(text).probabilities[Route.UPDATE] >= CHANCE
+            return may_tell(text, self.router.detect(text).probabilities[Route.UPDATE])
 
         return files.retry(self.graph, self, self.config.now(), tells, only)
 

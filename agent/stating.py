@@ -11,8 +11,15 @@ from agent.extraction.guards import clean_sentence, is_clean
 from agent.extraction.sentences import declarative, sentences
 from agent.triples.shapes import shape_triples
 
+CHANCE = 0.25
+"""Probability from which a route is worth trying, because a miss costs more than the try."""
 LEAST = 0.1
 """Probability of an update from which a plain statement is tried."""
+
+
+def may_tell(text: str, chance: float) -> bool:
+    """Whether it is worth trying to remember; ``chance`` is what the router gives an update."""
+    return chance >= CHANCE or (chance >= LEAST and states_facts(text))
 
 
 def states_facts(text: str) -> bool:

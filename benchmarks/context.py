@@ -47,7 +47,9 @@ def dialogues(path: Path) -> Iterator[Dialogue]:
             else:
                 said[-1][1] += ("\n" if said[-1][1] else "") + (rest if mark == "m" else line)
         *before, (message, _) = said
-        yield Dialogue(tuple(Exchange(said, answered) for said, answered in before), message, readings)
+        yield Dialogue(
+            tuple(Exchange(said, answered) for said, answered in before), message, readings
+        )
 
 
 def _told(exchange: Exchange) -> Exchange:

@@ -24,9 +24,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.adapters.rewards import LlamaRewards
-from agent.config import load_config
-from agent.loading import reward_weights
 from agent.ratings.items import Item, Rated
 from agent.ratings.nearest import Nearness, nearness
 from agent.ratings.predicting import SHOWN
@@ -34,7 +31,7 @@ from agent.reward_cache import RewardCache
 from benchmarks.common import ROOT, parser, write_results
 from benchmarks.map_data import HISTORY, Person, amazon, apart, movielens
 from benchmarks.map_floors import Errors, Known, note, told_by_others, triples
-from benchmarks.map_measuring import Case, Key, guess, item_vectors, measured, summed
+from benchmarks.map_measuring import Case, Key, guess, item_vectors, measured, opened, summed
 
 SIZES = (5, 9, 13, 17)
 FIRST = frozenset(
@@ -88,9 +85,8 @@ def main() -> None:
     count = 12 if given.quick else given.people
     figures: dict[str, float | int | None] = {}
     for name in given.models:
-        path, sha256 = reward_weights(name, load_config())
         cache = RewardCache(ROOT / "build" / "benchmarks" / "map.db")
-        with LlamaRewards(path, identity=f"{path.name}@{sha256}", cache=cache) as rewards:
+        with opened(name, cache) as rewards:
             for domain, make in (("genres", by_genres), ("books", by_co_rating)):
                 runs: list[Errors] = []
                 floors: list[Errors] = []

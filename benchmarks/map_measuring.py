@@ -9,13 +9,17 @@ import numpy as np
 from sklearn.linear_model import Ridge
 
 from agent.adapters.embeddings import SentenceEncoder
+from agent.adapters.machine import fingerprint
 from agent.adapters.rewards import LlamaRewards
 from agent.config import load_config
+from agent.loading import reward_weights
 from agent.models import ModelRegistry
+from agent.models.files import BatchSizes
 from agent.ports import Vectors
 from agent.ratings.items import Item, Rated
 from agent.ratings.nearest import Nearness
 from agent.ratings.predicting import Calibration, Guess, Signs, ask, prompt_for, signs_of
+from agent.reward_cache import RewardCache
 from benchmarks.common import progress
 from benchmarks.map_floors import Errors, whole
 
@@ -67,6 +71,16 @@ def item_vectors(items: Sequence[Item]) -> dict[str, Vectors]:
     return dict(zip(texts, encoder.encode(texts), strict=True))
 
 
+def opened(name: str, cache: RewardCache | None) -> LlamaRewards:
+    """The model of this name; which sizes of batches are exact on this machine is known already."""
+    config = load_config()
+    path, sha256 = reward_weights(name, config)
+    known = BatchSizes(config.models_dir / "batches.json", fingerprint(sha256, config.threads))
+    return LlamaRewards(
+        path, identity=f"{path.name}@{sha256}", n_threads=config.threads, cache=cache, known=known
+    )
+
+
 def guess(rewards: LlamaRewards, cases: Cases, form: Callable[[Case], str], what: str) -> Guesses:
     """The model's word on each case, person by person: histories of one share their beginning."""
     found: Guesses = {}
@@ -103,10 +117,9 @@ def measured(
     """
 
     def signs(key: Key, by: str) -> Signs:
-        return signs_of(cases[key].history, cases[key].near, guesses[by][key], _PLAIN)
+        return signs_of(cases[key].history, cases[key].near, guesses[by].get(key), _PLAIN)
 
-    keys = [(person, size) for person in tuning for size in sizes]
-    truths = [cases[key].truth for key in keys]
+    known_sizes = sorted({size for _, size in cases})
     errors: Errors = {}
 
     def note(label: str, predict: Callable[[Key], float], known: Mapping[Key, object]) -> None:
@@ -128,6 +141,10 @@ def measured(
         ("without the model", "filtered", False),
         ("unfiltered, calibrated", "unfiltered", True),
     ):
+        # What needs no model is fitted on every size that there is.
+        fit_on = sizes if model else known_sizes
+        keys = [(person, size) for person in tuning for size in fit_on]
+        truths = [cases[key].truth for key in keys]
         made = fitted([signs(key, by) for key in keys], truths, model=model)
         if name:
             weights = ", ".join(f"{weight:.3f}" for weight in made.weights)

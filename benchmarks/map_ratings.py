@@ -28,8 +28,6 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from agent.adapters.rewards import LlamaRewards
-from agent.config import load_config
-from agent.loading import reward_weights
 from agent.ports import Vectors
 from agent.ratings.nearest import nearness
 from agent.ratings.predicting import SHOWN, ask
@@ -37,7 +35,16 @@ from agent.reward_cache import RewardCache
 from benchmarks.common import ROOT, parser, write_results
 from benchmarks.map_data import HISTORY, Person, apart, movielens
 from benchmarks.map_floors import floors
-from benchmarks.map_measuring import RIDGE, Case, Cases, guess, item_vectors, measured, summed
+from benchmarks.map_measuring import (
+    RIDGE,
+    Case,
+    Cases,
+    guess,
+    item_vectors,
+    measured,
+    opened,
+    summed,
+)
 
 SIZES = (5, 9, 13, 17)
 TUNED = 100
@@ -60,13 +67,12 @@ def main() -> None:
     tuned = min(TUNED, count // 3)
     seeds = range(1 if given.quick else given.seeds)
     vectors = item_vectors([r for p in people for r in p.ratings[: HISTORY + 1]])
-    cases = {(p.key, n): case(p, n, vectors) for p in people for n in sizes}
+    every = {(p.key, n): case(p, n, vectors) for p in people for n in range(1, HISTORY + 1)}
+    cases = {key: one for key, one in every.items() if key[1] in sizes}
     figures: dict[str, float | int | None] = {"people": count, "tuned": tuned}
     for number, name in enumerate(given.models):
-        path, sha256 = reward_weights(name, load_config())
-        identity = f"{path.name}@{sha256}"
         cache = RewardCache(ROOT / "build" / "benchmarks" / "map.db")
-        with LlamaRewards(path, identity=identity, cache=cache) as rewards:
+        with opened(name, cache) as rewards:
             guesses = {
                 "filtered": guess(rewards, cases, lambda c: c.filtered(given.shown), "filtered"),
                 "unfiltered": guess(rewards, cases, Case.unfiltered, "unfiltered"),
@@ -80,9 +86,9 @@ def main() -> None:
         for seed in seeds:
             split = apart(people, tuned, seed)
             tuning, rest = ([person.key for person in side] for side in split)
-            runs.append(measured(tuning, rest, sizes, cases, guesses, "" if seed else name))
+            runs.append(measured(tuning, rest, sizes, every, guesses, "" if seed else name))
         figures |= summed(runs, name)
-        with LlamaRewards(path, identity=identity) as rewards:  # nothing is known already
+        with opened(name, None) as rewards:  # nothing was computed before
             figures |= seconds(rewards, people[:TIMED], sizes, cases, given.shown, name)
     figures |= summed([floors(people, tuned, seed, sizes) for seed in seeds], "floors")
     config = {

@@ -34,7 +34,8 @@ class Asked:
 
     def said(self, option: int) -> str:
         """An answer as a memory holds it."""
-        return f'Asked "{self.text}", I answered: {self.options[option]}'
+        asked = self.text if self.text.endswith("?") else f"{self.text.rstrip(' .:')}?"
+        return f"{asked} {self.options[option]}"
 
 
 @dataclass(frozen=True, slots=True)

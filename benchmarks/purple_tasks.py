@@ -143,11 +143,12 @@ def prefer(data: Path, count: int, encode: Encode, rng: np.random.Generator) -> 
         drawn = rng.choice(len(others), PREFERENCES - 1, replace=False)
         records = [others[place] for place in drawn] + [row["preference"]]
         records = [records[place] for place in rng.permutation(len(records))]
+        needed = frozenset({f"r{records.index(row['preference'])}"})
         options, right = _shuffled(row["classification_task_options"], 0, rng)
         yield _case(
             f"{topic}/{number}", "prefer", topic, row["question"], records, encode,
             before="About the user:", after=f"User: {row['question']}\nAssistant:",
-            options=options, right=right,
+            options=options, right=right, required=needed,
         )  # fmt: skip
 
 
@@ -251,6 +252,7 @@ def _case(
     options: tuple[str, ...],
     right: int,
     values: tuple[float, ...] = (),
+    required: frozenset[str] | None = None,
 ) -> Case:
     """Records stand a day apart, in the order they are given: none is beside another."""
     memories = tuple(
@@ -259,7 +261,7 @@ def _case(
     )
     view = GraphView(memories, encode(texts), frozenset(m.id for m in memories))
     now = START + timedelta(days=len(texts))
-    episode = Episode(f"{task}/{key}", Question(asked, encode([asked])[0], now), view)
+    episode = Episode(f"{task}/{key}", Question(asked, encode([asked])[0], now), view, required)
     return Case(episode.key, task, group, episode, before, after, options, right, values)
 
 

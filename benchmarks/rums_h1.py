@@ -250,7 +250,8 @@ def learned(puts: Sequence[Put], models: Session) -> Figures:
         for title, kept in (("", "all"), (", personamem", "prefeval")):
             rows = [i for i, put in enumerate(puts) if put.set != kept]
             some = [puts[i] for i in rows]
-            made[f"{name}{title}"] = separation(some, scores[rows])
+            if any(put.personal for put in some):
+                made[f"{name}{title}"] = separation(some, scores[rows])
     return named("shipped selectors", made)
 
 

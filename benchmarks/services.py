@@ -13,9 +13,8 @@ each of four weeks:
   destinations that nobody told of, the share answered all the same.
 
 Yardsticks get the same gold memories without edits: ``top-k`` reads the K nearest to a question
-with the product's own rules, ``all`` every memory, and ``llm`` lets the local language model answer
-from the K nearest (``--llm N`` lives of each bank, since an answer takes seconds); its address
-counts when its answer names the right one among other words.
+with the product's own rules (and always names the nearest place, so it invents for everybody that
+nobody told of), ``all`` reads every memory. ``services_llm`` adds the local language model.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -208,26 +208,32 @@ def _address_by_model(memories: Sequence[Memory], to: str, models: Session) -> s
     return "" if "unknown" in said.casefold() else said
 
 
+def measure(
+    name: str, banks: Sequence[str], lives: int, *, quick: bool, llm: bool, show: bool
+) -> None:
+    """Run the lives of each bank and write the figures under a name."""
+    tally = Tally()
+    with open_session(load_config()) as models:
+        for bank in banks:
+            for seed in range(lives):
+                world = write_world(bank, seed)
+                if llm:
+                    world = replace(world, ends=world.ends[1::2])  # an answer takes seconds
+                progress(f"{bank} {seed}: {len(world.told)} told, {len(world.asked)} destinations")
+                run_world(world, models, tally, bank, llm=llm, show=show and bank == "train")
+    config = {"quick": quick, "lives": lives, "k": K, "days": DAYS, "banks": list(banks)}
+    report(name, config, list(range(lives)), tally)
+
+
 def main() -> None:
     options = parser("services", __doc__ or "")
     options.add_argument("--bank", choices=["train", "test", "both"], default="both")
-    options.add_argument("--lives", type=int, default=8, help="lives of each bank")
-    options.add_argument("--llm", type=int, default=0, metavar="N",
-                         help="lives of each bank for the language model too")  # fmt: skip
+    options.add_argument("--lives", type=int, default=6, help="lives of each bank")
     options.add_argument("--show", action="store_true", help="failures of the training bank")
     given = options.parse_args()
+    banks = ["train", "test"] if given.bank == "both" else [given.bank]
     lives = 1 if given.quick else given.lives
-    names = ["train", "test"] if given.bank == "both" else [given.bank]
-    tally = Tally()
-    with open_session(load_config()) as models:
-        for name in names:
-            for seed in range(lives):
-                world = write_world(name, seed)
-                progress(f"{name} {seed}: {len(world.told)} told, {len(world.asked)} destinations")
-                run_world(world, models, tally, name, llm=seed < given.llm,
-                          show=given.show and name == "train")  # fmt: skip
-    config = {"quick": given.quick, "lives": lives, "llm_lives": given.llm, "k": K, "days": DAYS}
-    report("services", config, list(range(lives)), tally)
+    measure("services", banks, lives, quick=given.quick, llm=False, show=given.show)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 On development data alone (lives of the training bank, our own samples), without a language model:
 
-- ``CHANCE`` (``agent.session``): messages that tell a fact and are not looked through for one at
+- ``CHANCE`` (``agent.stating``): messages that tell a fact and are not looked through for one at
   this threshold (*missed*), questions and small talk that are, at some seconds each (*needless*).
 - ``NEAR`` (``agent.grounding``): of questions that share no content word with the memory that
   answers them, those whose answer is withheld all the same (*withheld*); of questions that memory
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent import grounding, session
+from agent import grounding, session, stating
 from agent.config import load_config
 from agent.routing import Route
 from agent.session import Session, open_session
@@ -60,7 +60,7 @@ def main() -> None:
         figures |= nears(put)
         figures |= abouts(put, models)
     config = {
-        "quick": given.quick, "lives": lives, "CHANCE": session.CHANCE,
+        "quick": given.quick, "lives": lives, "CHANCE": stating.CHANCE,
         "NEAR": grounding.NEAR, "ABOUT_THIS": session.ABOUT_THIS,
     }  # fmt: skip
     write_results("thresholds", config, list(range(lives)), figures)

@@ -52,6 +52,7 @@ def chat(context: typer.Context) -> None:
         talk = Talk(run, session)
         interactive = sys.stdin.isatty() and sys.stderr.isatty()
         lines = _lines(talk, interactive=interactive)
+        run.out.soft_wrap = not run.out.is_terminal  # lines break between words there
         if interactive and not run.json:
             show_last(run.err, session)
             run.err.print("Tell me something, or ask. /help lists the commands, Ctrl-D leaves.")

@@ -184,10 +184,10 @@ def import_(
 def _extracted(session: Session, waiting: tuple[str, ...]) -> Iterator[FileReport]:
     from agent.ingest import retry
     from agent.routing import Route
-    from agent.session import CHANCE
+    from agent.stating import may_tell
 
     def tells(text: str) -> bool:
-        return session.router.detect(text).probabilities[Route.UPDATE] >= CHANCE
+        return may_tell(text, session.router.detect(text).probabilities[Route.UPDATE])
 
     yield from retry(session.graph, session, session.config.now(), tells, frozenset(waiting))
 

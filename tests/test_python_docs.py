@@ -36,4 +36,4 @@ def test_the_example_runs_as_it_stands(
     (home,) = tmp_path.glob("*/memlane.db")
     with MemoryGraph.open(home.parent) as graph:
         assert graph.verify() == ()
-        assert [m.text for m in graph.memories.list()][0].startswith("My cat Miso")
+        assert graph.memories.get("m1").text.startswith("My cat Miso")

@@ -89,7 +89,7 @@ def test_a_step_reports_its_reward_and_the_running_one():
     assert told[-1].running > told[0].running
 
 
-def trained(stage: str, count: int, state: State | None = None, on_step=None) -> Bandit:
+def trained(stage: str, count: int, state: State[Network] | None = None, on_step=None) -> Bandit:
     if stage == "warm":
         known = episodes(4, frozenset({"left"}))
         return warm_start(Bandit(), known, count=count, seed=7, state=state, on_step=on_step)
@@ -119,7 +119,7 @@ def test_an_interrupted_training_goes_on_bit_for_bit(stage: str, tmp_path: Path)
 
 
 def test_a_finished_state_trains_no_further():
-    state: list[State] = []
+    state: list[State[Network]] = []
     done = trained("gradient", 5, on_step=lambda progress: state.append(progress.state))
     again = trained("gradient", 5, state=state[-1])
     assert again.network.flat.tobytes() == done.network.flat.tobytes()

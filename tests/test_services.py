@@ -394,6 +394,23 @@ def test_what_is_erased_takes_its_shown_reminders_with_it(graph: MemoryGraph):
     assert graph.verify() == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Standup is in my calendar daily from 10:00 to 11:00, from 2024-02-31 on (FREQ=DAILY).",
+        "Standup is in my calendar daily at 99:99, from 2024-02-01 on (X), next on 2024-13-45.",
+        "The end of the world is before 0001-01-01.",
+        "The party is on 9999-12-31 at 23:59 (Europe/Oslo).",
+        "Every day " * 300,
+    ],
+)
+def test_days_that_no_calendar_has_remind_of_nothing(text: str):
+    recurs = (Triple("Standup", "recurs", "FREQ=DAILY"),) if "Standup" in text else ()
+    told = Memory("m1", text, "Event", "event.arrangement", NOW, recurs)
+    found = reminders([told], NOW, 3000, Identities([told], NOW))
+    assert not found or "Every day" in text
+
+
 def test_triples_are_not_needed_to_be_reminded():
     bare = Memory("m1", "The exam is on 2024-05-20 at 10:00.", "Event", "event.arrangement", NOW)
     named = Memory("m2", bare.text, "Event", bare.subclass, NOW, (Triple("a", "recurs", "junk"),))

@@ -47,6 +47,8 @@ def test_a_change_in_other_words_takes_the_place_of_the_old(session: Session, ol
         ("I like jazz.", "I like bouldering now."),
         ("I have a cat.", "I have a new bicycle."),
         ("I have a dentist appointment on 2024-05-20 at 09:00.", "My gym is Fit24 now."),
+        ("My passport number is K4471902.", "From 23 June my phone number is 0171 5550123."),
+        ("My phone number is (303) 555-0142.", "My home address is 88 Pine Avenue now."),
         ("My best friend is Tom.", "My new friend is Lena."),
     ],
 )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from agent.editing.relations import holds_several
-from agent.triples.relations import is_single
+from agent.triples.relations import attribute_name, is_single
 from store.partitions import Match
 from store.records import entity_key
 from store.types import Draft, Subclass, Triple
@@ -36,6 +36,10 @@ _VALUE = re.compile(
 )
 _JOINS = re.compile(r"\bjoin\w*\b(?!.*\bas (?!well\b))", re.IGNORECASE)
 """To join Bolt is a job only by the look of it; to join it as a designer is one for sure."""
+_NAMED = re.compile(
+    r"\b(?:my|our) (?:new |current )?(?P<noun>[\w'’ -]{2,40}?) (?:is|are|has been|will be)\b",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
@@ -157,3 +161,10 @@ def negated(text: str) -> bool:
     return bool(
         re.search(r"\b(not|no longer|never|cannot|stopped|quit)\b|n['’]t\b", text, re.IGNORECASE)
     )
+
+
+def named_apart(new: str, old: str) -> bool:
+    """Whether each names what it gives a value to, and not the same: a phone, a passport number."""
+    named = [_NAMED.search(text) for text in (new, old)]
+    names = {attribute_name(found["noun"]) for found in named if found is not None}
+    return len(names) == 2

@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from agent.editing.compare import values
+from agent.editing.compare import named_apart, values
 from agent.editing.cues import averse, common, counts, coverage, folded, is_request, value_and_slot
 from agent.editing.moments import values_of
 from agent.editing.pairs import Judgement, Verdict
-from agent.triples.shapes import PERSON
+from agent.triples.kinds import PERSON
 from store.partitions import Match
 from store.types import Draft
 
@@ -136,6 +136,7 @@ def sets_a_slot(draft: Draft, match: Match) -> bool:
     """
     return (
         is_lasting(draft, match)
+        and not named_apart(draft.text, match.memory.text)
         and _SLOT.search(match.memory.text) is not None
         and len(match.memory.text.split()) <= LONGEST
         and (

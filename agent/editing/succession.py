@@ -23,12 +23,12 @@ from typing import Self
 import numpy as np
 
 from agent.editing.changing import is_one_of_several, tells_change
-from agent.editing.compare import negated
+from agent.editing.compare import named_apart, negated
 from agent.editing.cues import folded, value_and_slot
 from agent.editing.moments import values_of
 from agent.ports import Vectors
+from agent.triples.kinds import PERSON
 from agent.triples.relations import is_single
-from agent.triples.shapes import PERSON
 from store.partitions import Match
 from store.records import entity_key
 from store.types import Draft, Triple
@@ -145,6 +145,7 @@ def may_succeed(draft: Draft, match: Match) -> bool:
         and draft.valid_until is None
         and subject(draft.text) == subject(match.memory.text)
         and _of_one(draft, match)
+        and not named_apart(draft.text, match.memory.text)
         and not (all(single) and not single[0] & single[1])
         and all(not _adds_up(t.relation) for t in (*old[:1], *draft.triples[:1]))
         and match.memory.valid_until is None

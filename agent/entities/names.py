@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agent.triples.kinds import PERSON
 from agent.triples.relations import attribute_name
-from agent.triples.shapes import PERSON
 from store.records import entity_key
 
 ME_KEY = "me"

@@ -249,7 +249,7 @@ def _clean(key: str, value: str) -> Iterator[str]:
                 yield value
         case "street-address":
             if "@" not in value and "://" not in value:
-                yield value
+                yield _MORE.sub("", value)
         case "nationality":
             if country_named(value) is not None:
                 yield value
@@ -261,6 +261,8 @@ def _clean(key: str, value: str) -> Iterator[str]:
             yield value
 
 
+# 'I live at 5 Mill Road with my sister and two cats'
+_MORE = re.compile(r",?\s+(?:with my|and) .*$")
 _NO_NAMES = frozenset(
     "i not now currently in at on from here sure sorry happy vegetarian vegan married single"
     " left".split()

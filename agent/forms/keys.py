@@ -6,11 +6,9 @@ no code.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 
@@ -57,6 +55,10 @@ class Vocabulary:
 @cache
 def vocabulary() -> Vocabulary:
     """The table that ships with memlane."""
+    # Late: who only reads a form and asks the resident process has no use for them.
+    import tomllib
+    from importlib.resources import files
+
     table = tomllib.loads(files("agent.forms").joinpath("keys.toml").read_text("utf-8"))
     return Vocabulary(
         keys={name: _key(name, row) for name, row in table["keys"].items()},

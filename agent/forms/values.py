@@ -63,12 +63,12 @@ def dates_in(text: str) -> Iterator[tuple[str, int, int]]:
             yield f"{head}-{month:02d}" + (f"-{day:02d}" if day else ""), found.start(), found.end()
 
 
-# 'I moved to 5 Mill Road last year': the end of the sentence is no part of the address.
+# 'My gym is Fit24 since May': the end of the sentence is no part of the value.
 _WHEN = re.compile(
     r",?\s+(?:(?:last|this|next) (?:year|month|week|spring|summer|autumn|fall|winter|morning)"
     r"|recently|now|nowadays|currently|these days|at the moment|from (?:now|today)(?: on)?"
     r"|yesterday|today|in (?:19|20)\d\d|since .*|(?:\w+ )?(?:years?|months?|weeks?) ago"
-    r"|with my .*|and .*|(?:on|from|as of|since|until|starting|by)(?: the)?)[,.]?$"
+    r"|(?:on|from|as of|since|until|starting|by)(?: the)?)[,.]?$"
 )
 
 

@@ -86,7 +86,7 @@ class Calibration:
 
 
 CALIBRATIONS: Mapping[str, Calibration] = {
-    "": Calibration(0.0, (1.0, 0.4, 0.3, 0.9, 0.0)),
+    "": Calibration(1.992, (0.457, 0.391, 0.296, 0.919, 0.0)),
 }
 """By the beginning of the model's identity; the empty one where the model is another: without it.
 

@@ -101,7 +101,9 @@ _OF_KIND = re.compile(
     rf"^(?P<rest>.+?),? \(?(?:the )(?P<kind>{'|'.join(KINDS)})\)?$", re.IGNORECASE
 )
 _STEM = re.compile(
-    r"^(?:[-*•]|ok(?:ay)?|so|well|oh|hey|hi|also|and|by the way|btw)[,!]?\s+", re.IGNORECASE
+    r"^(?:[-*•]|ok(?:ay)?|so|well|oh|hey|hi|also|and|by the way|btw|actually|then again|now|later)"
+    r"[,!]?\s+",
+    re.IGNORECASE,
 )
 RATING_SOURCES = (SourceKind.CHAT, SourceKind.NOTE)
 """Texts that ratings are read out of; stars on a screenshot are mostly somebody else's."""
@@ -138,6 +140,12 @@ def read_ratings(text: str) -> tuple[Reading, ...]:
                 at = end
                 break
     return tuple(found)
+
+
+def split_ratings(text: str, kind: SourceKind) -> tuple[tuple[str, ...], str]:
+    """The sentences of the ratings in a source's text, and what it says beside them."""
+    found = read_ratings(text) if kind in RATING_SOURCES else ()
+    return tuple(reading.said for reading in found), without_ratings(text, found)
 
 
 def one_rating(text: str) -> Rated | None:

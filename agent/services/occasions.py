@@ -107,6 +107,13 @@ _LEAD = re.compile(
 
 def occasion(memory: Memory, now: datetime) -> Occasion | None:
     """The next occasion at or after ``now`` (a wall-clock time); None where there is none."""
+    try:
+        return _occasion(memory, now)
+    except (ValueError, OverflowError):
+        return None  # a file may write days that no calendar has: 2024-02-30, the year 9999
+
+
+def _occasion(memory: Memory, now: datetime) -> Occasion | None:
     text = memory.text
     if not _may_come(text, now) or (negated(text) and not _NOT_TO_MISS.search(text)):
         return None

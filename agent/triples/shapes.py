@@ -1,8 +1,9 @@
 """Shapes of memories that can be read exactly: a sentence pattern -> its triples.
 
 Data first: ``_SHAPES`` is tried in order and the first match wins, so the special stands above
-the general. In a shape ``<h:name>`` is a group ``h`` of the kind ``name`` in ``_KINDS``; beside it
-stand the head, relation and tail it gives, or a function where that takes more than a template.
+the general. In a shape ``<h:name>`` is a group ``h`` of the kind ``name`` (``kinds``);
+beside it stand the head, relation and tail it gives, or a function where that takes more than a
+template.
 All triples still pass the checks of ``agent.triples``.
 """
 
@@ -12,8 +13,8 @@ import re
 from collections.abc import Callable
 
 from agent.triples.joining import JOINS_AS, JOINS_FIRM, JOINS_NAME
+from agent.triples.kinds import NAME, PERSON, compiled
 from agent.triples.relations import (
-    IRREGULAR_PASTS,
     SWITCHED_FROM,
     SWITCHED_TO,
     attribute_name,
@@ -23,39 +24,10 @@ from agent.triples.tidying import without_times
 from store.types import Triple
 
 ME = "me"
-PERSON = (
-    r"(?:(?:ex-|step-?|half-|god|grand|great-grand)?(?:wife|husband|partner|spouse|girlfriend"
-    r"|boyfriend|fianc[ée]+|mother|father|mum|mom|dad|son|daughter|sister|brother|uncle|aunt|cousin"
-    r"|nephew|niece|child|kid|baby|parents|grandma|grandpa)(?:-in-law)?"
-    r"|(?:best )?friend|boss|manager|supervisor|colleague|co-?worker|secretary|assistant|neighbou?r"
-    r"|flatmate|roommate|landlord|landlady|doctor|dentist|therapist|lawyer|accountant|client"
-    r"|(?:\w+ )?(?:teacher|tutor|coach|instructor|adviser|advisor|professor|student)|team ?mate)"
-)
-_DEMONYMS = (
-    "American|Argentinian|Australian|Austrian|Belgian|Brazilian|British|Buddhist|Bulgarian|Canadian"
-    "|Catholic|Chilean|Chinese|Colombian|Croatian|Cuban|Czech|Danish|Dutch|Egyptian|English"
-    "|Estonian|Ethiopian|European|Filipino|Finnish|French|German|Greek|Hindu|Hungarian|Icelandic"
-    "|Indian|Indonesian|Iranian|Iraqi|Irish|Israeli|Italian|Japanese|Jewish|Kenyan|Korean|Latvian"
-    "|Lebanese|Lithuanian|Malaysian|Mexican|Moroccan|Muslim|Nigerian|Norwegian|Pakistani|Peruvian"
-    "|Polish|Portuguese|Romanian|Russian|Scottish|Serbian|Sikh|Singaporean|Slovak|Somali|Spanish"
-    "|Swedish|Swiss|Syrian|Taiwanese|Thai|Turkish|Ukrainian|Vietnamese|Welsh"
-)
-"""What a person is and not who: 'My boss is Swedish' names nobody."""
-_NAME = (
-    r"(?!(?:The|A|An|My|Our|This|That|These|Everyone|I|We|It|On|In|At|He|She|They|There)\b"
-    rf"|(?:{_DEMONYMS})$)"
-    r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[A-Z][\w’'-]*"
-    r"(?: (?:van|de|der|von|da|bin|al|[A-Z][\w’'-]*))*"
-)
-_TITLED = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? [A-Z][\w’'-]*(?: [A-Z][\w’'-]*)*"
 _WHAT = r"( (person|man|woman|people|one|thing|place|event|flight|trip|appointment|meeting))?"
 _ONE = f"(one and the same|the same|one){_WHAT}"
 _TWO = f"(not the same|not one|(two )?different){_WHAT}s?"
 _CODE = r"[A-Z0-9]{1,3} ?\d{1,5}[A-Z]?"
-_TIME = (
-    r"(?:(?:on|at|by|until|next|this|tomorrow|tonight|from (?=\d)"
-    r"|in (?=\d|[A-Z][a-z]+(?:$| \d)))\b.*)"
-)
 _CUT = re.compile(
     r"(?:,? (?:because|since|so that|so|although|but|unless|if|when|while|which|who|where"
     r"|instead of|as long as|even though|in order to|after|before|due to)\b"
@@ -88,7 +60,7 @@ def thing(text: str) -> str:
     own = re.match(r"(?:my|our)\s+(.+)$", bare, re.I)
     if own:
         rest = own.group(1)
-        bare = f"my {rest}" if re.match(rf"(?:\w+ )?{PERSON}(?: {_NAME})?$", rest) else rest
+        bare = f"my {rest}" if re.match(rf"(?:\w+ )?{PERSON}(?: {NAME})?$", rest) else rest
     bare = re.sub(rf"^(?:flight|train) (?={_CODE}$)", "", bare, flags=re.I)
     return bare
 
@@ -108,7 +80,7 @@ def _subject(text: str) -> str:
     """'The EK349 flight' -> 'EK349', 'The Crowne Plaza reservation' -> 'Crowne Plaza'."""
     bare = thing(text)
     if bare == ME or bare.startswith("my "):
-        return re.sub(rf"^(my {PERSON})(?: {_NAME})$", r"\1", bare)
+        return re.sub(rf"^(my {PERSON})(?: {NAME})$", r"\1", bare)
     shorter = _NOUN_TAIL.sub("", bare)
     return shorter if re.search(rf"^{_CODE}$|^[A-Z]", shorter) else bare
 
@@ -136,7 +108,7 @@ def _called(relation: str) -> Builder:
 
 def _kin_name(subject: str) -> tuple[Triple, ...]:
     """'My brother Hugo ...' also says that Hugo is my brother."""
-    named = re.match(rf"(?:[Mm]y|[Oo]ur) ({PERSON}),? ({_NAME})$", subject)
+    named = re.match(rf"(?:[Mm]y|[Oo]ur) ({PERSON}),? ({NAME})$", subject)
     return (Triple(ME, relation_name(named.group(1)), named.group(2)),) if named else ()
 
 
@@ -190,62 +162,6 @@ def _verb(match: re.Match[str]) -> tuple[Triple, ...]:
     )
 
 
-_KINDS = {
-    "kin": PERSON,
-    "name": _NAME,
-    "kinname": rf"(?:My|Our) {PERSON}(?:,? {_NAME})?",
-    "who": rf"(?:My|Our) {PERSON}(?:,? {_NAME})?|{_NAME}",
-    "either": rf"(?:My|Our|my|our) {PERSON}|.{{1,80}}?",
-    "someone": rf"(?:My|Our|my|our) {PERSON}|{_NAME}",
-    "titled": _TITLED,
-    "i": r"I|We",
-    "whoever": rf"I|We|(?:My|Our) {PERSON}(?:,? {_NAME})?|{_NAME}",
-    "any": r"I|We|(?!(?:I|We)\b).{2,40}?",
-    "thing": r"(?:The|My|Our) [\w&’'./ -]{2,60}?|[A-Z][\w&’'./ -]{1,50}?",
-    "ours": r"(?:The|My|Our) [\w&’' -]{2,50}?",
-    "noun": r"[\w&’'-]+(?: [\w&’'-]+){0,3}",
-    "words": r"[\w -]{2,30}?",
-    "text": r".+",
-    "some": r".+?",
-    "value": r"(?:an? |the )?(?:[A-Z0-9+@].*|[\w-]+(?: [\w-]+)?|\S+@\S+|.*\d.*)",
-    "moment": r".*\d.*|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day.*",
-    "when": _TIME,
-    "adv": r"(?:(?:also|just|now|still|really|usually|always|often|currently|already|recently"
-    r"|mostly) )?",
-    "aux": r"(?!(?:am|['’]m|is|are|['’]re) (?!\w+(?:ing|ed)\b))(?:(?:(?:have|has) been(?= \w+ing\b)"
-    r"|have|has|had|['’]ve|do not"
-    r"|don['’]t|does not|doesn['’]t|did not|didn['’]t|will not|won['’]t|never|no longer|used to"
-    r"|can|can['’]t|cannot|will|['’]ll|am|['’]m|is|are|['’]re) )?",
-    "cannot": r"(?:do not|don['’]t|does not|doesn['’]t|can['’]t|cannot|will not|won['’]t|will"
-    r"|can) ",
-    "prep": r"to|in|at|on|from|for|with|about|of|as|into|against|by|off|up|out|over",
-    "verb": r"[a-z]{2,}",
-    "past": "|".join(sorted(IRREGULAR_PASTS)),
-    "does": r"works|lives|likes|loves|hates|prefers|wants|needs|plays|speaks|drives|owns|has|makes"
-    r"|runs|teaches|studies|knows|thinks|says|eats|drinks|collects|comes|goes|travels|moves|starts"
-    r"|leaves|arrives|visits|sings|writes|reads|paints|cooks|takes|gives|gets|keeps|calls|helps"
-    r"|sells|buys|uses|wears|supports|belongs|manages|leads|handles|enjoys|rents|grows|believes"
-    r"|stays|[a-z]{2,}(?:ed|ing)",
-    "doing": r"(?!(?:is|was|were|and|or|of|for|in|at|on)\b)[a-z]{2,}(?:s|ed|ing)",
-    "job": r"(?:\w+[ -]){0,3}(?:engineer|nurse|teacher|doctor|lawyer|designer|developer|programmer"
-    r"|scientist|manager|accountant|driver|cook|chef|baker|electrician|paramedic|student|pilot"
-    r"|freelancer|translator|architect|artist|writer|researcher|pharmacist|consultant|analyst"
-    r"|professor|salesman|farmer)",
-    "wish": r"would like to|wants? to|plans? to|hopes? to|needs? to|have to|has to|must|should"
-    r"|would (?:much )?rather|would|will|['’]ll|(?:am |is |are |['’]m |['’]re )going to(?= [a-z])"
-    r"|promised (?:\S+ )?to|decided to|agreed to|intends? to",
-    "zh": r"[\u3400-\u9fff]{1,6}?",
-}
-
-
-def _compile(shape: str) -> re.Pattern[str]:
-    """A shape as a regular expression: ``<group:kind>`` from ``_KINDS``, parentheses group only."""
-    pattern = shape.replace("'", "['’]").replace("(", "(?:").replace("(?:?", "(?")
-    pattern = re.sub(r"<(\w+):(\w+)>", lambda m: f"(?P<{m[1]}>{_KINDS[m[2]]})", pattern)
-    pattern = re.sub(r"(?<!P)<(\w+)>", lambda m: _KINDS[m[1]], pattern)
-    return re.compile(f"^{pattern}$")
-
-
 def _wish(match: re.Match[str]) -> tuple[Triple, ...]:
     head, name = _subject(match["h"]), relation_name(match["x"])
     return (Triple(head, name, thing(short(match["t"]))), *_kin_name(match["h"]))
@@ -263,7 +179,7 @@ def _is_near(match: re.Match[str]) -> tuple[Triple, ...]:
 _A_PLACE = r"(?!.*\b(team|department|project|class|group|course|level|desk|seat|role|position)\b)"
 _IS, _SINCE = "(is|has been|will be|becomes|became)", "( (since|from|as of) .+)?"
 _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
-    (_compile(shape), _as(*build) if isinstance(build, tuple) else build)
+    (compiled(shape), _as(*build) if isinstance(build, tuple) else build)
     for shape, build in (
         # who is who
         ("(My|Our) <r:kin>('s (first |full )?name)? is (called |named )?<t:name>",

@@ -198,7 +198,8 @@ addEventListener("resize", () => {
 /** What others change meanwhile, as a note that is ingested, is told and shown when asked for. */
 async function listen() {
   if (document.hidden || document.body.classList.contains("locked")) return;
-  const { latest } = await call("start");
+  const { lines } = await call("journal", { limit: 1 });
+  const latest = lines.length ? lines[0].id : null;
   if (latest !== page.latest) {
     page.latest = latest;
     page.say("Your memory has changed.", async () => {
