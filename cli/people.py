@@ -27,7 +27,7 @@ def train_over(
     pairs: int,
     out: Path | None,
 ) -> None:
-    """Train over the homes and write the shared weights to ``out``; no home is changed."""
+    """Train over the homes and write the shared weights to ``out``; no home's own change."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from agent.learning.people import engine_at, homes_in, train_together
@@ -81,6 +81,7 @@ def _show(out: Console, done: TrainedTogether, written: Path | None) -> None:
             f"{done.tested.after:.3f} with the shared weights."
         )
     if written is not None:
-        out.print(f"The shared weights are in {written}. No home was changed.", markup=False)
+        out.print(f"The shared weights are in {written}.", markup=False)
+        out.print("No home's own weights were changed.")
     else:
-        out.print("No home was changed. To keep the shared weights: --out FILE")
+        out.print("No home's own weights were changed. To keep the shared weights: --out FILE")
