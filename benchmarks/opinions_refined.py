@@ -15,7 +15,7 @@ from agent.config import Config
 from agent.loading import LocalLanguageModel, reward_weights
 from agent.personas.predicting import Pool, prompt_of, vote
 from agent.personas.refreshing import refresh
-from agent.ports import ChatTurn, LanguageModel
+from agent.ports import ChatTurn, LanguageModel, Vectors
 from agent.retrieval import ensure_vectors
 from agent.reward_cache import RewardCache
 from agent.session import Session
@@ -111,8 +111,9 @@ def measure_refined(
     return figures
 
 
-def _vector(case: Case, encoder: KeptVectors) -> np.ndarray:
-    return encoder.encode([case.asked.text])[0]
+def _vector(case: Case, encoder: KeptVectors) -> Vectors:
+    found: Vectors = encoder.encode([case.asked.text])[0]
+    return found
 
 
 def _refined(case: Case, encoder: KeptVectors, llm: LanguageModel, config: Config) -> Home:

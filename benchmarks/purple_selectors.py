@@ -59,8 +59,7 @@ ORDERS: Mapping[str, Order] = {
 
 def switched(alone: Sequence[Floats]) -> Floats:
     """IC-RALM: of one option, token log-probabilities by the records in turn."""
-    tokens = np.arange(len(alone[0]))
-    return np.array([alone[(t // STRIDE) % len(alone)][t] for t in tokens])
+    return np.array([alone[(t // STRIDE) % len(alone)][t] for t in range(len(alone[0]))])
 
 
 def averaged(alone: Sequence[Floats], nearness: Floats) -> Floats:

@@ -94,7 +94,7 @@ def drawn(collections: Sequence[Collection], encode: object, count: int) -> list
         rows = {memory: row for row, memory in enumerate(texts)}
         items = [i for i in one.items if i.required and len(i.required) == 1 and i.answers]
         for item, asked in zip(items, encode([i.text for i in items]), strict=True):
-            (needed,) = item.required or ()
+            needed = next(iter(item.required or ()))
             if needed not in texts:
                 continue
             near = vectors @ asked

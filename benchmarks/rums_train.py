@@ -237,7 +237,9 @@ def filtered(asked: Sequence[Case]) -> Figures:
 
 def quality(policy: RumsBinary | RumsMulti, held: Sequence[Label]) -> Figures:
     """Evidence F1 against what was written to matter, on questions held back."""
-    f1, recall, silent = [], [], []
+    f1: list[float] = []
+    recall: list[bool] = []
+    silent: list[bool] = []
     for label in held:
         episode = label.case.episode
         chosen = policy.select(episode.question, episode.view).chosen

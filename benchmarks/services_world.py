@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from benchmarks.lives import BANKS as LIVES
 from benchmarks.lives_world import WEEKS, Told, write_life
@@ -223,7 +224,12 @@ def _reached(told: Sequence[Told]) -> Iterator[Asked]:
         if first.head == "me" and second and third and "address" in _subclass(told, third):
             to, tail = f"my {first.relation}'s {second.relation}", third.tail
             known = max(o.at for o in told if o.triples[0] in (first, second, third))
-            yield Asked(to, lambda now, t=tail, k=known: t if k < now else None)
+            yield Asked(to, partial(_known_from, tail, known))
+
+
+def _known_from(value: str, told: datetime, now: datetime) -> str | None:
+    """The value, once everything that leads to it was told."""
+    return value if told < now else None
 
 
 def _subclass(told: Sequence[Told], triple: Triple) -> str:

@@ -75,8 +75,8 @@ def main() -> None:
     config = {"quick": given.quick, "banks": list(BANKS), "changes": count, "sure": SURE,
               "strength": STRENGTH}  # fmt: skip
     write_results("succession_train", config, [0], figures)
-    for name, value in figures.items():
-        print(f"{name:30} {value:.3f}")
+    for name, figure in figures.items():
+        print(f"{name:30} {figure:.3f}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,7 @@ def abouts(put: Sequence[Put], models: Session) -> dict[str, float | int | None]
     aside = []
     for one in put:
         likely = models.router.detect(one.text).probabilities
-        if likely[Route.RETRIEVE] < min(session.CHANCE, likely[Route.NEITHER]):
+        if likely[Route.RETRIEVE] < min(stating.CHANCE, likely[Route.NEITHER]):
             aside.append(one)
     held = [one.best for one in aside if one.holds]
     not_held = [one.best for one in aside if not one.holds]

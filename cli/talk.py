@@ -29,7 +29,7 @@ def ask(
         typer.Option(
             metavar="NAME",
             help="How memories are chosen: walk, scout, purple, rums-binary or rums-multi "
-            "(learned), top-k, bm25, rrf, fused, fused-plain, recency, random, partitioned, "
+            "(learned), top-k, fused-plain, bm25, rrf, fused, recency, random, partitioned, "
             "decomposed, picked or rums-direct (by the language model), all.",
         ),
     ] = None,
