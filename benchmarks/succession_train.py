@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,17 +20,15 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from agent.config import load_config
-from agent.editing.succession import SIGNS, SURE, WEIGHTS, NameVectors, signs, subject
+from agent.editing.succession import SIGNS, SURE, WEIGHTS, NameVectors, may_succeed, signs
 from agent.ports import NameEncoder, Vectors
 from agent.session import open_session
 from agent.triples import triples_for
-from agent.triples.relations import is_single
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives_bank import Bank
 from benchmarks.lives_more import FIRST, SECOND
 from benchmarks.lives_train import BANK as TRAIN
 from benchmarks.recall import remembering
-from store.types import Triple
 
 BANKS = {"train": TRAIN, "first": FIRST, "second": SECOND}
 DAYS = ("2024-05-03", "May 09, 2024", "12 March 2024")
@@ -113,7 +111,9 @@ class Pairs:
                 if len(others) >= OTHERS:
                     break
             candidates = [
-                text for text in (*right, *others.values()) if _may(text, change.text, triples)
+                text
+                for text in (*right, *others.values())
+                if may_succeed(change.text, triples[change.text], text, triples[text])
             ]
             if not candidates:
                 continue
@@ -168,13 +168,6 @@ def _beside(name: str, bank: Bank) -> Iterator[tuple[str, str]]:
 def _filled(wording: str, value: str, old: str, day: str) -> str:
     text = wording.format(v=value, o=old, d=day)
     return text[:1].upper() + text[1:]
-
-
-def _may(memory: str, change: str, triples: Mapping[str, Sequence[Triple]]) -> bool:
-    """What the product rules out before it asks for a chance."""
-    single = [{t.relation for t in triples[text] if is_single(t.relation)}
-              for text in (memory, change)]  # fmt: skip
-    return subject(memory) == subject(change) and not (all(single) and not single[0] & single[1])
 
 
 def fit(rows: Sequence[tuple[Floats, NDArray[np.bool_]]]) -> tuple[float, list[float]]:

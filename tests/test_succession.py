@@ -45,6 +45,7 @@ def test_a_change_in_other_words_takes_the_place_of_the_old(session: Session, ol
         ("My brother works at Hexa.", "I now work at Norbank."),
         ("My landlord is Mr Lindt.", "My dentist is Dr Chu now."),
         ("I like jazz.", "I like bouldering now."),
+        ("Since May 9, 2024 I live in Oslo.", "Since May 9, 2024 I drive a Skoda."),
         ("I have a cat.", "I have a new bicycle."),
         ("I have a dentist appointment on 2024-05-20 at 09:00.", "My gym is Fit24 now."),
         ("My passport number is K4471902.", "From 23 June my phone number is 0171 5550123."),
@@ -87,6 +88,8 @@ def test_the_chance_grows_with_what_both_share(embedder):
     [
         ("My sister works as a nurse.", "sister"),
         ("Since 3 May 2024 my brother works at Hexa.", "brother"),
+        ("From May 9, 2024 my brother works at Hexa.", "brother"),
+        ("These days my aunt lives in Malta.", "aunt"),
         ("My manager is Iris Falk.", ""),
         ("Iris Falk is my manager.", ""),
         ("I live with my sister.", ""),

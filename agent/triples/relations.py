@@ -185,3 +185,11 @@ IRREGULAR_PASTS = frozenset(_IRREGULAR) - frozenset("am is are been has does goe
 def is_single(relation: str) -> bool:
     """Whether a head has one value of this relation at a time."""
     return relation in SINGLE_RELATIONS or relation.startswith("favourite_")
+
+
+_SAYS_LITTLE = frozenset("is has visits bought booked meets thinks plans wants needs".split())
+
+
+def is_named(relation: str) -> bool:
+    """Whether it is a name that many wordings share; two different ones are not one relation."""
+    return relation in _SYNONYMS and relation not in _SAYS_LITTLE
