@@ -64,6 +64,7 @@ def test_where_an_event_takes_place():
     assert where("I have a dentist appointment at Orchard Clinic on 14 May at 15:40.") == (
         "Orchard Clinic"
     )
+    assert where("My check-up at Orchard Clinic is on 14 May at 15:40.") == "Orchard Clinic"
     assert where("Dinner with Ben at Taverna Nikos on 14 May at 19:00.") == "Taverna Nikos"
     assert where("I have a job interview with Marlow & Sons on 14 May at 9:00.") is None
     assert where("The exam is on 20 May at 10:00.") is None

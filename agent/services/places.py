@@ -50,7 +50,8 @@ _EVENT_AT = re.compile(
 _EVENT_WITH = re.compile(
     r"\bwith (?P<where>(?:the )?[A-ZÀ-Þ][\w’'.-]*(?: (?:& )?[A-ZÀ-Þ][\w’'-]*)*)"
 )
-_COMPANY = re.compile(r"(?: with| for| and) .*$")
+_BEHIND = re.compile(r" (?:with|for|and|is|are|was|were|will|starts?|begins?|takes?)\b.*$")
+"""What follows the place in a sentence about an event: the company, or the verb."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def event_place(memory: Memory) -> str | None:
         if triple.relation == "address":
             return triple.tail
     found = _EVENT_AT.search(_undated(memory))
-    return None if found is None else _COMPANY.sub("", found["where"]).strip(" .")
+    return None if found is None else _BEHIND.sub("", found["where"]).strip(" .")
 
 
 def event_company(memory: Memory) -> str | None:
