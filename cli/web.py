@@ -40,13 +40,13 @@ def web(
     if run.json:
         run.print_json({"open": True, "port": page.port, "address": page.link})
         return
-    run.out.print(f"Your memory: {page.link}", markup=False, style=None)
-    if not no_open and _has_browser():
-        import webbrowser
+    try:  # from the first word on: whoever sees the address may press Ctrl-C
+        run.out.print(f"Your memory: {page.link}", markup=False, style=None)
+        if not no_open and _has_browser():
+            import webbrowser
 
-        webbrowser.open(page.link or "")
-    run.err.print("The link opens the page once. Ctrl-C closes the page.")
-    try:
+            webbrowser.open(page.link or "")
+        run.err.print("The link opens the page once. Ctrl-C closes the page.")
         for _ in pages:  # lasts as long as the page does
             pass
     except KeyboardInterrupt:
