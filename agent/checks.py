@@ -206,14 +206,16 @@ def _score_hello(config: Config, rewards: LocalRewardModel) -> str:
 
 
 def _learned(config: Config) -> str:
+    from agent.learning.weights import due  # the policies, which most checks do without
+
     with MemoryGraph.open(config.home) as graph:
         pairs = len(graph.learned.pairs(config.now()))
         own = ", ".join(w.policy for w in graph.learned.history() if w.active) or "no policy"
-        due = "".join(
+        waits = "".join(
             f"; training of {policy} is due: {why} (memlane train --policy {policy})"
-            for policy, why in graph.learned.due().items()
+            for policy, why in due(graph).items()
         )
-        return f"{pairs} questions to practise on; own weights of: {own}{due}"
+        return f"{pairs} questions to practise on; own weights of: {own}{waits}"
 
 
 def _reward_cache(config: Config) -> str:

@@ -57,7 +57,7 @@ SETTINGS: tuple[Setting, ...] = (
         "model",
     ),
     Setting("embedder", lambda: "all-minilm-l6-v2", "sentence encoder: a name or a folder"),
-    Setting("policy", lambda: "top-k", "how memories are chosen for a question"),
+    Setting("policy", lambda: "scout", "how memories are chosen for a question"),
     Setting("k", lambda: "6", "how many memories a policy with a fixed number takes", "count"),
     Setting("threads", lambda: str(_cores()), "processor threads for the models", "count"),
     Setting("context", lambda: "8192", "tokens the language model may see at once", "count"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
@@ -120,6 +121,7 @@ def unmasked(text: str) -> str:
     return " ".join(plain.split())
 
 
+@lru_cache(maxsize=16_384)  # the same lines are looked at for every question
 def steers(text: str) -> bool:
     """Whether a text gives an assistant orders, in words or in the marks of a chat template."""
     return attacks(text) or _orders(_ANSWER_ORDER, unmasked(text))

@@ -42,7 +42,7 @@ class SourceMap:
     def __init__(self, source: Source, said: Iterable[str] = ()) -> None:
         self._source = source
         self.text = source.text
-        self._said = Counter(term for sentence in said for term in _terms(sentence))
+        self._sentences = tuple(said)
 
     def locate(self, sentence: str) -> Span | None:
         """The stretch of the source that ``sentence`` was read from; None if nothing matches.
@@ -66,6 +66,10 @@ class SourceMap:
         others = self._foreign
         theirs = any(span.overlaps(other) for other in others) if span else bool(others)
         return Trust.RELAYED if theirs else own
+
+    @cached_property
+    def _said(self) -> Counter[str]:
+        return Counter(term for sentence in self._sentences for term in _terms(sentence))
 
     @cached_property
     def _foreign(self) -> tuple[Span, ...]:

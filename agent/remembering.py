@@ -6,18 +6,17 @@ is one transaction. Whatever happens between, the raw text stays and can be take
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Protocol
 
-from agent.dates import resolve_text
+from agent.drafting import make_drafts
 from agent.editing import EditPlan, leftovers, plan_edits
 from agent.editing.corrections import RECENT, correction_in, plan_correction
-from agent.editing.expiry import held
 from agent.editing.nearby import Nearby
-from agent.editing.pairs import Judgement, PairJudge
+from agent.editing.pairs import Judgement, Pair, PairJudge
 from agent.editing.questions import Holds, answer_in, yes_or_no
 from agent.editing.succession import Succession
 from agent.entities.deciding import decide
@@ -25,16 +24,15 @@ from agent.entities.events import EventsBeside
 from agent.entities.identity import Identities
 from agent.entities.wording import in_names_of, meanings, mixed_up, other_slots
 from agent.extraction import extract
+from agent.extraction.standing import facts
 from agent.pending import decision_on, open_in, suggested_in
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, NameEncoder, TextReader, Vectors
-from agent.provenance import SourceMap
 from agent.ratings.reading import split_ratings
-from agent.ratings.storing import plan_ratings, relations_of, with_ratings
+from agent.ratings.storing import plan_ratings, with_ratings
 from agent.redaction import redact, what_is_gone
 from agent.results import Remembered as Remembered
 from agent.retrieval import ensure_vectors, people
-from agent.sources.links import links, with_links
 from agent.trusting import within_trust
 from store.errors import EditConflict, InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
@@ -71,51 +69,6 @@ def draft_memories(
     return make_drafts(said, models.placer.place(said), source, llm=models.llm)
 
 
-def make_drafts(
-    sentences: Sequence[str],
-    subclasses: Sequence[str],
-    source: Source,
-    *,
-    llm: LanguageModel | None,
-) -> tuple[Draft, ...]:
-    """Placed sentences -> drafts with absolute dates, relations and validity.
-
-    With ``llm`` None relations come from exact patterns alone.
-    """
-    origin = SourceMap(source, sentences)
-    read_at = [origin.locate(sentence) for sentence in sentences]
-    texts = [resolve_text(sentence, source.captured) for sentence in sentences]
-    related = relations_of(sentences, texts, llm)
-    if source.kind is SourceKind.NOTE and (named := links(source.text)):
-        related = [
-            with_links(triples, text, source, named)
-            for triples, text in zip(related, texts, strict=True)
-        ]
-    periods = [
-        held(sentence, text, subclass, triples, source.captured)
-        for sentence, text, subclass, triples in zip(
-            sentences, texts, subclasses, related, strict=True
-        )
-    ]
-    return tuple(
-        Draft(
-            text=text,
-            subclass=subclass,
-            created=source.captured,
-            triples=triples,
-            valid_from=start,
-            valid_until=end,
-            place=source.place,
-            source=source.id,
-            span=at,
-            trust=origin.trust(at),
-        )
-        for text, subclass, triples, (start, end), at in zip(
-            texts, subclasses, related, periods, read_at, strict=True
-        )
-    )
-
-
 def keep(
     graph: MemoryGraph,
     text: str,
@@ -145,15 +98,16 @@ def keep(
 def remember_as_said(
     source: Source, graph: MemoryGraph, models: Models, now: datetime
 ) -> Remembered:
-    """Make one memory of a kept text: no model rewrites it (the paper's passive remember).
+    """Make memories of a kept text: no model rewrites it (the paper's passive remember).
 
     :raises MemlaneError: what stood in the way, after the source is marked FAILED.
     """
     try:
-        (draft,) = make_drafts([source.text], models.placer.place([source.text]), source, llm=None)
+        said = facts(source.text)
+        drafts = make_drafts(said, models.placer.place(said), source, llm=None)
         if source.expires is not None:
-            draft = replace(draft, valid_until=source.expires)
-        return store_drafts([draft], source, graph, models, now, actor="user")
+            drafts = tuple(replace(draft, valid_until=source.expires) for draft in drafts)
+        return store_drafts(drafts, source, graph, models, now, actor="user")
     except MemlaneError as error:
         graph.sources.mark(source.id, SourceStatus.FAILED, str(error))
         raise
@@ -216,8 +170,13 @@ def plan_against(
     nearby = _nearby(graph, models.embedder, now)
     pairs = _judge(models.embedder.identity)
 
-    def judge(draft: Draft, match: Match) -> Judgement:
-        return pairs.judge(draft.text, match.memory, match.score, nearby.vector(match.memory.id))
+    def judge(found: Sequence[tuple[Draft, Match]]) -> Sequence[Judgement]:
+        return pairs.judge(
+            [
+                Pair(draft.text, match.memory, match.score, nearby.vector(match.memory.id))
+                for draft, match in found
+            ]
+        )
 
     known = Identities.of(graph, now)
     events = EventsBeside(graph, known, drafts)
@@ -232,10 +191,11 @@ def plan_against(
             if not mixed_up(means, match.memory, known) and not events.apart(draft, match.memory)
         ]
 
-    def worded(draft: Draft, memory: Memory) -> Draft:
-        return in_names_of(draft, memory, known)
+    def worded(draft: Draft) -> Callable[[Memory], Draft]:
+        return in_names_of(draft, known)
 
     rated, others = plan_ratings(drafts, graph, now)
+    nearby.look(others, vectors)
     subclasses = {s.id: s for s in graph.subclasses()}
     named = models.embedder.encode_names if isinstance(models.embedder, NameEncoder) else None
     follows = None if named is None else Succession.shipped(named)
@@ -391,8 +351,6 @@ def _older_versions(source: Source, graph: MemoryGraph) -> tuple[Source, ...]:
         return ()
     return tuple(
         old
-        for old in graph.sources.list(
-            SourceStatus.EXTRACTED, SourceStatus.FAILED, SourceStatus.PENDING
-        )
-        if old.locator == source.locator and old.id != source.id
+        for old in graph.sources.all_from(source.locator)
+        if old.status is not SourceStatus.SUPERSEDED and old.id != source.id
     )

@@ -20,6 +20,7 @@ from agent.autofill import FilledField, fill_from
 from agent.choosing import build_policy
 from agent.config import Config
 from agent.context import Exchange, in_context, recent
+from agent.drafting import make_drafts
 from agent.forgetting import open_graph
 from agent.forms.fields import FormField
 from agent.ignoring import FoundFile, Ignore
@@ -39,7 +40,6 @@ from agent.redaction import redact
 from agent.remembering import (
     Remembered,
     keep,
-    make_drafts,
     remember_as_said,
     remember_source,
     settle,

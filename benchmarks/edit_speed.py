@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -31,11 +31,12 @@ import numpy as np
 
 from agent import remembering
 from agent.config import load_config
+from agent.drafting import make_drafts
 from agent.editing.nearby import CANDIDATES
 from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
-from agent.remembering import make_drafts, plan_against, store_drafts
+from agent.remembering import plan_against, store_drafts
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.many_memories import MOST, NOW, build_home, encoded, memories
 from store.graph import MemoryGraph
@@ -110,6 +111,9 @@ class Everything:
     def vector(self, memory: str) -> Vectors | None:
         row = self._rows.get(memory)
         return None if row is None else np.asarray(self._vectors[row])
+
+    def look(self, drafts: Sequence[Draft], vectors: Mapping[str, Vectors]) -> None:
+        """Nothing is searched ahead: a text of one draft gains nothing by it."""
 
     def to(self, draft: Draft, vector: Vectors, called: Sequence[Triple] = ()) -> list[Match]:
         scores, rows = self._index.search(vector[None, :], CANDIDATES)

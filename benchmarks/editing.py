@@ -29,13 +29,14 @@ import numpy as np
 
 from agent import remembering
 from agent.config import load_config
+from agent.drafting import make_drafts
 from agent.editing import EditPlan
 from agent.editing.nearby import Nearby
 from agent.editing.pairs import PairJudge
 from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.placing import Placer
 from agent.ports import ChatTurn, Embedder, LanguageModel, TextReader, Vectors
-from agent.remembering import make_drafts, plan_against
+from agent.remembering import plan_against
 from agent.retrieval import ensure_vectors
 from benchmarks.common import parser, progress, write_results
 from benchmarks.editing_own import Pair

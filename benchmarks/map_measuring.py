@@ -122,13 +122,13 @@ def measured(
     known_sizes = sorted({size for _, size in cases})
     errors: Errors = {}
 
-    def note(label: str, predict: Callable[[Key], float], known: Mapping[Key, object]) -> None:
+    def note(label: str, predicted: Mapping[Key, float]) -> None:
         found = {
             size: np.array(
                 [
-                    abs(predict((person, size)) - cases[person, size].truth)
+                    abs(predicted[person, size] - cases[person, size].truth)
                     for person in rest
-                    if (person, size) in known
+                    if (person, size) in predicted
                 ]
             )
             for size in sizes
@@ -158,14 +158,15 @@ def measured(
         by_whole = np.mean([abs(whole(e) - t) for e, t in zip(told, truths, strict=True)])
         by_exact = np.mean([abs(e - t) for e, t in zip(told, truths, strict=True)])
         read = whole if by_whole < by_exact else float
-        note(method, lambda key, exact=exact, read=read: read(exact(key)), cases)  # type: ignore[misc]
-        note(f"{method}, exact", exact, cases)
+        predicted = {key: exact(key) for key in cases}
+        note(method, {key: read(rating) for key, rating in predicted.items()})
+        note(f"{method}, exact", predicted)
     for by, method in (
         ("filtered", "ours, model alone"), ("unfiltered", "unfiltered"), ("messages", "messages"),
     ):  # fmt: skip
         known = guesses.get(by, {})
-        note(f"{method}, expectation", lambda key, known=known: known[key].expected, known)  # type: ignore[misc]
-        note(f"{method}, most likely", lambda key, known=known: known[key].most_likely, known)  # type: ignore[misc]
+        note(f"{method}, expectation", {key: guess.expected for key, guess in known.items()})
+        note(f"{method}, most likely", {key: guess.most_likely for key, guess in known.items()})
     return errors
 
 

@@ -74,7 +74,9 @@ def load(data: Path) -> tuple[Person, ...]:
 
 
 def _asked(row: Mapping[str, object]) -> Asked:
-    options = tuple(map(str, row["choice"]))  # type: ignore[call-overload]  # JSON has no types
+    choice = row["choice"]
+    assert isinstance(choice, list)
+    options = tuple(map(str, choice))
     everybody = row["most_freq_agreed_answers"]
     by_group = row["polparty_info"]
     assert isinstance(by_group, dict)

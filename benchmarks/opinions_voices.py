@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from agent.personas.categories import cache_lines, matching_vector
-from agent.personas.joining import NEIGHBOURS, Profile, composed
+from agent.personas.joining import Profile, composed, put_to
 from agent.personas.predicting import Pool, joined_pool, spoken
 from benchmarks.opinions_data import EVERYBODY, Asked, Case, KeptVectors, Person, memories
 from store.peers import SharedViews
@@ -81,7 +81,7 @@ class Listener:
         return SharedViews(texts, vectors, tuple(v for v in cache if v is not None))
 
     def _home(self, case: Case) -> tuple[SharedViews, list[Profile]]:
-        """What a person told and the profiles nearest to that; the same for all their cases."""
+        """What a person told and all other profiles; the same for all their cases."""
         if self._last is None or self._last[0] is not case.history:
             own = self._shared(case.history)
             key = matching_vector(own.cache or tuple(own.vectors))
@@ -90,8 +90,7 @@ class Listener:
                 for number, (views, theirs) in enumerate(zip(self._views, self._keys, strict=True))
                 if number != case.person.number and key is not None and theirs is not None
             ]
-            nearest = sorted(found, key=lambda profile: -profile.nearness)[:NEIGHBOURS]
-            self._last = (case.history, own, nearest)
+            self._last = (case.history, own, found)
         return self._last[1], self._last[2]
 
     def hear(self, case: Case) -> Voices:
@@ -100,7 +99,8 @@ class Listener:
         asked = case.asked
         vector = self._encoder.encode([asked.text])[0]
         mine = Pool(own.texts, own.vectors).nearest(vector, MOST)
-        theirs = joined_pool(profiles, self._encoder.dimension).nearest(vector, MOST)
+        joined = joined_pool(put_to(vector, profiles), self._encoder.dimension)
+        theirs = joined.nearest(vector, MOST)
         logs = {
             "majority": np.log(asked.groups[EVERYBODY] + FLOOR),
             "demographics": np.log(asked.groups[case.person.group] + FLOOR),

@@ -2,8 +2,9 @@
 
 Each of the 169 people of opinionqa_slice is a home that holds answers as memories: 20 of them
 (*frequent*) or 3 to 5 (*lurkers*); what lies beyond the first 20 is predicted, the same answers for
-both. All others are profiles that agreed to join, with everything they answered; the 10 nearest by
-cache take part. Seeds draw which answers are told.
+both. All others are profiles that agreed to join, with everything they answered; a question is put
+to 10 of them, by cache and by their views on the matter (``agent.personas.joining.put_to``). Seeds
+draw which answers are told.
 
 Every row is the share of answers predicted right. A row of one voice has nothing to fit; several
 voices are weighted by logistic regression on people apart from those measured (5 folds by person).

@@ -2,7 +2,8 @@
 
 Simulated lives of the test bank, told as right extraction gives them. At the end of a life the
 refined layers are made by the product's own refresh with the local 1.5B model; then the questions
-of its last week are answered with 0, 25 and 50 percent of the room given to persona lines.
+of its last week, half of them about likings, which persona lines bear on, are answered with 0, 25
+and 50 percent of the room given to persona lines.
 *right* and *abstained* are judged as in ``lives_end_to_end``; *evidence_recall* is the share of
 needed memories that were still among those chosen, *lines* how many of what was chosen were persona
 lines, *inferred* the share of answers that rested on one and said so.
@@ -27,6 +28,7 @@ from benchmarks.qa_models import KeptAnswers
 from store.personas import Layer
 
 SHARES = (0, 25, 50)
+TASTES = ("taste", "untaste")
 FIRST = 200
 """The first life; no life of another benchmark has its seed."""
 COLUMNS = ("right", "abstained", "evidence_recall", "lines", "inferred")
@@ -34,7 +36,7 @@ COLUMNS = ("right", "abstained", "evidence_recall", "lines", "inferred")
 
 def main() -> None:
     options = parser("persona_share", __doc__ or "")
-    options.set_defaults(seeds=2)
+    options.set_defaults(seeds=4)
     options.add_argument("--questions", type=int, help="of each life (8; quick: 2)")
     given = options.parse_args()
     count = given.questions or (2 if given.quick else 8)
@@ -80,8 +82,9 @@ def _tell(life: Life, session: Session) -> dict[str, int]:
 def _drawn(life: Life, count: int, seed: int) -> list[Asked]:
     week = max(asked.week for asked in life.asked)
     late = [asked for asked in life.asked if asked.week == week and asked.kind != "form"]
-    rows = np.random.default_rng(seed).permutation(len(late))[:count]
-    return [late[row] for row in sorted(rows)]
+    late = [late[row] for row in np.random.default_rng(seed).permutation(len(late))]
+    about = [asked for asked in late if asked.kind in TASTES][: count // 2]
+    return [*about, *(asked for asked in late if asked.kind not in TASTES)][:count]
 
 
 def _ask(asked: Asked, session: Session, life: Life, share: int) -> dict[str, float]:

@@ -272,6 +272,8 @@ class Query:
     text: str
     needs: frozenset[int]
     kind: str
+    answer: str = ""
+    """The value that is asked for; empty where it is not one of those told."""
 
 
 def write_people(tongue: Tongue, rng: random.Random) -> tuple[list[Fact], list[Query]]:
@@ -318,7 +320,8 @@ def _questions(
     for attribute in attributes:
         for person in rng.sample(people, min(3, len(people))):
             text = rng.choice(attribute.ask).format(p=person)
-            made.append(Query(text, frozenset(needs(person, attribute)), KINDS[0]))
+            value = held[person, attribute.name][1]
+            made.append(Query(text, frozenset(needs(person, attribute)), KINDS[0], value))
         for person in rng.sample(people, 2):
             other = rng.choice([one for one in attributes if one is not attribute])
             number, value = held[person, other.name]
@@ -331,7 +334,8 @@ def _questions(
             gold = {number, held[person, attribute.name][0]}
             if facts[number].edge[0] != facts[held[person, attribute.name][0]].edge[0]:
                 gold |= needs(person, attribute)  # told once by name and once by role
-            made.append(Query(text, frozenset(gold), KINDS[1]))
+            answer = held[person, attribute.name][1]
+            made.append(Query(text, frozenset(gold), KINDS[1], answer))
         if attribute.more:
             one, two = rng.sample(people, 2)
             gold = needs(one, attribute) | needs(two, attribute)

@@ -7,6 +7,8 @@ training bank alone. So that what is learned holds beyond them, a world is
 - a conversation of two lives, turn by turn in sessions, asked about in the third person, with
   questions, short replies, echoes and small talk between;
 - some people with their attributes, in English or Chinese (``pretrain_people``);
+- things that were told bit by bit (``pretrain_bundles``);
+- a diary of many lines that are nearly the same (``pretrain_ledger``);
 
 with further memories that have nothing to do with it, with or without places in the taxonomy and
 relations, with questions in rougher words, and with questions whose answer was never told.
@@ -23,11 +25,15 @@ from datetime import UTC, datetime, timedelta
 from agent.dates import resolve_text
 from benchmarks.lives_train import BANK
 from benchmarks.lives_world import Life, Told, write_life
+from benchmarks.pretrain_bundles import write_bundles
+from benchmarks.pretrain_ledger import write_ledger
 from benchmarks.pretrain_people import (
     CHINESE,
     ENGLISH,
     PLANS,
     PLANS_IN_CHINESE,
+    Fact,
+    Query,
     Tongue,
     write_people,
 )
@@ -238,9 +244,27 @@ def people_in_chinese(seed: int) -> Collection:
     return _people(CHINESE, seed)
 
 
+def bundles(seed: int) -> Collection:
+    """Things told bit by bit, in English."""
+    rng = random.Random(f"bundles {seed}")
+    return _in_any_order(f"bundles {seed}", *write_bundles(rng), rng, ENGLISH)
+
+
+def ledger(seed: int) -> Collection:
+    """Many lines in one wording, in English."""
+    rng = random.Random(f"ledger {seed}")
+    return _in_any_order(f"ledger {seed}", *write_ledger(rng), rng, ENGLISH)
+
+
 def _people(tongue: Tongue, seed: int) -> Collection:
-    rng = random.Random(f"people {tongue.name} {seed}")
-    facts, queries = write_people(tongue, rng)
+    name = f"people {tongue.name} {seed}"
+    rng = random.Random(name)
+    return _in_any_order(name, *write_people(tongue, rng), rng, tongue)
+
+
+def _in_any_order(
+    name: str, facts: Sequence[Fact], queries: Sequence[Query], rng: random.Random, tongue: Tongue
+) -> Collection:
     order = list(range(len(facts)))
     rng.shuffle(order)
     at, memories = _START, []
@@ -250,11 +274,10 @@ def _people(tongue: Tongue, seed: int) -> Collection:
         head, relation, tail = fact.edge
         memories.append(_memory(f"f{number}", fact.text, at, fact.subclass, (head, relation, tail)))
     items = tuple(
-        Item(f"{n}", query.text, at + timedelta(days=1), ("",),
+        Item(f"{n}", query.text, at + timedelta(days=1), (query.answer,),
              frozenset(f"f{number}" for number in query.needs), query.kind)
         for n, query in enumerate(queries)
     )  # fmt: skip
-    name = f"people {tongue.name} {seed}"
     made = Collection(name, tuple(memories), ("",) * len(memories), items)
     return _varied(made, rng, tongue)
 
@@ -362,4 +385,5 @@ def _memory(
 
 _KINDS: tuple[Callable[[int], Collection], ...] = (
     as_told, conversation, people, conversation, plans, as_edited, people_in_chinese, plans,
+    bundles, ledger,
 )  # fmt: skip

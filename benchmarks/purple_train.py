@@ -34,7 +34,7 @@ from policies.base import Episode, Policy
 from policies.fusion import Fused
 from policies.propensity import Propensities
 
-WORLDS, HELD_BACK = 48, 6
+WORLDS, HELD_BACK = 50, 10
 WARM, BATCH, RATE = 600, 8, 0.001
 """Steps of the warm start, and episodes of each."""
 STEPS, SETS, FINE = 100, 12, 0.0001
@@ -77,12 +77,14 @@ def main() -> None:
         path, sha256 = reward_weights(MODEL, config)
         cache = RewardCache(ROOT / "build" / "benchmarks" / "purple.db")
         with LlamaRewards(path, identity=f"{path.name}@{sha256}", cache=cache) as rewards:
-            probes = unseen[:: max(1, len(unseen) // judged)][:judged]
+            probes = [episode for episode in unseen if episode.key in right_unseen]
+            probes = probes[:: max(1, len(probes) // judged)][:judged]
+            answered = [episode for episode in known if episode.key in right]
             value = LikelihoodValue(rewards, right | right_unseen, price=0.0)
             figures["fused.gain"] = gain(Fused(k=policy.k), probes, value)
             figures["warm.gain"] = gain(policy, probes, value)
             policy = policy_gradient(
-                policy, known, value, gradients, count=steps, sets=SETS, rate=FINE,
+                policy, answered, value, gradients, count=steps, sets=SETS, rate=FINE,
                 seed=given.seed, on_step=told("policy gradient"),
             )  # fmt: skip
             figures["trained.gain"] = gain(policy, probes, value)
@@ -106,15 +108,14 @@ def main() -> None:
 def asked(
     worlds: Sequence[Collection], encode: Callable[[Sequence[str]], Vectors]
 ) -> tuple[list[Episode], dict[str, str]]:
-    """Answerable questions of the worlds whose evidence is known, and their answers."""
+    """Questions of the worlds that need memories, and the answers of those that have one."""
     answers = {
         f"{world.name}/{item.key}": item.answers[0]
         for world in worlds
         for item in world.items
-        if item.answers
+        if any(item.answers)
     }
-    found = [e for e in episodes(worlds, encode) if e.required and e.key in answers]
-    return found, answers
+    return [e for e in episodes(worlds, encode) if e.required], answers
 
 
 def recall(policy: Policy, unseen: Sequence[Episode]) -> float:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 Figures = Mapping[str, float | None]
+Words = Mapping[str, Mapping[str, Mapping[str, str]]]
+"""By set, row and column."""
 RESULTS = Path(__file__).parent / "results"
 TARGET = Path(__file__).parent.parent / "docs" / "results.md"
 HEAD = """# Results
@@ -24,7 +26,8 @@ def section(path: Path) -> str:
     config = ", ".join(
         f"{key} {value}" for key, value in result["config"].items() if not isinstance(value, dict)
     )
-    grids, rest = _grids(result["figures"], result["config"].get("tables", {}))
+    told = result["config"]
+    grids, rest = _grids(result["figures"], told.get("tables", {}), told.get("words", {}))
     rows = "\n".join(
         f"| {key.replace('|', '/')} | {_shown(value)} |" for key, value in rest.items()
     )
@@ -37,10 +40,13 @@ def section(path: Path) -> str:
     )
 
 
-def _grids(figures: Figures, tables: Mapping[str, Sequence[str]]) -> tuple[str, Figures]:
+def _grids(
+    figures: Figures, tables: Mapping[str, Sequence[str]], words: Words
+) -> tuple[str, Figures]:
     """Figures named 'set.row.column' as one table a title and set, and the figures left over.
 
-    ``tables`` gives the columns of each title. What a column's own ``_sd`` says stands behind it.
+    ``tables`` gives the columns of each title. What a column's own ``_sd`` says stands behind it,
+    and what ``words`` say of a set's rows in columns of their own at the end.
     """
     parts: list[str] = []
     used: set[str] = set()
@@ -53,9 +59,13 @@ def _grids(figures: Figures, tables: Mapping[str, Sequence[str]]) -> tuple[str, 
             columns = [c for c in wanted if c in found and not c.endswith("_sd")]
             if not columns:
                 continue
-            lines = [f"| {name} | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+            said = words.get(name, {})
+            more = list(dict.fromkeys(column for own in said.values() for column in own))
+            heads = [name, *columns, *more]
+            lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
             for row in dict.fromkeys(row for row, _ in cells):
                 shown = [_cell(figures, cells, row, column) for column in columns]
+                shown += [said.get(row, {}).get(column, "") for column in more]
                 lines.append(f"| {row} | {' | '.join(shown)} |")
             used |= set(cells.values())
             parts.append(f"**{title}**\n\n" + "\n".join(lines) + "\n")

@@ -84,7 +84,7 @@ def milliseconds(home: Path, *words: str) -> float:
     """Wall time of one command."""
     began = time.perf_counter()
     subprocess.run(
-        [sys.executable, "-m", "cli.quick", "--home", str(home), *words],
+        [str(Path(sys.executable).with_name("memlane")), "--home", str(home), *words],
         stdout=subprocess.DEVNULL,
         check=True,
     )

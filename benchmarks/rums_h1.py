@@ -80,13 +80,16 @@ def main() -> None:
     options.add_argument("--models", nargs="+", default=[SMALL, LARGE])
     options.add_argument("--forms", nargs="+", choices=list(FORMS), default=list(FORMS))
     options.add_argument("--all", type=int, default=SIDE, help="questions a kind, first table")
-    options.add_argument("--skip", nargs="*", default=[], help="cells left out: 'MODEL FORM'")
+    options.add_argument(
+        "--of", nargs="*", default=[], metavar="'MODEL FORM=N'", help="a cell of fewer; 0: left out"
+    )
     options.add_argument("--personamem", type=int, default=40, help="questions of personamem")
     options.add_argument("--side", type=int, default=30, help="questions a kind, sweeps")
     given = options.parse_args()
     if given.quick:
         given.models, given.forms = given.models[:1], given.forms[:1]
         given.all, given.side, given.personamem = 6, 2, 2
+    fewer = {cell: int(count) for cell, _, count in (one.rpartition("=") for one in given.of)}
     figures: Figures = {}
     with open_session(load_config()) as models:
         puts = questions(given, models)
@@ -94,11 +97,11 @@ def main() -> None:
     for n, name in enumerate(given.models):
         with open_rewards(name) as rewards:
             for form in given.forms:
-                if f"{name} {form}" in given.skip:
+                if not (most := fewer.get(f"{name} {form}", given.all)):
                     continue
                 # Of the large model and the chat form what the probe measures is enough.
                 whole = not n and form == "plain"
-                cell = firsts([p for p in puts if whole or p.set != "personamem"], given.all)
+                cell = firsts([p for p in puts if whole or p.set != "personamem"], most)
                 found = signals(rewards, cell, form, BASE, f"{name} {form}")
                 title = f"{name} {form}".replace(".", "_")  # a dot parts the names of figures
                 figures |= named(title, base_figures(cell, found))
@@ -110,7 +113,7 @@ def main() -> None:
                     figures |= {f"sweep.{title}.{k}": v for k, v in own.items()}
     config = {
         "quick": given.quick, "models": given.models, "forms": given.forms, "all": given.all,
-        "skip": given.skip, "side": given.side, "personamem": given.personamem,
+        "fewer": fewer, "side": given.side, "personamem": given.personamem,
         "profile": PROFILE, "candidates": CANDIDATES, "samples": SAMPLES, "tokens": TOKENS,
         "temperature": TEMPERATURE, "bins": BINS, "tables": {"RUMS H1": COLUMNS},
     }  # fmt: skip

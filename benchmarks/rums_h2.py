@@ -28,7 +28,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from agent import choosing
 from agent.adapters.rewards import LlamaRewards
 from agent.config import load_config
 from agent.learning.utilities import of_question, sampled
@@ -37,9 +36,9 @@ from benchmarks.common import parser, progress, write_results
 from benchmarks.lives_test import BANK as TEST
 from benchmarks.qa_judge import Figures
 from benchmarks.qa_metrics import evidence, over_seeds
-from benchmarks.qa_models import KeptAnswers, TokenCount
+from benchmarks.qa_models import TokenCount
 from benchmarks.rums_data import Case, cases, drawn, factual, lives, prefeval
-from benchmarks.rums_models import SMALL, Counted, open_rewards
+from benchmarks.rums_models import SMALL, Counted, CountedPick, open_rewards
 from policies.base import Policy
 from policies.baselines import Chance, TopK
 from policies.bm25 import Bm25
@@ -121,7 +120,7 @@ def one_seed(
         if rewards is not None and few:
             slow = {title: chosen(*made(rewards), asked=few) for title, made in direct().items()}
             if given.prompted:
-                slow["prompted"] = chosen(prompted(models), asked=few)
+                slow["prompted"] = chosen(*prompted(models, count), asked=few)
             keys = {case.episode.key for case in few}
             again = {
                 title: [row for row in rows if row.case.episode.key in keys]
@@ -144,10 +143,10 @@ def cheap(seed: int) -> dict[str, Policy]:
     }
 
 
-def prompted(models: Session) -> Policy:
-    """The configured language model picks from a list; what it said is kept."""
-    llm = KeptAnswers(models.llm)
-    return Picked(lambda question, texts: choosing.pick(question, texts, llm))
+def prompted(models: Session, count: TokenCount) -> tuple[Policy, CountedPick]:
+    """The configured language model picks from a list."""
+    pick = CountedPick(models.llm, count)
+    return Picked(pick), pick
 
 
 def direct() -> dict[str, Callable[[LlamaRewards], tuple[Policy, Counted]]]:
@@ -173,7 +172,9 @@ def few_of(asked: Sequence[Case], count: int) -> list[Case]:
     return [case for kind in kinds for case in kind[:: max(1, len(kind) // max(1, each))][:each]]
 
 
-def chosen(policy: Policy, counted: Counted | None = None, *, asked: Sequence[Case]) -> list[Row]:
+def chosen(
+    policy: Policy, counted: Counted | CountedPick | None = None, *, asked: Sequence[Case]
+) -> list[Row]:
     """The policy on every question; times are of the only selection where a model is asked."""
     rows = []
     for case in asked:

@@ -92,7 +92,7 @@ def one_seed(
             policy, counted = made(rewards)
             table[title] = chosen(policy, counted, asked=few)
         if given.prompted:
-            table["prompted"] = chosen(prompted(models), asked=few)
+            table["prompted"] = chosen(*prompted(models, count), asked=few)
         bare = {row.case.episode.key: score(rewards, [row])[0][1] for row in table["none"]}
         for title, rows in table.items():
             if rows:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from agent import choosing
 from agent.adapters.rewards import LlamaRewards
 from agent.config import load_config
 from agent.loading import reward_weights
+from agent.ports import LanguageModel
 from agent.reward_cache import RewardCache
 from benchmarks.common import ROOT
 from policies.rums import Asking, Texts
@@ -43,3 +45,16 @@ class Counted:
             len(self._rewards.tokens(" ".join([question, *texts]))) for texts in lists
         )
         return self._inner(question, lists)
+
+
+class CountedPick:
+    """A language model that picks from a list, with the tokens of the lists counted."""
+
+    def __init__(self, llm: LanguageModel, count: Callable[[str], int]) -> None:
+        self._llm = llm
+        self._count = count
+        self.tokens = 0
+
+    def __call__(self, question: str, texts: Sequence[str]) -> list[int]:
+        self.tokens += sum(map(self._count, (question, *texts)))
+        return choosing.pick(question, texts, self._llm)

@@ -10,13 +10,13 @@ row of a set of licence B or C takes part: *advice* and lives of the training ba
 3. *Train* by cross-entropy on what is left of the other two thirds.
 
 ``--labels`` says what a subset is worth, each kind a row of the table: ``reference`` (likelihood of
-a good answer, known here; ships), ``entropy`` (of sampled answers, RUMS equation 3), ``question``
+a good answer, known here), ``entropy`` (of sampled answers, RUMS equation 3), ``question``
 (likelihood of the question). ``gold`` takes no model: the memories that were written to matter, the
-upper bound.
+upper bound; it ships.
 ``--need`` also fits when ``rums-direct`` speaks, to entropies of a few questions of each kind.
 
 Rewards are kept in ``build/benchmarks``; an interrupted run goes on where it stopped. Only a full
-run with labels by reference writes the weights that ship; ``--out`` keeps those of other labels.
+run with gold labels writes the weights that ship; ``--out`` keeps those of other labels.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ LABELS: dict[str, Callable[[LlamaRewards, Told], Asking]] = {
     "question": lambda rewards, told: of_question(rewards),
 }
 
-SHIPPED, GOLD = "reference", "gold"
+GOLD = "gold"
+"""Its weights ship: those of labels by the 135M choose worse (docs/rums.md)."""
 COLUMNS = ("f1", "f1_personal", "recall", "specificity", "auc", "threshold")
 
 
@@ -83,7 +84,7 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--model", default=SMALL, help="name or GGUF path of the reward model")
     options.add_argument(
-        "--labels", nargs="+", choices=(*LABELS, GOLD), default=[SHIPPED], help="each is a row"
+        "--labels", nargs="+", choices=(*LABELS, GOLD), default=[GOLD], help="each is a row"
     )
     options.add_argument("--need", action="store_true", help="fit when rums-direct speaks")
     options.add_argument("--out", type=Path, help="folder for the weights of every kind of label")
@@ -123,7 +124,7 @@ def trained(kind: str, labels: Sequence[Label], given: Namespace) -> Figures:
     episodes = [one for one in (lesson(label, threshold) for label in learned) if one is not None]
     progress(f"{kind}: {len(episodes)} labelled questions to learn from")
     folders = [given.out / kind] if given.out else []
-    if kind == SHIPPED and not given.quick:
+    if kind == GOLD and not given.quick:
         folders.append(rums.DATA)
     for policy, path in fresh(given.seed):
         policy = warm_start(
@@ -253,7 +254,10 @@ def quality(policy: RumsBinary | RumsMulti, held: Sequence[Label]) -> Figures:
 
 
 def need(asked: Sequence[Case], rewards: LlamaRewards, given: Namespace) -> Figures:
-    """Fit and ship when ``rums-direct`` speaks, by entropies of some questions of each kind."""
+    """Fit when ``rums-direct`` speaks, by entropies of some questions of each kind.
+
+    The paper's threshold ships: few questions and a small model say too little against it.
+    """
     few = 3 if given.quick else NEEDING
     signals: list[list[tuple[float, float]]] = []
     for personal in (True, False):
@@ -264,8 +268,9 @@ def need(asked: Sequence[Case], rewards: LlamaRewards, given: Namespace) -> Figu
             signals[-1].append((found.best.mean, found.none))
             progress(f"need: {n + 1} of {len(some)}")
     fitted = fit_need(*signals)
-    if not given.quick:
-        rums.save_need(fitted, given.model)
+    if given.out:
+        given.out.mkdir(parents=True, exist_ok=True)
+        rums.save_need(fitted, given.model, given.out / rums.NEED.name)
     return {
         "need.utility": fitted.utility, "need.none": fitted.none,
         "need.bias": fitted.bias, "need.threshold": fitted.threshold,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import typer
 
 from cli.run import Run
@@ -11,7 +9,7 @@ from cli.run import Run
 
 def interactive(run: Run) -> bool:
     """Whether there is a person to ask: a terminal on both sides, and people's output."""
-    return not run.json and sys.stdin.isatty() and sys.stderr.isatty()
+    return not run.json and run.has_person()
 
 
 def confirmed(run: Run, question: str, *, yes: bool, otherwise: str) -> bool:

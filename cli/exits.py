@@ -49,10 +49,6 @@ def exit_code(work: Callable[[], object], arguments: Sequence[str]) -> int:
     except _Ended:
         print("memlane: told to end; what was stored is whole, run it again", file=sys.stderr)
         return 143
-    except InvalidInput as error:
-        return _failed(error, 2, arguments)
-    except MemlaneError as error:
-        return _failed(error, 1, arguments)
     except BrokenPipeError:
         # The reader of our output went away, as `| head` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -61,20 +57,20 @@ def exit_code(work: Callable[[], object], arguments: Sequence[str]) -> int:
         # The last line of all: no traceback ever reaches a user; --debug shows it.
         if "--debug" in arguments:
             raise
-        print(
-            f"memlane: unexpected {type(error).__name__}: {_one_line(error)} "
-            "(nothing stored is lost; run again with --debug to see where)",
-            file=sys.stderr,
-        )
-        return 1
+        code, line = outcome(error)
+        print(f"memlane: {line}", file=sys.stderr)
+        return code
     return code if isinstance(code, int) else 0
 
 
-def _failed(error: MemlaneError, code: int, arguments: Sequence[str]) -> int:
-    if "--debug" in arguments:
-        raise error
-    print(f"memlane: {_one_line(error)}", file=sys.stderr)
-    return code
+def outcome(error: Exception) -> tuple[int, str]:
+    """The exit code of what went wrong, and what is said of it."""
+    if isinstance(error, MemlaneError):
+        return (2 if isinstance(error, InvalidInput) else 1), _one_line(error)
+    return 1, (
+        f"unexpected {type(error).__name__}: {_one_line(error)} "
+        "(nothing stored is lost; run again with --debug to see where)"
+    )
 
 
 def _one_line(error: BaseException) -> str:

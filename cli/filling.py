@@ -54,13 +54,13 @@ def fill(
             values = assistant.fill(fields, use_llm=use_llm)
     notes = [*read.notes, *dict.fromkeys(note for value in values for note in _notes_on(value))]
     for note in notes:
-        print(f"memlane: {note}", file=sys.stderr)
+        run.note(note)
     document: dict[str, object] = {"fields": [shapes.filled(v) for v in values], "notes": notes}
     if applying is not None:
         _write(read, values, applying)
         if applying.output is None:
             done = sum(value.value is not None for value in values)
-            print(f"memlane: {done} of {len(values)} fields filled", file=sys.stderr)
+            run.note(f"{done} of {len(values)} fields filled")
             return
         document["written"] = str(applying.output)
 

@@ -121,12 +121,13 @@ def _serve(run: Run, port: int | None) -> None:
     from contextlib import suppress
 
     from agent.resident.server import serve
+    from cli.relayed import work_out
 
     def ready(where: str) -> None:
         with suppress(OSError):  # nobody may be reading
             run.err.print(f"memlane is up at {where}", markup=False)
 
-    serve(run.config, port=port, debug=run.debug, on_ready=ready)
+    serve(run.config, port=port, debug=run.debug, on_ready=ready, command=work_out(run.config.home))
 
 
 def _detach(run: Run, port: int | None) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,6 +32,8 @@ class Run:
     now: str | None = None
     json: bool = False
     debug: bool = False
+    stdout: TextIO = field(default_factory=lambda: sys.stdout)
+    stderr: TextIO = field(default_factory=lambda: sys.stderr)
 
     @cached_property
     def config(self) -> Config:
@@ -78,7 +80,7 @@ class Run:
         """
         from agent.resident.client import connect
 
-        client = connect(self.config, lambda line: print(f"memlane: {line}", file=sys.stderr))
+        client = connect(self.config, self.note)
         if client is not None:
             yield client
             return
@@ -130,8 +132,15 @@ class Run:
         else:
             show(self.out)
 
-    @staticmethod
-    def print_json(document: object) -> None:
+    def print_json(self, document: object) -> None:
         """One JSON document on one or more lines of stdout."""
-        sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
-        sys.stdout.flush()
+        self.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+        self.stdout.flush()
+
+    def note(self, line: str) -> None:
+        """One line beside the answer."""
+        print(f"memlane: {line}", file=self.stderr)
+
+    def has_person(self) -> bool:
+        """Whether there is somebody at a terminal who can be asked."""
+        return sys.stdin.isatty() and sys.stderr.isatty()

@@ -49,7 +49,7 @@ def ask(
 
 def remember(
     context: typer.Context,
-    text: Annotated[str, typer.Argument(help="One fact, as it shall be kept.")],
+    text: Annotated[str, typer.Argument(help="What is to be kept, as it stands.")],
     at: Annotated[
         str | None, typer.Option("--at", metavar="WHEN", help="When it was said (ISO 8601).")
     ] = None,
@@ -68,7 +68,8 @@ def remember(
 ) -> None:
     """Store a text as it stands.
 
-    Relative dates become absolute, nothing else is rewritten. The resident process may answer
-    once the text is stored; its memory follows in a moment.
+    Relative dates become absolute, nothing else is rewritten. Sentences that stand by themselves
+    become a memory each. The resident process may answer once the text is stored; its memories
+    follow in a moment.
     """
     everyday.remember(context.obj, text, at, place, expires, keep_secrets, wait)

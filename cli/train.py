@@ -186,11 +186,12 @@ def _show_status(run: Run, graph: MemoryGraph, policy: str | None) -> None:
     from collections import Counter
 
     from agent.learning.personal import trainable
+    from agent.learning.weights import due
 
     learned = graph.learned
     origins = Counter(pair.origin.value for pair in learned.pairs(run.config.now()))
     judged = Counter(said.value for said in learned.judgements().values())
-    due = learned.due()
+    waiting = due(graph)
     document = {
         "pairs": dict(origins),
         "dropped": learned.failures(),
@@ -199,7 +200,7 @@ def _show_status(run: Run, graph: MemoryGraph, policy: str | None) -> None:
             {
                 "policy": name,
                 "active": active.number if (active := learned.active(name)) else 0,
-                "retrain_due": due.get(name),
+                "retrain_due": waiting.get(name),
                 "weights": [_weights(w) for w in learned.history(name)],
             }
             for name in ((policy,) if policy else trainable())

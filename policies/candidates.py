@@ -9,6 +9,7 @@ days and kind; how it stands among the candidates; what the question is like), a
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,13 +41,20 @@ ASKED = (
 """Of the question; the same for all candidates."""
 SO_FAR = (
     "activated", "via_fused", "repeats", "continues", "adds", "linked", "near", "same_relation",
-    "chosen", "room", "chosen_share", "first", "below_last",
+    "chosen", "room", "chosen_share", "first", "below_last", "answered",
 )  # fmt: skip
 """Of what was chosen so far."""
 STATE = FIT + ASKED + SO_FAR
+Tie = str | tuple[str, str]
+"""What two memories can share: an entity, or a relation of an entity."""
 BRANCHES = 6
 """Linked memories that choosing one brings in, the nearest to the question."""
-_FIXED = len(FIT) + len(ASKED)
+_AT = {name: column for column, name in enumerate(STATE)}
+_OF_MEMORY = slice(_AT["names"], _AT["same_subclass"] + 1)
+_NAMED = slice(_AT["entity"], _AT["relation"] + 1)
+_OF_QUESTION = slice(_AT["when"], _AT["best_cosine"] + 1)
+_GROWS = 2
+"""How many times larger the tables become when they are full."""
 
 
 class Candidates:
@@ -65,11 +73,16 @@ class Candidates:
         self.via: list[int | None] = []
         """The row each was reached from; None for the activated ones."""
         self._read: list[Reading] = []
-        self._entities: list[frozenset[str]] = []
         self._relations: list[frozenset[tuple[str, str]]] = []
+        self._ties: list[frozenset[Tie]] = []
+        # Where a row, a word, a tie is found: going through all candidates for each took longest.
+        self._place: dict[int, int] = {}
+        self._saying: dict[str, list[int]] = defaultdict(list)
+        self._tied: dict[Tie, list[int]] = defaultdict(list)
         self.chosen: list[int] = []
         """Places in ``rows``, in the order of choosing."""
         self._budget = budget
+        self._answered = 0.0
         self._numbers = view.numbers  # before the readings, which are by number
         self._readings = view.shelf.of(Readings)
         self._scores = scores(question, view)
@@ -78,10 +91,12 @@ class Candidates:
         self._named = None if names is None else named_fit(question, view, names)
         first = [int(row) for row in best(self._scores.score, activated)]
         self._look_at(first)
-        self._open = np.zeros(0, bool)
-        self._fixed = np.zeros((0, _FIXED))
-        self._moving = np.zeros((0, len(SO_FAR)))
-        self._held = np.zeros((0, len(self._weights)), bool)
+        # One line a candidate, and room for more: joining small arrays took longest.
+        room = _GROWS * max(1, len(first))
+        self._open = np.zeros(room, bool)
+        self._states = np.zeros((room, len(STATE)))
+        self._held = np.zeros((room, len(self._weights)), bool)
+        self._vectors = np.zeros((room, view.vectors.shape[1]), view.vectors.dtype)
         self._add(first, None)
 
     # ---- what there is to decide --------------------------------------------------------------
@@ -95,12 +110,12 @@ class Candidates:
 
     def states(self) -> Floats:
         """Of the open places, shape (open, len(STATE))."""
-        left = self.open
-        return np.hstack([self._fixed[left], self._moving[left]])
+        found: Floats = self._states[self.open]
+        return found
 
     def fused(self) -> Floats:
         """The scores of the open places, by which they were activated."""
-        found: Floats = self._fixed[self.open, 0]
+        found: Floats = self._states[self.open, _AT["fused"]]
         return found
 
     def leave(self, place: int) -> None:
@@ -112,11 +127,11 @@ class Candidates:
         self._open[place] = False
         self.chosen.append(place)
         row = self.rows[place]
-        known = set(self.rows)
-        linked = [other for other in self.view.linked(row) if other not in known]
-        nearest = np.argsort(-self._cosines(linked), kind="stable")[:BRANCHES]
-        linked = [linked[one] for one in nearest]
-        beside = [other for other in self.view.near(row) if other not in {*known, *linked}]
+        linked = [other for other in self.view.linked(row) if other not in self._place]
+        if len(linked) > 1:
+            nearest = np.argsort(-self._cosines(self._of(linked)), kind="stable")[:BRANCHES]
+            linked = [linked[one] for one in nearest]
+        beside = [n for n in self.view.near(row) if n not in self._place and n not in linked]
         self._add([*linked, *beside], place)
         self._move(place)
 
@@ -124,45 +139,39 @@ class Candidates:
 
     def _move(self, place: int) -> None:
         """Tell every candidate what choosing this one changes."""
-        row, vectors = self.rows[place], self.view.vectors
-        moving, at = self._moving, SO_FAR.index
-        moving[:, at("repeats")] = np.maximum(
-            moving[:, at("repeats")], vectors[self.rows] @ vectors[row]
-        )
-        self._said |= self._held[place]
-        moving[:, at("adds")] = (self._held & ~self._said) @ self._weights
-        moving[:, at("continues")] = np.maximum(moving[:, at("continues")], self._continued(place))
-        entities, relations = self._entities[place], self._relations[place]
-        beside = self.view.near(row)
-        left = np.flatnonzero(self._open).tolist()
-        for sign, fits in (
-            ("linked", [one for one in left if not entities.isdisjoint(self._entities[one])]),
-            ("near", [one for one in left if self.rows[one] in beside]),
-            (
-                "same_relation",
-                [one for one in left if not relations.isdisjoint(self._relations[one])],
-            ),
-        ):
-            moving[fits, at(sign)] = 1.0
-        moving[:, at("chosen")] = np.log1p(len(self.chosen)) / 2
-        moving[:, at("room")] = 1 - len(self.chosen) / self._budget
-        moving[:, at("chosen_share")] += self._fixed[place, FIT.index("share")]
-        moving[:, at("first")] = 0.0
-        moving[:, at("below_last")] = self._fixed[place, 0] - self._fixed[:, 0]
+        size, own = len(self.rows), self._states[place]
+        states, held = self._states[:size], self._held[:size]
+        alike = self._vectors[:size] @ self._vectors[place]
+        for name, now in (("repeats", alike), ("continues", self._continued(place))):
+            np.maximum(states[:, _AT[name]], now, out=states[:, _AT[name]])
+        self._said |= held[place]
+        states[:, _AT["adds"]] = (held & ~self._said) @ self._weights
+        for tie in self._ties[place]:
+            sign = "linked" if isinstance(tie, str) else "same_relation"
+            states[self._tied[tie], _AT[sign]] = 1.0
+        for other in self.view.near(self.rows[place]):
+            if other in self._place:
+                states[self._place[other], _AT["near"]] = 1.0
+        states[:, _AT["chosen"]] = np.log1p(len(self.chosen)) / 2
+        states[:, _AT["room"]] = 1 - len(self.chosen) / self._budget
+        states[:, _AT["chosen_share"]] += own[_AT["share"]]
+        states[:, _AT["first"]] = 0.0
+        self._answered = max(self._answered, float(own[_AT["answers"]]))
+        states[:, _AT["answered"]] = self._answered
+        states[:, _AT["below_last"]] = own[_AT["fused"]] - states[:, _AT["fused"]]
 
     def _continued(self, place: int) -> Floats:
         """What share of a memory's words beyond the question's each candidate has too.
 
         Rare words count more: it tells whether both are about one thing, where no relation does.
         """
-        words = self._read[place].words.difference(self._wording.words)
-        rare = {
-            word: rarity(self._counts[word], len(self._first))
-            for word in sorted(words)  # the same sum in the same order in every process
-        }
-        total = max(sum(rare.values()), 1e-9)
-        return np.array([sum(rare[word] for word in sorted(words & own.words)) / total
-                         for own in self._read])  # fmt: skip
+        found, total = np.zeros(len(self.rows)), 0.0
+        # Sorted: the same sum in the same order in every process.
+        for word in sorted(self._read[place].words.difference(self._wording.words)):
+            rare = rarity(self._counts[word], len(self._first))
+            found[self._saying[word]] += rare
+            total += rare
+        return found / max(total, 1e-9)
 
     # ---- the fixed part -----------------------------------------------------------------------
 
@@ -173,7 +182,7 @@ class Candidates:
         self._top = float(fused[0])
         self._mass = float(np.exp(fused - self._top).sum())
         shares = np.exp(fused - self._top) / self._mass
-        self._best_cosine = float(self._cosines(first).max()) if first else 0.0
+        self._best_cosine = float(self._cosines(self._of(first)).max()) if first else 0.0
         memories = [self.view.memories[row] for row in first]
         self._times = np.sort([memory.created.timestamp() for memory in memories])
         self._subclasses: dict[str, float] = defaultdict(float)
@@ -196,9 +205,12 @@ class Candidates:
         )  # fmt: skip
         self._said = np.zeros(len(asked), bool)
 
-    def _cosines(self, rows: list[int]) -> Floats:
+    def _of(self, rows: list[int]) -> NDArray[np.float32]:
         # Of these rows alone: all of a large home's vectors take longer to read than a choice may.
-        return (self.view.vectors[rows] @ self._question.vector).astype(np.float64)
+        return self.view.vectors[rows]
+
+    def _cosines(self, vectors: NDArray[np.float32]) -> Floats:
+        return (vectors @ self._question.vector).astype(np.float64)
 
     def _reading(self, row: int) -> Reading:
         return self._readings.of(int(self._numbers[row]))
@@ -207,55 +219,79 @@ class Candidates:
         """New candidates, reached from the place ``via``."""
         if not rows:
             return
+        start, stop = len(self.rows), len(self.rows) + len(rows)
+        while stop > len(self._states):
+            self._grow()
         readings = [self._reading(row) for row in rows]
         self._read += readings
-        self._entities += [self.view.entities(row) - {SELF} for row in rows]
-        self._relations += [_relations(self.view.memories[row]) for row in rows]
-        held = np.array(
-            [[word in own.words for word in self._wording.words] for own in readings], bool
-        ).reshape(len(rows), len(self._weights))
-        fixed = np.hstack([self._fit(rows, readings, held), self._asked(len(rows))])
-        moving = np.zeros((len(rows), len(SO_FAR)))
-        at = SO_FAR.index
+        held, asked = self._held[start:stop], self._wording.words
+        for place, (row, reading) in enumerate(zip(rows, readings, strict=True), start):
+            self._place[row] = place
+            for word in reading.words:
+                self._saying[word].append(place)
+            self._held[place] = [word in reading.words for word in asked]
+            self._relations.append(_relations(self.view.memories[row]))
+            self._ties.append((self.view.entities(row) - {SELF}) | self._relations[place])
+            for tie in self._ties[place]:
+                self._tied[tie].append(place)
+        vectors = self._vectors[start:stop] = self._of(rows)
+        states = self._states[start:stop]
+        self._fit(states, rows, readings, held, vectors)
+        states[:, _OF_QUESTION] = self._asked
         if via is None:
-            moving[:, at("activated")] = 1.0
+            states[:, _AT["activated"]] = 1.0
         else:
-            moving[:, at("via_fused")] = self._fixed[via, 0]
-        if self.chosen:
-            before = self.view.vectors[[self.rows[place] for place in self.chosen[:-1]]]
-            if len(before):
-                moving[:, at("repeats")] = (self.view.vectors[rows] @ before.T).max(axis=1)
-            moving[:, at("chosen_share")] = sum(
-                self._fixed[place, FIT.index("share")] for place in self.chosen[:-1]
-            )
-        moving[:, at("adds")] = (held & ~self._said) @ self._weights
-        moving[:, at("room")] = 1.0
-        moving[:, at("first")] = 1.0
+            states[:, _AT["via_fused"]] = self._states[via, _AT["fused"]]
+        if before := self.chosen[:-1]:
+            states[:, _AT["repeats"]] = (vectors @ self._vectors[before].T).max(axis=1)
+            states[:, _AT["chosen_share"]] = self._states[before, _AT["share"]].sum()
+        states[:, _AT["adds"]] = (held & ~self._said) @ self._weights
+        states[:, _AT["room"]] = 1.0
+        states[:, _AT["first"]] = 1.0
         self.rows += rows
         self.via += [None if via is None else self.rows[via]] * len(rows)
-        self._open = np.append(self._open, np.ones(len(rows), bool))
-        self._fixed = np.vstack([self._fixed, fixed])
-        self._moving = np.vstack([self._moving, moving])
-        self._held = np.vstack([self._held, held])
+        self._open[start:stop] = True
 
-    def _fit(self, rows: list[int], readings: list[Reading], held: NDArray[np.bool_]) -> Floats:
-        """The part ``FIT``."""
-        found, asked = self._scores, self._wording
-        fused, cosines = found.score[rows], self._cosines(rows)
+    def _grow(self) -> None:
+        """Room for more candidates; what there is stays."""
+        for name in ("_open", "_states", "_held", "_vectors"):
+            table = getattr(self, name)
+            more = np.zeros(((_GROWS - 1) * len(table), *table.shape[1:]), table.dtype)
+            setattr(self, name, np.concatenate([table, more]))
+
+    def _fit(
+        self,
+        states: Floats,
+        rows: list[int],
+        readings: list[Reading],
+        held: NDArray[np.bool_],
+        vectors: NDArray[np.float32],
+    ) -> None:
+        """Write the part ``FIT`` of these rows into their states."""
+        found, asked, at = self._scores, self._wording, np.array(rows)
+        fused, cosines = found.score[at], self._cosines(vectors)
         covers = held @ self._weights
-        arrays = [
-            fused / 4, found.dense[rows] / 4, found.lexical[rows] / 4,
-            found.dense_near[rows] / 4, found.lexical_near[rows] / 4,
+        columns = (
+            fused / 4, found.dense[at] / 4, found.lexical[at] / 4,
+            found.dense_near[at] / 4, found.lexical_near[at] / 4,
             cosines, self._best_cosine - cosines, (self._top - fused) / 4,
             1 / (1 + len(self.rows) + np.arange(len(rows))),
             np.exp(np.minimum(fused - self._top, 0)) / self._mass,
             covers, self._best_coverage - covers,
             [self._asked_before(row) for row in rows],
-        ]  # fmt: skip
-        told = [self._of_memory(self.view.memories[row], own, asked)
-                for row, own in zip(rows, readings, strict=True)]  # fmt: skip
-        named = np.zeros((len(rows), 2)) if self._named is None else self._named(rows)
-        return np.hstack([np.stack(arrays, axis=1), np.array(told), named])
+        )  # fmt: skip
+        for column, values in enumerate(columns):
+            states[:, column] = values
+        memories = [self.view.memories[row] for row in rows]
+        told = [memory.created.timestamp() for memory in memories]
+        relations = self._relations[len(self.rows) :]
+        states[:, _OF_MEMORY] = [
+            self._of_memory(*one, asked)
+            for one in zip(memories, told, readings, relations, strict=True)
+        ]
+        states[:, _AT["later"]] = np.searchsorted(self._times, told) / max(1, len(self._times))
+        if self._named is not None:
+            states[:, _NAMED] = self._named(rows)
 
     def _asked_before(self, row: int) -> float:
         """What of the question the turn just before asks, if it asks anything."""
@@ -265,17 +301,23 @@ class Candidates:
         held = [word in own.words for word in self._wording.words]
         return float(np.array(held, bool) @ self._weights) if held else 0.0
 
-    def _of_memory(self, memory: Memory, own: Reading, asked: Wording) -> list[float]:
-        speaks = not asked.names.isdisjoint(own.speaker.split())
-        at = memory.created.timestamp()
-        spans = [self._span[key] for key in _relations(memory) if key in self._span]
+    def _of_memory(
+        self,
+        memory: Memory,
+        at: float,
+        own: Reading,
+        relations: frozenset[tuple[str, str]],
+        asked: Wording,
+    ) -> list[float]:
+        speaks = bool(asked.names) and not asked.names.isdisjoint(own.speaker.split())
+        spans = [self._span[key] for key in relations if key in self._span]
         return [
             name_fit(asked.names, own),
             float(speaks),
             float(bool(own.speaker) and bool(asked.names) and not speaks),
             date_fit(asked.days, own.days),
             answer_fit(asked.asked, own.answers),
-            float(np.searchsorted(self._times, at)) / max(1, len(self._times)),
+            0.0,  # "later": of all at once
             float(any(high > at for _, high in spans)),
             float(any(low < at for low, _ in spans)),
             float(memory.id in self.view.current),
@@ -284,16 +326,16 @@ class Candidates:
             float(self._subclasses[memory.subclass]),
         ]
 
-    def _asked(self, count: int) -> Floats:
-        """The part ``ASKED``, once for each of ``count`` candidates."""
+    @cached_property
+    def _asked(self) -> Floats:
+        """The part ``ASKED``, the same for every candidate."""
         asked = self._wording
-        signs = [
+        return np.array([
             *map(float, asked.asked), float(asked.several), float(asked.compares),
             float(asked.past), float(asked.yes_no), float(asked.mine),
             min(1.0, len(asked.names) / 2), float(bool(asked.days)),
             float(asked.spaceless), self._best_cosine,
-        ]  # fmt: skip
-        return np.tile(np.array(signs), (count, 1))
+        ])  # fmt: skip
 
 
 def _relations(memory: Memory) -> frozenset[tuple[str, str]]:

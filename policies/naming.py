@@ -134,11 +134,11 @@ class Names:
         """The vector of a question's relation; without an encoder the question's own."""
         return question if self._encode is None else self._of([words])[0]
 
-    def relations(self, names: Sequence[str], view: GraphView, row: int) -> Vectors:
-        """Of the relations of a memory; without an encoder the memory's own vector."""
+    def relations(self, names: Sequence[str], view: GraphView, rows: Sequence[int]) -> Vectors:
+        """Of each relation of the memory in its row; without an encoder that memory's own."""
         if self._encode is not None:
             return self._of([name.replace("_", " ") for name in names])
-        return np.repeat(view.vectors[row][None], len(names), axis=0)
+        return view.vectors[list(rows)]
 
     def _of(self, names: Sequence[str]) -> Vectors:
         assert self._encode is not None
@@ -148,7 +148,7 @@ class Names:
                 self._known.clear()
                 new = list(dict.fromkeys(names))
             self._known.update(zip(new, self._encode(new), strict=True))
-        return np.stack([self._known[name] for name in names])
+        return np.concatenate([self._known[name] for name in names]).reshape(len(names), -1)
 
 
 def named_fit(
@@ -163,29 +163,25 @@ def named_fit(
     entity = names.entity(named.entities, view)
     relation = names.relation(named.relation, question.vector)
 
+    near: dict[str, float] = {}  # of the ends so far; a person's memories repeat them
+
     def fit(rows: Sequence[int]) -> NDArray[np.float64]:
         found = np.zeros((len(rows), 2))
-        told = [(place, row, view.memories[row].triples) for place, row in enumerate(rows)]
-        told = [one for one in told if one[2]]
+        told = [(at, row, t) for at, row in enumerate(rows) for t in view.memories[row].triples]
         if not told:
             return found
-        ends = [end for _, _, triples in told for t in triples for end in (t.head, t.tail)]
-        closest = (names.entities(ends, view) @ entity).reshape(-1, 2).max(axis=1)
-        meant = (
-            np.concatenate(
-                [
-                    names.relations([t.relation for t in triples], view, row)
-                    for _, row, triples in told
-                ]
-            )
-            @ relation
+        ends = dict.fromkeys(end for _, _, t in told for end in (t.head, t.tail))
+        if new := [end for end in ends if end not in near]:
+            near.update(zip(new, (names.entities(new, view) @ entity).tolist(), strict=True))
+        relations = names.relations(
+            [t.relation for _, _, t in told], view, [row for _, row, _ in told]
         )
-        start = 0
-        for place, _, triples in told:
-            stop = start + len(triples)
-            nearest = start + int(np.argmax(closest[start:stop] + meant[start:stop]))
-            found[place] = closest[nearest], meant[nearest]
-            start = stop
+        best: dict[int, float] = {}
+        for (at, _, t), meant in zip(told, (relations @ relation).tolist(), strict=True):
+            closest = max(near[t.head], near[t.tail])
+            if at not in best or closest + meant > best[at]:
+                best[at] = closest + meant
+                found[at] = closest, meant
         return found
 
     return fit

@@ -97,13 +97,14 @@ class Network(Numbers):
     @property
     def layers(self) -> tuple[Floats, Floats, Floats, Floats]:
         """W1 (inputs, hidden), b1 (hidden,), W2 (hidden, outputs), b2 (outputs,); views."""
-        edges = np.cumsum([self.inputs * self.hidden, self.hidden, self.hidden * self.outputs])
-        first, bias, second, out = np.split(self.flat, edges)
+        inner = self.inputs * self.hidden
+        outer = inner + self.hidden
+        last = outer + self.hidden * self.outputs
         return (
-            first.reshape(self.inputs, self.hidden),
-            bias,
-            second.reshape(self.hidden, self.outputs),
-            out,
+            self.flat[:inner].reshape(self.inputs, self.hidden),
+            self.flat[inner:outer],
+            self.flat[outer:last].reshape(self.hidden, self.outputs),
+            self.flat[last:],
         )
 
     def logits(self, states: Floats) -> Floats:

@@ -116,7 +116,13 @@ class Propensities(Numbers):
 
     def scores(self, records: Records) -> Floats:
         """The logarithm of each record's propensity, shape (records,)."""
-        return np.asarray(forward(self._single, records, self, _Numpy()), np.float64)
+        # On some processors a BLAS product of few small rows reports an invalid value in a lane
+        # that it never uses (seen with two records); what came out was right.
+        with np.errstate(invalid="ignore"):
+            scores = np.asarray(forward(self._single, records, self, _Numpy()), np.float64)
+        if not np.isfinite(scores).all():
+            raise FloatingPointError("a record's propensity is not a number")
+        return scores
 
 
 def named(flat: Array, of: Propensities) -> dict[str, Array]:
@@ -173,7 +179,7 @@ def forward(w: dict[str, Array], records: Records, of: Propensities, m: Maths) -
         h = h + _attention(w, f"{layer}", seen, seen, m)
         h = _block(w, f"{layer}", h)
     last = _relu(_norm(h, w["last.norm"]) @ w["last"] + w["last.b"])
-    logits = (last @ w["score.w"])[:, 0] + w["score.b"] + signs @ w["signs.score"]
+    logits = (last @ w["score.w"])[:, 0] + w["score.b"] + (signs * w["signs.score"]).sum(-1)
     return _log_sigmoid(logits, m)
 
 

@@ -92,7 +92,7 @@ class RumsDirect:
         return Selection(self.name, choices, tuple(trace))
 
 
-def save_need(need: Need, model: str, path: Path = NEED) -> None:
+def save_need(need: Need, model: str, path: Path) -> None:
     """``model`` names the weights whose entropies the need was fitted to."""
     told = {"model": model, **asdict(need)}
     path.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
@@ -100,7 +100,7 @@ def save_need(need: Need, model: str, path: Path = NEED) -> None:
 
 @cache
 def shipped_need() -> Need:
-    """When memory helps, as fitted to what memlane's smallest model says."""
+    """When memory helps: the paper's threshold of 0.29 nats (docs/rums.md says why no other)."""
     told = json.loads(NEED.read_text(encoding="utf-8"))
     return Need(told["bias"], told["utility"], told["none"], told["threshold"])
 

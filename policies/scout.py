@@ -29,7 +29,7 @@ from store.view import GraphView
 WEIGHTS = Path(__file__).parent / "data" / "scout.npz"
 ACTIVATED = 24
 """Memories that a walk begins with."""
-BUDGET = 20
+BUDGET = 10
 """Memories that are taken at most."""
 HIDDEN = 32
 """Units; with the states of ``policies.candidates`` fewer than 2,000 weights."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,10 @@ class Connection:
     def query(self, sql: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:
         """The rows of a read."""
         with translated(self.path):
-            return list(self.db.query(sql, list(parameters)))
+            # Not ``Database.query``, which runs two more statements around each read.
+            cursor = self.db.conn.execute(sql, list(parameters))
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def tuples(self, sql: str, parameters: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a large read, one at a time and without names."""
@@ -60,6 +63,11 @@ class Connection:
         """Run one write; returns the id of the last row that an INSERT made."""
         with translated(self.path):
             return self.db.execute(sql, list(parameters)).lastrowid or 0
+
+    def execute_many(self, sql: str, parameters: Iterable[Sequence[object]]) -> None:
+        """Run one write for each set of parameters, inside ``writing``."""
+        with translated(self.path):
+            self.db.conn.executemany(sql, parameters)
 
     def next_id(self, table: str) -> int:
         """The id that the next row of an AUTOINCREMENT table gets: one never given before."""

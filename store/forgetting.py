@@ -20,6 +20,7 @@ from store.sweeping import (
     clean_edits,
     clean_lines,
     clear_caches,
+    clear_readings,
     key_of,
     search_for,
     sweep,
@@ -78,7 +79,9 @@ def forget_for_good(
         plan = plan_erase(graph, ids)  # anew: another process may have written meanwhile
         erased = erase(graph, rows, plan, at=at, actor=actor, marker=Marker(key) if key else None)
     swept = sweep(rows)
-    return Forgotten(erased, swept, search_for(home, erased), cleaned)
+    searched = search_for(home, erased)
+    clear_readings()  # last: looking for texts reads them
+    return Forgotten(erased, swept, searched, cleaned)
 
 
 @dataclass(frozen=True, slots=True)

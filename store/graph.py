@@ -181,14 +181,16 @@ class MemoryGraph:
         :raises UnknownId: if an edit names a memory or subclass that does not exist.
         """
         entries: list[Entry] = []
+        encoded: dict[str, Vector] = {}
         with self.writing():
             said_by = Trust.TOLD if actor == "user" else source and self._trust_of(source)
             for edit in edits:
                 changes = self._changes(edit, said_by or None)
                 for change in changes:
                     self.memories.set(change)
-                    if model and vectors and change.after and change.after.text in vectors:
-                        self.vectors.put(model, {change.memory: vectors[change.after.text]})
+                    encoded.pop(change.memory, None)
+                    if vectors and change.after and change.after.text in vectors:
+                        encoded[change.memory] = vectors[change.after.text]
                 entries.append(
                     self.journal.append(
                         edit.kind,
@@ -199,6 +201,8 @@ class MemoryGraph:
                         batch=entries[0].batch if entries else None,
                     )
                 )
+            if model and encoded:
+                self.vectors.put(model, encoded)
         return tuple(entries)
 
     def _changes(self, edit: Edit, said_by: Trust | None) -> tuple[Change, ...]:

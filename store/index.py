@@ -64,7 +64,7 @@ class MemoryIndex:
         self._whole: dict[int, Memory] | None = None
         """The memories themselves, once somebody asked for all of them."""
         self._met: dict[int, Memory] = {}
-        """Memories that were found near something; the next draft of a text finds them again."""
+        """Memories told lately or found near something; the next draft of a text finds them."""
         self._standing = _NOTHING
         self._changed: set[int] = set()
         """Those of which something changed since ``standing`` was last asked for."""
@@ -208,9 +208,11 @@ class MemoryIndex:
                 if not self._partitions.dimension:
                     self._partitions = PartitionIndex(vectors[key].size)
                 self._partitions.put(key, self._partition(key, now), vectors[key])
+            # What was told last is what the next draft is compared with first.
+            standing = [key for key in some if key in self._subclass]
+            memories = self._meet(standing)
             if self._whole is not None:
-                ids = [public_id("m", key) for key in some if key in self._subclass]
-                self._whole.update(zip(map(_number, ids), self._memories.of(ids), strict=True))
+                self._whole.update(zip(standing, memories, strict=True))
 
     # ---- asking ---------------------------------------------------------------------------
 
@@ -231,29 +233,43 @@ class MemoryIndex:
         found = self._partitions.nearest(vector, probes=probes, count=count, also=also)
         return self._matches(found)
 
+    def nearest_to_each(
+        self, vectors: Vector, *, probes: int, count: int, also: Sequence[Sequence[str]]
+    ) -> list[list[Match]]:
+        """The same for several vectors."""
+        if not self._partitions.dimension:
+            return [[] for _ in vectors]
+        found = self._partitions.nearest_to_each(vectors, probes=probes, count=count, also=also)
+        return [self._matches(own) for own in found]
+
     def matches(self, memories: Iterable[str], vector: Vector) -> list[Match]:
         """Those of the memories that hold now, each with its cosine, in the order given."""
-        scored = [
-            (key, float(own @ vector))
+        keys = [
+            key
             for key in map(_number, memories)
             if self._partitions.partition_of(key) not in (None, HISTORY)
-            and (own := self._partitions.vector(key)) is not None
         ]
-        return self._matches(scored)
+        scores = np.einsum("ij,j->i", self._partitions.gather(keys), vector) if keys else ()
+        return self._matches([(key, float(one)) for key, one in zip(keys, scores, strict=True)])
 
     def _matches(self, found: Sequence[tuple[int, float]]) -> list[Match]:
+        memories = self._meet([key for key, _ in found])
+        return [Match(memory, score) for memory, (_, score) in zip(memories, found, strict=True)]
+
+    def _meet(self, keys: Sequence[int]) -> tuple[Memory, ...]:
+        """The memories of some keys; those that were not met lately are read together."""
         if len(self._met) > MET:
             self._met.clear()
-        new = [key for key, _ in found if key not in self._met]
+        new = [key for key in keys if key not in self._met]
         if new:
             memories = self._memories.of([public_id("m", key) for key in new])
             self._met.update(zip(new, memories, strict=True))
-        return [Match(self._met[key], score) for key, score in found]
+        return tuple(self._met[key] for key in keys)
 
     def newest(self, subclasses: Iterable[str], count: int) -> tuple[Memory, ...]:
         """The newest memories of some subclasses that hold, oldest first."""
         keys = sorted(key for name in subclasses for key in self._partitions.keys(name))
-        return self._memories.of([public_id("m", key) for key in keys[-count:]])
+        return self._meet(keys[-count:])
 
     @property
     def has_history(self) -> bool:

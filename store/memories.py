@@ -100,12 +100,14 @@ class MemoryTable:
 
     def in_slot(self, head: str, relations: Sequence[str], limit: int) -> tuple[str, ...]:
         """Ids of the latest current memories with one of the relations at the entity of a key."""
-        marks = ",".join("?" * len(relations))
+        # With one name SQLite takes the latest off the index; with two it reads and sorts them all.
+        names = tuple(dict.fromkeys(relations))
+        marks = ",".join("?" * len(names))
         rows = self._rows.query(
             f"""SELECT memories.id FROM relations JOIN memories ON memories.id = relations.memory
                 WHERE head = (SELECT id FROM entities WHERE key = ?) AND relations.name IN ({marks})
                 AND status = 'current' ORDER BY relations.memory DESC LIMIT ?""",
-            [head, *relations, limit],
+            [head, *names, limit],
         )
         return tuple(public_id("m", row["id"]) for row in rows)
 

@@ -190,24 +190,47 @@ class PartitionIndex:
 
         ``also`` names partitions to look into in any case, such as the draft's own subclass.
         """
+        return self.nearest_to_each(vector[None, :], probes=probes, count=count, also=[also])[0]
+
+    def nearest_to_each(
+        self, vectors: Vector, *, probes: int, count: int, also: Sequence[Collection[str]]
+    ) -> list[list[tuple[int, float]]]:
+        """The same for several vectors; those that look into the same partitions do it at once."""
+        alike: dict[tuple[str, ...], list[int]] = {}
+        for row, (vector, own) in enumerate(zip(vectors, also, strict=True)):
+            alike.setdefault(self._searched(vector, probes, own), []).append(row)
+        found: dict[int, list[tuple[int, float]]] = {}
+        for names, rows in alike.items():
+            found.update(zip(rows, self._best_of(names, vectors[rows], count), strict=True))
+        return [found[row] for row in range(len(vectors))]
+
+    def _searched(self, vector: Vector, probes: int, also: Collection[str]) -> tuple[str, ...]:
         if probes >= len(self._partitions):
-            names = dict.fromkeys(self.names())
-        else:
-            names = dict.fromkeys(self.nearest_partitions(vector, probes))
-            names.update(dict.fromkeys(name for name in also if self.keys(name)))
+            return tuple(self.names())
+        near = self.nearest_partitions(vector, probes)
+        return tuple(dict.fromkeys((*near, *(name for name in also if self.keys(name)))))
+
+    def _best_of(
+        self, names: Sequence[str], vectors: Vector, count: int
+    ) -> list[list[tuple[int, float]]]:
         searched = [self._partitions[name] for name in names]
         if not searched:
-            return []
-        # Not ``@``: for one query BLAS is bound by memory, and its threads wait for each other
+            return [[] for _ in vectors]
+        # Not ``@``: for few queries BLAS is bound by memory, and its threads wait for each other
         # (2 to 20 ms for 30,000 vectors beside a busy model, against 2 to 3).
-        scores = np.concatenate([np.einsum("ij,j->i", p.vectors, vector) for p in searched])
-        ends = np.cumsum([len(partition.keys) for partition in searched])
-        found: list[tuple[int, float]] = []
-        for place in _best(scores, count):
-            which = int(np.searchsorted(ends, place, side="right"))
-            keys = searched[which].keys
-            found.append((keys[int(place - ends[which])], float(scores[place])))
-        return sorted(found, key=lambda match: -match[1])
+        scores = np.concatenate(
+            [np.einsum("ij,kj->ki", p.vectors, vectors) for p in searched], axis=1
+        )
+        begins = np.cumsum([0, *(len(partition.keys) for partition in searched)])
+
+        def key(place: int) -> int:
+            at = int(np.searchsorted(begins, place, side="right")) - 1
+            return searched[at].keys[place - int(begins[at])]
+
+        return [
+            sorted(((key(int(i)), float(own[i])) for i in _best(own, count)), key=lambda m: -m[1])
+            for own in scores
+        ]
 
     def _made(self, name: str) -> _Partition:
         return self._partitions.setdefault(name, _Partition(self.dimension))

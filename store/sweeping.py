@@ -13,6 +13,7 @@ import re
 import secrets
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ EDITS_FOLDER = "edits"
 """Where a memory lies as Markdown while it is edited, and stays when that cannot be applied."""
 _LINES = frozenset({".log", ".jsonl", ".txt", ".history", ".rejected"})
 """Endings of files in a home that are read line by line, so that a line may leave."""
+
+_OURS = frozenset({"agent", "cli", "policies", "store"})
 
 _caches: dict[str, Callable[[Path], None]] = {}
 
@@ -107,6 +110,21 @@ def _files(home: Path) -> Iterator[Path]:
 
 PATIENCE = 5.0
 """Seconds to wait for other processes before the rewriting is put off."""
+
+
+def clear_readings() -> None:
+    """Drop what functions of this process keep of texts that they have read.
+
+    By our convention (docs/forgetting.md) ``lru_cache`` with a size is for texts and what was read
+    off them, and ``cache`` for models and tables.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] not in _OURS:
+            continue
+        for value in list(vars(module).values()):
+            parameters = getattr(value, "cache_parameters", None)
+            if parameters is not None and parameters()["maxsize"] is not None:
+                value.cache_clear()
 
 
 def sweep(rows: Connection, patience: float | None = None) -> bool:

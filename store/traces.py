@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,6 +34,9 @@ LONGEST = 12
 """Characters of a window."""
 SHORTEST = 8
 """A stream shorter than this is found everywhere, and its hash would be guessed at once."""
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError)
+"""What zipfile raises of a damaged file: RuntimeError (NotImplementedError is one) where a changed
+flag or number tells of a password or a method that it lacks."""
 _CHUNK = 1 << 22
 _MARK_BYTES = 8
 
@@ -63,20 +66,25 @@ def occurrences(needle: str, text: str) -> tuple[Span, ...]:
 
     Whole words only: 'I ski' is not in 'whiskies'.
     """
-    wanted = [match.group().casefold() for match in _TOKEN.finditer(needle)]
-    if not wanted or stream(needle) not in stream(text):
+    wanted = tuple(match.group().casefold() for match in _TOKEN.finditer(needle))
+    folded = text.casefold()
+    if not wanted or not all(word in folded for word in wanted):
         return ()
-    tokens = list(_TOKEN.finditer(text))
-    words = [token.group().casefold() for token in tokens]
+    words, spans = _tokens(text)
     found: list[Span] = []
-    at = 0
-    while at <= len(words) - len(wanted):
-        if words[at : at + len(wanted)] == wanted:
-            found.append(Span(tokens[at].start(), tokens[at + len(wanted) - 1].end()))
-            at += len(wanted)
-        else:
-            at += 1
+    done = 0
+    for at in [place for place, word in enumerate(words) if word == wanted[0]]:
+        if at >= done and words[at : at + len(wanted)] == wanted:
+            done = at + len(wanted)
+            found.append(Span(spans[at][0], spans[done - 1][1]))
     return tuple(found)
+
+
+@lru_cache(maxsize=1)  # the sentences of a text are looked for one after the other
+def _tokens(text: str) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
+    """The words of a text, folded, and where each stands."""
+    found = list(_TOKEN.finditer(text))
+    return tuple(m.group().casefold() for m in found), tuple(m.span() for m in found)
 
 
 def codes(text: str) -> frozenset[str]:
@@ -91,15 +99,14 @@ def parts_of(path: Path) -> Iterator[Iterator[bytes]]:
         yield read_blocks(path, _CHUNK)
         return
     yield _blocks(lambda: path.open("rb"))
-    with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+    with suppress(*ZIP_ERRORS), zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
             yield _blocks(partial(archive.open, member))
 
 
 def _blocks(opened: Callable[[], IO[bytes]]) -> Iterator[bytes]:
     # What is packed and damaged, or locked with a password, cannot be read here.
-    unreadable = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
-    with suppress(*unreadable), opened() as file:
+    with suppress(*ZIP_ERRORS), opened() as file:
         while block := file.read(_CHUNK):
             yield block
 

@@ -27,15 +27,17 @@ class VectorTable:
     def put(self, model: str, vectors: Mapping[str, Vector]) -> None:
         """Store unit vectors by memory id."""
         with self._rows.writing():
-            for memory, vector in vectors.items():
-                self._rows.execute(
-                    "INSERT OR REPLACE INTO vectors (memory, model, vector) VALUES (?, ?, ?)",
+            self._rows.execute_many(
+                "INSERT OR REPLACE INTO vectors (memory, model, vector) VALUES (?, ?, ?)",
+                (
                     (
                         row_id("m", memory, "memory"),
                         model,
                         np.ascontiguousarray(vector, dtype="<f4").tobytes(),
-                    ),
-                )
+                    )
+                    for memory, vector in vectors.items()
+                ),
+            )
 
     def of(self, model: str) -> dict[str, Vector]:
         """Vectors of one model by memory id."""

@@ -126,13 +126,20 @@ class GraphView:
         The person is no link. Of an entity with very many memories, the ``HUB`` told nearest.
         """
         found: set[int] = set()
+        few: list[NDArray[np.int32]] = []
+        postings = self.index(Entities).postings
         for key in self.entities(row) - {SELF}:
+            if len(numbers := postings.of(key)[0]) <= HUB:
+                few.append(numbers)
+                continue
             rows = self.about(key)
             if len(rows) > HUB:
                 first = max(0, min(int(np.searchsorted(rows, row)) - HUB // 2, len(rows) - HUB))
                 rows = rows[first : first + HUB]
             found.update(rows.tolist())
-        return tuple(sorted(found - {row}))
+        if few:  # together: a memory has several entities, and each search costs
+            found.update(self.rows_of(np.concatenate(few)).tolist())
+        return tuple(sorted(found - {row, -1}))
 
     def near(self, row: int) -> tuple[int, ...]:
         """Rows of what was told just before and just after, in one source or within an hour."""

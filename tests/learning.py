@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -125,8 +126,11 @@ def unlearned(seed: int = 0) -> Scout:
 
 
 def forget_all(session: Session, policy: str = "scout") -> None:
-    """Weights that know nothing in place of the shipped ones, so that there is much to learn."""
+    """Weights that choose nothing in place of the shipped ones, so that there is much to learn."""
     old = starting_policy(session, policy)
-    new = with_numbers(old, Network.fresh(*shape(old.network), seed=3))
+    fresh = Network.fresh(*shape(old.network), seed=3)
+    flat = fresh.flat.copy()
+    flat[-1] -= 3  # the bias of taking
+    new = with_numbers(old, replace(fresh, flat=flat))
     verdict = Verdict(0.0, 0.0, 0.0, 0)
     keep(session.graph, Plan(policy), old, new, verdict, set(), session, by="train", wins=True)

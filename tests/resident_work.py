@@ -14,6 +14,7 @@ from agent.config import Config, load_config
 from agent.ports import ChatTurn, Vectors
 from agent.resident.desk import Desk
 from agent.resident.server import serve
+from cli.relayed import work_out
 from tests.crash_work import HashEncoder
 
 WORDS = 200
@@ -84,7 +85,13 @@ def main() -> None:
         return Desk(config, llm=Talker(), embedder=Encoder(delay), why_wait=lambda: "")
 
     config = load_config({"home": home})
-    serve(config, port=port, open_desk=desk, on_ready=lambda where: print(where, flush=True))
+    serve(
+        config,
+        port=port,
+        open_desk=desk,
+        on_ready=lambda where: print(where, flush=True),
+        command=work_out(config.home),
+    )
 
 
 if __name__ == "__main__":

@@ -111,10 +111,11 @@ def test_seeds_give_a_mean_and_a_deviation():
 
 def test_the_report_shows_a_table_for_each_set_and_lists_the_rest():
     figures = {"lives.walk.f1": 0.5, "lives.walk.f1_sd": 0.25, "lives.all.n": 7, "other": 1.0}
-    text, rest = _grids(figures, {"Selections": ["f1", "f1_sd", "n"]})
-    assert "| lives | f1 | n |" in text
-    assert "| walk | 0.500 ± 0.250 |  |" in text
-    assert "| all |  | 7 |" in text
+    words = {"lives": {"all": {"for whom": "a small home"}}}
+    text, rest = _grids(figures, {"Selections": ["f1", "f1_sd", "n"]}, words)
+    assert "| lives | f1 | n | for whom |" in text
+    assert "| walk | 0.500 ± 0.250 |  |  |" in text
+    assert "| all |  | 7 | a small home |" in text
     assert rest == {"other": 1.0}
 
 

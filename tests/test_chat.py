@@ -106,14 +106,15 @@ def test_a_draft_that_does_not_stand_the_check_stays_struck_through(
     with Draft(out) as draft:
         reply = session.respond("What is my cat called?", draft.add)
     show_withdrawn(out, draft.text, reply)
-    shown = out.file.getvalue()  # type: ignore[attr-defined]  # it is our own StringIO
+    assert isinstance(out.file, io.StringIO)
+    shown = out.file.getvalue()
     assert WITHDRAWN in shown
     assert "\x1b[2;9mYour cat is called Bartholomew.\x1b[0m" in shown
     with Draft(out) as draft:
         reply = session.respond("What is my cat called?", draft.add)
-    before = out.file.getvalue()  # type: ignore[attr-defined]
+    before = out.file.getvalue()
     show_withdrawn(out, draft.text, reply)
-    assert out.file.getvalue() == before  # type: ignore[attr-defined]  # it admitted it itself
+    assert out.file.getvalue() == before
 
 
 def test_ctrl_c_stops_the_answer_and_not_the_chat(
@@ -137,13 +138,12 @@ def test_ctrl_c_stops_the_answer_and_not_the_chat(
 
 def test_a_chat_begins_with_the_end_of_the_last_one(session: Session):
     session.respond("My sister Mia lives in Porto.")
-    out = Console(file=io.StringIO(), width=120)
     for days, shown in ((1, True), (3, False)):
+        said = io.StringIO()
+        out = Console(file=said, width=120)
         config = replace(session.config, fixed_now=NOW + timedelta(days=days))
         show_last(out, Session(config, session.graph, llm=session.llm, embedder=session.embedder))
-        said = out.file.getvalue()  # type: ignore[attr-defined]  # it is our own StringIO
-        assert ("Wed 09:00 > My sister Mia lives in Porto." in said) is shown
-        out = Console(file=io.StringIO(), width=120)
+        assert ("Wed 09:00 > My sister Mia lives in Porto." in said.getvalue()) is shown
 
 
 # ---- in private -----------------------------------------------------------------------------

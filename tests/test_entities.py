@@ -192,7 +192,7 @@ def test_a_draft_is_compared_in_the_names_of_the_memory():
     memory = told(3, "My boss lives in Enugu.")
     text = "Tunde lives in Lagos."
     draft = Draft(text, memory.subclass, LATER, triples=triples_for([text], None)[0])
-    worded = in_names_of(draft, memory, identities)
+    worded = in_names_of(draft, identities)(memory)
     assert worded.text == "My boss lives in Lagos."
     assert worded.triples == (Triple("my boss", "lives_in", "Lagos"),)
 

@@ -166,6 +166,7 @@ def test_a_forgotten_answer_is_not_learned_from(session: Session, known: dict[st
 def test_feedback_from_the_terminal(
     memlane: Memlane, session: Session, known: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setenv("MEMLANE_POLICY", "top-k")
     later = memlane("feedback", "good", "--later", "--json").json
     assert (later["turn"], later["judgement"], later["learnable"]) == ("t1", "good", True)
     assert later["step"] is None

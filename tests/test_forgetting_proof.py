@@ -96,6 +96,16 @@ def test_caches_go_and_lines_of_logs_too(told: MemoryGraph, own_home: Path):
     assert list(cache.iterdir()) == []
 
 
+def test_what_this_process_has_read_goes_too(told: MemoryGraph):
+    from agent.editing.compare import words
+    from store.traces import _tokens
+
+    assert words(SECRET)
+    assert words.cache_info().currsize
+    told.erase(["m1"], at=NOW)
+    assert words.cache_info().currsize == _tokens.cache_info().currsize == 0
+
+
 def test_what_an_editor_left_goes_too(told: MemoryGraph, own_home: Path):
     folder = own_home / EDITS_FOLDER
     folder.mkdir()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -14,7 +13,16 @@ import pytest
 from numpy.typing import NDArray
 
 from agent.config import load_config
-from agent.personas.joining import Side, composed, join, leave, partners
+from agent.personas.joining import (
+    NEIGHBOURS,
+    Profile,
+    Side,
+    composed,
+    join,
+    leave,
+    partners,
+    put_to,
+)
 from agent.personas.predicting import Mix, Pool, asked_and_said, mixed, predict, vote
 from agent.ports import Embedder, Entropy, Prompt
 from agent.retrieval import ensure_vectors
@@ -24,6 +32,7 @@ from store.consents import KEY_NAME, identity_of
 from store.errors import HomeUnavailable, InvalidInput, StoreError, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Insert
+from store.peers import SharedViews
 from store.types import Draft
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.forgetting import bytes_of
@@ -91,18 +100,13 @@ def homes(tmp_path: Path, embedder: Embedder) -> tuple[Path, Path]:
 @pytest.fixture
 def opened(homes: tuple[Path, Path], embedder: Embedder) -> Iterator[tuple[Session, Session]]:
     """Ann's and Ben's sessions, each with a model that keeps what it was shown."""
-    with ExitStack() as stack:
-        yield tuple(  # type: ignore[misc]  # there are two homes
-            stack.enter_context(
-                open_session(
-                    replace(load_config(now=NOW), home=home, join_share=50),
-                    llm=ScriptedModel(),
-                    embedder=embedder,
-                    rewards=Overheard(),
-                )
-            )
-            for home in homes
-        )
+
+    def session_of(home: Path) -> Session:
+        config = replace(load_config(now=NOW), home=home, join_share=50)
+        return open_session(config, llm=ScriptedModel(), embedder=embedder, rewards=Overheard())
+
+    with session_of(homes[0]) as ann, session_of(homes[1]) as ben:
+        yield ann, ben
 
 
 def agree(opened: tuple[Session, Session]) -> None:
@@ -409,3 +413,18 @@ def test_the_command_joins_lists_and_leaves(
     assert left.json["joined"][0]["side"] == "left"
     wrong = memlane("--home", ann, "persona", "join", "--with", f"{ann}/nothing")
     assert wrong.code == 1 and "no memlane home" in wrong.err and "Traceback" not in wrong.err
+
+
+def test_a_question_is_put_to_who_is_alike_and_has_a_view_on_the_matter():
+    matter, another = np.eye(2, dtype=np.float32)
+
+    def profile(name: str, view: NDArray[np.float32], nearness: float) -> Profile:
+        return Profile(Path(name), SharedViews(("said",), view[None], ()), nearness)
+
+    silent = [profile(f"alike {n}", another, 0.9) for n in range(NEIGHBOURS)]
+    told = [profile("told", matter, 0.5), profile("told, and alike", matter, 0.8)]
+    asked = put_to(matter, [*silent, *told])
+    assert [one.home.name for one in asked[:2]] == ["told, and alike", "told"]
+    assert len(asked) == NEIGHBOURS
+    empty = Profile(Path("empty"), SharedViews((), np.zeros((0, 2), np.float32), ()), 0.9)
+    assert put_to(matter, [empty]) == (empty,)

@@ -23,7 +23,7 @@ from agent.learning.training import (
     digest,
     train,
 )
-from agent.learning.weights import network_of, shipped_network, weights_of
+from agent.learning.weights import due, network_of, shipped_network, weights_of
 from agent.ports import Embedder
 from agent.session import Session, open_session
 from policies.base import Episode
@@ -308,3 +308,4 @@ def test_weights_of_another_shape_are_not_used(session: Session):
     keep(session.graph, Plan("scout"), old, older, verdict, set(), session, by="train")
     assert session.graph.learned.active("scout") is not None
     assert weights_of(session.graph, "scout") is None
+    assert "older memlane" in due(session.graph)["scout"]

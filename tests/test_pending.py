@@ -32,7 +32,8 @@ def another(session: Session, **later: int) -> Session:
 
 def screenshot(session: Session, text: str, scripted: ScriptedModel) -> None:
     """A memory of lower trust that contradicts what was told."""
-    from agent.remembering import make_drafts, store_drafts
+    from agent.drafting import make_drafts
+    from agent.remembering import store_drafts
 
     source = session.graph.sources.add(SourceKind.SCREENSHOT, text, NOW)
     drafts = make_drafts([text], session.placer.place([text]), source, llm=None)

@@ -15,7 +15,7 @@ from agent.loading import LocalEmbedder
 from agent.personas.by_hand import correct
 from agent.personas.grouping import groups
 from agent.personas.guards import supporters, well_formed
-from agent.personas.refreshing import refresh
+from agent.personas.refreshing import Refreshed, refresh
 from agent.ports import ChatTurn, Embedder
 from agent.resident.desk import Desk
 from agent.session import Session
@@ -88,10 +88,11 @@ def test_each_line_is_made_of_near_memories_and_names_them(refined: Session):
 
 
 def test_a_second_refresh_asks_the_model_nothing(refined: Session):
-    asked = len(refined.llm.asked)  # type: ignore[attr-defined]  # the scripted model's
+    assert isinstance(refined.llm, ScriptedModel)
+    asked = len(refined.llm.asked)
     done = refresh(refined)
     assert done.made == () and done.waiting == 0
-    assert len(refined.llm.asked) == asked  # type: ignore[attr-defined]  # as above
+    assert len(refined.llm.asked) == asked
 
 
 def test_a_new_memory_remakes_its_own_group_alone(refined: Session):
@@ -272,7 +273,6 @@ def test_no_answer_uses_a_line_unless_the_person_wants_that(refined: Session):
 
 def test_an_answer_that_rests_on_a_line_says_inferred(refined: Session):
     refined.config = replace(refined.config, persona_share=50, k=2)
-    refined.llm.replies = []  # type: ignore[attr-defined]  # the scripted model's
     refined.llm = ScriptedModel(["You run regularly and train for races."])
     reply = refined.ask("Do I run regularly and train for races?")
     assert reply.inferred[0].id == "p1" and "inferred" in reply.text.casefold()
@@ -363,5 +363,40 @@ def test_the_resident_process_refines_when_nobody_waits(
 
     try:
         assert asyncio.run(work()) is expected
+    finally:
+        assert desk.close()
+
+
+def test_the_resident_process_looks_again_only_after_a_change(
+    own_home: Path, embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agent.resident.desk.REFINE_S", 0.01)
+    looks: list[int] = []
+
+    def look(session: Session, *, limit: int | None = None) -> Refreshed:
+        looks.append(limit or 0)
+        return Refreshed((), 0, 0, 0, "")
+
+    monkeypatch.setattr("agent.resident.desk.refresh", look)
+    desk = Desk(load_config(now=NOW), llm=Freeable(), embedder=embedder, why_wait=lambda: "")
+
+    async def work() -> None:
+        task = asyncio.create_task(desk.refine())
+        try:
+            for expected in (1, 2):
+                for _ in range(400):
+                    await asyncio.sleep(0.02)
+                    if len(looks) >= expected:
+                        break
+                await asyncio.sleep(0.2)  # twenty times as long as it lies between two looks
+                assert len(looks) == expected
+                with MemoryGraph.open(own_home) as graph:
+                    tell(graph, RUNNING[0])
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    try:
+        asyncio.run(work())
     finally:
         assert desk.close()

@@ -64,7 +64,7 @@ def test_commands_give_the_same_with_it_and_without_it(own_home: Path, tmp_path:
 
         def quick(*words: str):
             done = subprocess.run(
-                [sys.executable, "-m", "cli.quick", *words],
+                [sys.executable, "-m", "cli.relay", *words],
                 cwd=ROOT, capture_output=True, text=True, timeout=120,
             )  # fmt: skip
             return type(

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import cache
+from datetime import datetime, timedelta, tzinfo
+from functools import cache, lru_cache
 
 from agent.dates.grammar import Grammar
 from agent.dates.habits import is_weekly
@@ -46,14 +46,19 @@ def _grammar() -> Grammar:
     )
 
 
-def expressions(text: str, now: datetime) -> list[Expression]:
+def expressions(text: str, now: datetime) -> tuple[Expression, ...]:
     """The time expressions of ``text`` in order. Raises ValueError where ``now`` has no zone."""
     if now.tzinfo is None:
         raise ValueError("now needs a time zone")
-    wall = now.replace(tzinfo=None)
-    parts = _grammar().read(text, wall, lambda moment: moment.replace(tzinfo=now.tzinfo))
+    return _expressions(text, now.replace(tzinfo=None), now.tzinfo)
+
+
+@lru_cache(maxsize=256)  # a sentence is written out and read for how long it holds
+def _expressions(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, ...]:
+    # Times of two zones may be equal and yet not on one wall, so the zone is told apart.
+    parts = _grammar().read(text, wall, lambda moment: moment.replace(tzinfo=zone))
     tenses = Tenses(text)
-    return [
+    return tuple(
         Expression(part.start, part.end, _EVERY_WEEK, _NO_READING)
         if is_weekly(text, part.start, part.end)
         else Expression(
@@ -61,7 +66,7 @@ def expressions(text: str, now: datetime) -> list[Expression]:
         )
         for part in parts
         if part.when is not None
-    ]
+    )
 
 
 _NO_READING = Reading(None, None)

@@ -50,8 +50,8 @@ from store.types import Draft, Memory, Subclass, may_replace
 __all__ = ["EditPlan", "Question", "Unchanged", "leftovers", "plan_edits", "slot"]
 
 
-Worded = Callable[[Draft, Memory], Draft]
-"""A draft in the names that a memory uses."""
+Worded = Callable[[Draft], Callable[[Memory], Draft]]
+"""A draft, for each memory in the names that it uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def plan_edits(
     near: Callable[[Draft], Sequence[Match]],
     subclasses: Mapping[str, Subclass],
     judge: Judge | None = None,
-    worded: Worded = lambda draft, _: draft,
+    worded: Worded = lambda draft: lambda _: draft,
     succession: Succession | None = None,
 ) -> EditPlan:
     """Decide for each draft between insert, expire, replace and nothing.
@@ -97,7 +97,8 @@ def plan_edits(
         seen.add(said)
         matches = near(draft)
         draft = in_its_place(draft, matches)
-        told = {match.memory.id: worded(draft, match.memory) for match in matches}
+        named = worded(draft)
+        told = {match.memory.id: named(match.memory) for match in matches}
         ending = ended_by(draft, [m for m in matches if m.memory.id not in taken])
         if ending is not None and draft.valid_until is not None:
             taken.add(ending.memory.id)
@@ -131,7 +132,7 @@ def plan_edits(
         if doubtful is not None:
             questions.append(Question(doubtful.memory.id, draft.text))
         elif old is None and judge is not None:
-            decision = decide([(_undated(told[match.memory.id]), match) for match in free], judge)
+            decision = decide(((_undated(told[m.memory.id]), m) for m in free), judge)
             if decision.match is not None and decision.same:
                 unchanged.append(Unchanged(draft, decision.match.memory.id))
                 continue
@@ -170,7 +171,8 @@ def _whole(draft: Draft, named: Draft, memory: Memory) -> Draft:
 
 def _undated(draft: Draft) -> Draft:
     """The draft as the judge reads it: the day from which it holds is no part of its fact."""
-    return replace(draft, text=without_lead(draft.text))
+    bare = without_lead(draft.text)
+    return draft if bare == draft.text else replace(draft, text=bare)
 
 
 def _takes_the_place(draft: Draft, match: Match, subclasses: Mapping[str, Subclass]) -> bool:

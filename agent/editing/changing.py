@@ -7,6 +7,7 @@ but who says that it is now another has said that it was one. Pure functions ove
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from agent.editing.compare import slot
 from agent.editing.relations import holds_several
@@ -31,6 +32,7 @@ _GONE = re.compile(
     r"|swapped|traded|dropped|cancelled|switched)\b",
     re.IGNORECASE,
 )
+_NEW = re.compile(r"\ban? (?:new|different) ", re.IGNORECASE)
 _SEVERAL = re.compile(
     r"(?:best |old |close )?(?:friend|colleague|co-?worker|neighbou?r|team ?mate|client|student"
     r"|child|kid|son|daughter|brother|sister|uncle|aunt|cousin|nephew|niece|grand\w+|relative)s?"
@@ -42,26 +44,35 @@ _SEVERAL = re.compile(
 
 def changes_slot(draft: Draft, match: Match) -> bool:
     """Whether the draft tells a change of what the memory names, whatever the relation."""
+    if not (tells_change(draft) or _found(_GONE, draft.text) or _found(_NEW, draft.text)):
+        return False  # most drafts; what each gives a value to need not be compared
     told = {slot(t): entity_key(t.tail) for t in draft.triples}
     known = {slot(t): entity_key(t.tail) for t in match.memory.triples}
     other = {place for place, tail in told.items() if known.get(place, tail) != tail}
-    if match.memory.type == "Event" and not _NAMED.search(draft.text):
+    if match.memory.type == "Event" and not _found(_NAMED, draft.text):
         return False
-    if any(_names(draft.text, known[place]) for place in other) and _GONE.search(draft.text):
+    if _found(_GONE, draft.text) and any(_names(draft.text, known[place]) for place in other):
         return True  # 'I left Acme for Bolt' says itself whose place Bolt takes
     # A draft knows from when it holds where its words say so: 'since', 'from', 'moved on'.
-    if draft.valid_from is None and not _CHANGED.search(draft.text):
+    if not tells_change(draft):
         return any(_has_one(r) and _is_new(r, draft.text) for _, r in other)
     return any(_has_one(relation) for _, relation in other)
 
 
 def tells_change(draft: Draft) -> bool:
     """Whether the words say that something is so from some time on: 'now', 'since May', 'new'."""
-    return draft.valid_from is not None or _CHANGED.search(draft.text) is not None
+    return draft.valid_from is not None or _found(_CHANGED, draft.text)
+
+
+@lru_cache(maxsize=512)  # one draft is compared with many memories
+def _found(pattern: re.Pattern[str], text: str) -> bool:
+    return pattern.search(text) is not None
 
 
 def _is_new(relation: str, text: str) -> bool:
     """Whether the text tells of a new one of just this: 'I go to a new hairdresser, Priya'."""
+    if not _found(_NEW, text):
+        return False
     noun = re.escape(relation.replace("_", " "))
     return re.search(rf"\ban? (?:new|different) {noun}\b", text, re.IGNORECASE) is not None
 

@@ -89,6 +89,8 @@ def may_be_no_job(draft: Draft, match: Match) -> bool:
     """
     memory = match.memory
     told = {slot(t): _name(t.tail) for t in draft.triples if t.relation == "works_at"}
+    if not told:
+        return False
     known = {slot(t): _name(t.tail) for t in memory.triples}
     return (
         any(known.get(place, tail) != tail for place, tail in told.items())
@@ -115,7 +117,7 @@ def same_but_value(new: str, old: str) -> bool:
 @lru_cache(maxsize=_KEPT)
 def _values_apart(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The values of a sentence, and its words without them."""
-    return tuple(_VALUE.findall(text)), tuple(words(_VALUE.sub(" ", text)))
+    return tuple(_VALUE.findall(text)), words(_VALUE.sub(" ", text))
 
 
 def _subject(sentence: str) -> str:
@@ -141,22 +143,26 @@ def _name(entity: str) -> str:
     return codes[0].casefold() if len(codes) == 1 else entity_key(entity)
 
 
-def words(text: str) -> list[str]:
+@lru_cache(maxsize=_KEPT)
+def words(text: str) -> tuple[str, ...]:
     """The words of a text, folded, without punctuation."""
-    return [word.casefold() for word in _WORD.findall(text)]
+    return tuple(word.casefold() for word in _WORD.findall(text))
 
 
-def values(text: str) -> list[str]:
+@lru_cache(maxsize=_KEPT)
+def values(text: str) -> tuple[str, ...]:
     """Numbers, times, dates and codes of a text, sorted and folded."""
-    return sorted(value.casefold() for value in _VALUE.findall(text))
+    return tuple(sorted(value.casefold() for value in _VALUE.findall(text)))
 
 
-def names(text: str) -> set[str]:
+@lru_cache(maxsize=_KEPT)
+def names(text: str) -> frozenset[str]:
     """Capitalised words other than the first and 'I': what a sentence is specifically about."""
     found = _WORD.findall(text)[1:]
-    return {word.casefold() for word in found if word[0].isupper() and word != "I"}
+    return frozenset(word.casefold() for word in found if word[0].isupper() and word != "I")
 
 
+@lru_cache(maxsize=_KEPT)
 def negated(text: str) -> bool:
     return bool(
         re.search(r"\b(not|no longer|never|cannot|stopped|quit)\b|n['’]t\b", text, re.IGNORECASE)

@@ -85,6 +85,7 @@ _ASKS_YOU = re.compile(
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 
 
+@lru_cache(maxsize=8192)
 def is_request(text: str) -> bool:
     """Whether a message asks for something rather than tells it; one sentence that asks is enough.
 
@@ -96,7 +97,7 @@ def is_request(text: str) -> bool:
     )
 
 
-@lru_cache(maxsize=1024)  # one message is compared with many memories
+@lru_cache(maxsize=8192)  # one message is compared with many memories
 def folded(text: str) -> tuple[str, ...]:
     """Stems of the words that carry meaning, hyphens opened: 'non-smoking' is 'non', 'smok'."""
     opened = words(text.replace("-", " ").replace("/", " "))
@@ -116,18 +117,21 @@ def value_and_slot(text: str, triples: Sequence[Triple]) -> tuple[str, str]:
     The value is what follows the last ``;``, ``:`` or ``=``, else the tail of the main relation,
     else the whole sentence.
     """
+    told = triples[0].tail if triples and triples[0].relation != "noted" else ""
+    return _value_and_slot(text, told)
+
+
+@lru_cache(maxsize=8192)
+def _value_and_slot(text: str, told: str) -> tuple[str, str]:
     bare = text.strip().rstrip(".!。")
     aside = re.search(r"\s*\(([^()]*)\)\s*$", bare)
     body = bare[: aside.start()] if aside else bare
-    value = ""
     listed = re.split(r"[;；=]\s|[:：]\s|：", bare)
     if len(listed) > 1:
         value = listed[-1].strip()
         slot = bare[: bare.rfind(value)]
         return value, slot
-    for triple in triples[:1]:
-        if triple.relation != "noted" and triple.tail.casefold() in body.casefold():
-            value = triple.tail
+    value = told if told.casefold() in body.casefold() else ""
     if not value:
         is_ = re.search(r"\b(?:is|are|be)\s+(?:to\s+)?(.+)$", body)
         value = is_.group(1) if is_ else body
@@ -144,12 +148,13 @@ def coverage(of: Sequence[str], by: Sequence[str]) -> float:
     return sum(word in known for word in of) / len(of)
 
 
-def common(stems: Sequence[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=8192)
+def common(stems: tuple[str, ...]) -> tuple[str, ...]:
     """Without the words that any request or preference has."""
     return tuple(word for word in stems if word not in _COMMON)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=8192)
 def counts(text: str) -> tuple[float, float, float, float, float]:
     """How often a text denies, says no longer, changes, adds, and affirms (each at most 2)."""
 
@@ -164,12 +169,18 @@ def denied(text: str, value: str) -> float:
     stems = set(common(folded(value)) or folded(value))
     if not stems:
         return 0.0
-    for match in _DENIAL.finditer(text):
-        after = folded(" ".join(text[match.end() :].split()[:7]))
-        before = folded(" ".join(text[: match.start()].split()[-4:]))
-        if stems & set(after) or stems & set(before):
-            return 1.0
-    return 0.0
+    return 0.0 if stems.isdisjoint(_beside_denials(text)) else 1.0
+
+
+@lru_cache(maxsize=8192)
+def _beside_denials(text: str) -> frozenset[str]:
+    """The stems up to seven words behind a denial of the text, and up to four before it."""
+    return frozenset(
+        stem
+        for match in _DENIAL.finditer(text)
+        for beside in (text[match.end() :].split()[:7], text[: match.start()].split()[-4:])
+        for stem in folded(" ".join(beside))
+    )
 
 
 def yes_or_no(value: str) -> float:
@@ -177,6 +188,7 @@ def yes_or_no(value: str) -> float:
     return 1.0 if _YES.match(value) else -1.0 if _NO.match(value) else 0.0
 
 
+@lru_cache(maxsize=8192)
 def averse(text: str) -> float:
     """1 where a memory states that something is kept away from."""
     return 1.0 if _AVERSION.search(text) else 0.0

@@ -9,8 +9,10 @@ judge finds another value but cannot tell whether both may stand, both do, and t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 
 from agent.editing.compare import named_apart, values
 from agent.editing.cues import averse, common, counts, coverage, folded, is_request, value_and_slot
@@ -20,7 +22,7 @@ from agent.triples.kinds import PERSON
 from store.partitions import Match
 from store.types import Draft
 
-Judge = Callable[[Draft, Match], Judgement]
+Judge = Callable[[Sequence[tuple[Draft, Match]]], Sequence[Judgement]]
 
 SURE = 0.5
 """Probability from which a verdict is acted upon."""
@@ -50,20 +52,21 @@ class Decision:
 NEW = Decision(None)
 
 
-def decide(pairs: Sequence[tuple[Draft, Match]], judge: Judge) -> Decision:
+def decide(pairs: Iterable[tuple[Draft, Match]], judge: Judge) -> Decision:
     """The decision for a draft against the memories near it, best first.
 
-    Each memory comes with the draft in the names which that memory uses.
+    Each memory comes with the draft in the names which that memory uses; none is asked for beyond
+    those that are judged.
     """
-    near = [
+    alike = (
         (draft, match)
         for draft, match in pairs
         if same_person(draft, match) and not deny_two_things(draft.text, match.memory.text)
-    ][:JUDGED]
-    judged = [(draft, match, judge(draft, match)) for draft, match in near]
-    if not judged:
+    )
+    near = list(islice(alike, JUDGED))
+    if not near:
         return NEW
-    draft, match, found = min(judged, key=lambda one: one[2].apart)
+    (draft, match), found = min(zip(near, judge(near), strict=True), key=lambda one: one[1].apart)
     match found.verdict:
         case Verdict.SAME if found.same >= SURE and adds_nothing(draft, match):
             return Decision(match, same=True)
@@ -98,8 +101,9 @@ _DENYING = frozenset(
 )
 
 
-def _people(text: str) -> set[str]:
-    return {found.casefold() for found in _PERSON.findall(text)}
+@lru_cache(maxsize=8192)
+def _people(text: str) -> frozenset[str]:
+    return frozenset(found.casefold() for found in _PERSON.findall(text))
 
 
 def adds_nothing(draft: Draft, match: Match) -> bool:

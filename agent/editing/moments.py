@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 
 MONTHS = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
@@ -22,6 +24,7 @@ KINDS: Mapping[str, re.Pattern[str]] = {
 }
 
 
-def values_of(text: str) -> dict[str, list[str]]:
+@lru_cache(maxsize=8192)  # a draft is compared with many memories
+def values_of(text: str) -> Mapping[str, tuple[str, ...]]:
     """Dates and times of a text as they stand there, by kind."""
-    return {kind: pattern.findall(text) for kind, pattern in KINDS.items()}
+    return MappingProxyType({kind: tuple(pattern.findall(text)) for kind, pattern in KINDS.items()})

@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,8 @@ _NAME = re.compile(r"\b[A-Z][\w'&]*")
 _NUMBER = re.compile(r"\d+(?:[.:]\d+)?")
 _GRAM = 4
 """Letters of the pieces by which a value is found in another inflection or inside a compound."""
+_KEPT = 2048
+"""Texts whose reading is kept."""
 
 
 class Verdict(StrEnum):
@@ -69,7 +72,19 @@ class Judgement:
     def verdict(self) -> Verdict:
         """The likeliest of the four."""
         chances = (self.same, self.negated, self.other, self.apart)
-        return VERDICTS[int(np.argmax(chances))]
+        return VERDICTS[chances.index(max(chances))]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """A message beside an older memory."""
+
+    new: str
+    old: Memory
+    cosine: float
+    """Of the two."""
+    vector: Vectors | None
+    """The memory's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +112,37 @@ class PairJudge:
         """The judge with the weights that memlane ships."""
         return cls(load(WEIGHTS), encoder)
 
-    def judge(self, new: str, old: Memory, cosine: float, vector: Vectors | None) -> Judgement:
-        """What ``new`` does to ``old``; ``vector`` is the memory's, ``cosine`` that of the two."""
+    def judge(self, pairs: Sequence[Pair]) -> list[Judgement]:
+        """What each message does to its memory."""
+        if not pairs:
+            return []
         layers = self._layers
-        inputs = pair_inputs(old.text, old.triples, new, cosine)
-        logits = layers.weights @ ((inputs - layers.mean) / layers.scale) + layers.bias
-        chances = np.exp(logits - logits.max())
-        chances /= chances.sum()
-        single = 0.5
-        if vector is not None and self._same_encoder:
-            asked = single_inputs(vector, old.triples)
-            single = float(1 / (1 + np.exp(-(layers.single @ asked + layers.single_bias))))
-        same, negated, other, apart = (float(chance) for chance in chances)
-        return Judgement(same, negated, other, apart, single)
+        inputs = np.stack([pair_inputs(p.old.text, p.old.triples, p.new, p.cosine) for p in pairs])
+        logits = ((inputs - layers.mean) / layers.scale) @ layers.weights.T + layers.bias
+        chances = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        return [
+            Judgement(same, negated, other, apart, single)
+            for (same, negated, other, apart), single in zip(
+                chances.tolist(), self._single(pairs), strict=True
+            )
+        ]
+
+    def _single(self, pairs: Sequence[Pair]) -> list[float]:
+        """For each memory the chance that it states what has one value at a time."""
+        found = [0.5] * len(pairs)
+        asked = {
+            row: single_inputs(pair.vector, pair.old.triples)
+            for row, pair in enumerate(pairs)
+            if pair.vector is not None and self._same_encoder
+        }
+        if asked:
+            logits = np.stack(list(asked.values())) @ self._layers.single
+            for row, chance in zip(
+                asked, 1 / (1 + np.exp(-(logits + self._layers.single_bias))), strict=True
+            ):
+                found[row] = float(chance)
+        return found
 
 
 def load(path: Path) -> Layers:
@@ -146,9 +179,9 @@ def pair_inputs(
     old_denies = float(counts(old)[0] > 0)
     opposed = float((denials > 0) != bool(old_denies or aversion))
     of_value, of_slot_denied = denied(new, value), denied(new, slot)
-    names = set(_NAME.findall(" ".join(new.split()[1:]))) - {"I"}
-    own_names = set(_NAME.findall(value))
-    numbers, own_numbers = set(_NUMBER.findall(new)), set(_NUMBER.findall(value))
+    names = _names(" ".join(new.split()[1:])) - {"I"}
+    own_names = _names(value)
+    numbers, own_numbers = _numbers(new), _numbers(value)
     letters = _grams(value)
     alike = len(letters & _grams(new)) / max(1, len(letters))
     decided = float(choice != 0)
@@ -176,6 +209,20 @@ def pair_inputs(
     )  # fmt: skip
 
 
-def _grams(text: str) -> set[str]:
+# A message is judged beside several memories, and a memory beside many messages.
+
+
+@lru_cache(maxsize=_KEPT)
+def _names(text: str) -> frozenset[str]:
+    return frozenset(_NAME.findall(text))
+
+
+@lru_cache(maxsize=_KEPT)
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(_NUMBER.findall(text))
+
+
+@lru_cache(maxsize=_KEPT)
+def _grams(text: str) -> frozenset[str]:
     padded = f" {text.casefold()} "
-    return {padded[i : i + _GRAM] for i in range(len(padded) - _GRAM + 1)}
+    return frozenset(padded[i : i + _GRAM] for i in range(len(padded) - _GRAM + 1))

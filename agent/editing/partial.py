@@ -43,10 +43,11 @@ def moved(draft: Draft, memory: Memory) -> bool:
 
     Without a word of moving only another hour does: another day may well be another appointment.
     """
-    told, known = values_of(draft.text), values_of(memory.text)
+    told = values_of(draft.text)
     given = {kind: found[0].casefold() for kind, found in told.items() if len(found) == 1}
     if not given or any(len(found) > 1 for found in told.values()):
         return False
+    known = values_of(memory.text)
     if any(len(known[kind]) != 1 for kind in given):
         return False
     if all(clock(known[kind][0]) == clock(value) for kind, value in given.items()):

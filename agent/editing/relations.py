@@ -12,8 +12,9 @@ _DOES = frozenset(
     sell lend borrow join hate enjoy miss""".split()
 )
 """Verbs that one does with one thing beside another, by their base form."""
+_SEVERAL = MANY_VALUED | _DOES
 
 
 def holds_several(relation: str) -> bool:
     """Whether one may have several of it: likes, pets, and all that one does not do."""
-    return relation in MANY_VALUED | _DOES or relation.startswith("not_")
+    return relation in _SEVERAL or relation.startswith("not_")

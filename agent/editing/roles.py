@@ -25,6 +25,8 @@ def further_name(draft: Draft, memories: Iterable[Memory]) -> bool:
 
     All names told of that role must go together: 'Ms Lim' is none of 'Mr Tan', also called Kenji.
     """
+    if not any(role_name(told.relation) in ONE_HOLDER for told in draft.triples):
+        return False
     pairs = [pair for memory in memories for pair in _holders(draft, memory)]
     return (
         _CHANGE.search(draft.text) is None

@@ -261,7 +261,7 @@ class EventsBeside:
 
     def apart(self, draft: Draft, memory: Memory) -> bool:
         """Whether the memory tells of another event than the draft, for all that can be known."""
-        told = self._told.get(draft.text) or self._read(draft)
+        told = self._told[draft.text] if draft.text in self._told else self._read(draft)
         if told is None or not told.ids:
             return False
         theirs = read("m1", memory.text, memory.created, memory.source, self._known)

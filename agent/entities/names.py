@@ -62,6 +62,7 @@ def key_of(name: str) -> str:
     return ME_KEY if key in _I else key
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def role_name(relation: str) -> str:
     """A relation or kinship word as a role: 'mum' and 'mother' are one."""
     role = attribute_name(relation.replace("_", " "))

@@ -7,7 +7,7 @@ and a question is asked under every name of whom it is about. Pure functions ove
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -21,16 +21,20 @@ VARIANTS = 4
 """Other wordings of a text that are looked for at most."""
 
 
-def in_names_of(draft: Draft, memory: Memory, known: Identities) -> Draft:
-    """The draft as it would be said with the names that the memory uses; itself where it is.
+def in_names_of(draft: Draft, known: Identities) -> Callable[[Memory], Draft]:
+    """How the draft would be said with the names that a memory uses; itself where it is.
 
     What says who is who is left as it was told: in other names it would say nothing.
     """
     if any(is_identity(t.relation) and not is_role(t.relation) for t in draft.triples):
-        return draft
+        return lambda _: draft
     ends_told = {known.who(end, draft.created) for t in draft.triples for end in (t.head, t.tail)}
     if not known.mentions(draft.text, draft.created) and not any(map(known.several, ends_told)):
-        return draft
+        return lambda _: draft
+    return lambda memory: _in_names_of(draft, memory, known)
+
+
+def _in_names_of(draft: Draft, memory: Memory, known: Identities) -> Draft:
     theirs = {m.who: m.text for m in known.mentions(memory.text, memory.created)}
     ends = {known.who(end, memory.created): end for t in memory.triples for end in (t.head, t.tail)}
 

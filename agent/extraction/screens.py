@@ -172,9 +172,9 @@ def _bare(cell: str) -> list[Field]:
 
 def _run(cell: str) -> list[Field]:
     """'FROM SIN TO AMS', 'Coach 4 Seat 11C': labels and values parted by single spaces."""
-    marks = list(_LABEL_RUN.finditer(cell))
-    if not marks or marks[0].start() != 0 or len(cell.split()) > 10:
+    if len(cell.split()) > 10 or _LABEL_RUN.match(cell) is None:
         return []
+    marks = list(_LABEL_RUN.finditer(cell))
     ends = [mark.start() for mark in marks[1:]] + [len(cell)]
     values = [cell[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
     if any(not re.match(r"[A-Z0-9€$£¥+]", value) or value.endswith(".") for value in values):

@@ -127,8 +127,11 @@ class Chunk:
 
 def is_chinese(text: str) -> bool:
     """Whether Chinese characters are a good part of the letters."""
+    found = len(_CJK.findall(text))
+    if not found:
+        return False  # most texts; their letters need no counting
     letters = sum(character.isalpha() for character in text)
-    return letters > 0 and len(_CJK.findall(text)) / letters > 0.3
+    return letters > 0 and found / letters > 0.3
 
 
 def sentences(text: str) -> list[str]:
@@ -249,6 +252,7 @@ def declarative(sentence: str) -> str:
     return ", ".join(stated)
 
 
+@lru_cache(maxsize=512)  # what kind of sentence it is, is asked in several ways
 def strip_wrapper(sentence: str) -> str:
     """Without 'by the way', 'please remember that' and the like; capitalised again.
 
@@ -267,8 +271,8 @@ def _reminder(match: re.Match[str]) -> str:
 
 def words(text: str) -> list[str]:
     """Lower-case words, one Chinese character a word, possessive endings off."""
-    found = (re.sub(r"['’]s$", "", word) for word in _WORD.findall(text.lower()))
-    return [word.strip("'’.-_/") for word in found]
+    found = _WORD.findall(text.lower())
+    return [(word[:-2] if word.endswith(("'s", "’s")) else word).strip("'’.-_/") for word in found]
 
 
 @lru_cache(maxsize=16_384)

@@ -40,6 +40,16 @@ def weights_of(graph: MemoryGraph, policy: str) -> Numbers | None:
     return None if shipped is None or shape(shipped) != kept.shape else network_of(kept, shipped)
 
 
+def due(graph: MemoryGraph) -> dict[str, str]:
+    """Policies that should be trained again, and why."""
+    old = {
+        kept.policy: "its weights are of an older memlane and are not used; the shipped start is"
+        for kept in graph.learned.history()
+        if kept.active and weights_of(graph, kept.policy) is None
+    }
+    return old | graph.learned.due()
+
+
 def shipped_network(policy: str) -> Numbers | None:
     """The start that memlane ships; None for a policy that does not learn."""
     try:

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agent.config import Config
+from agent.drafting import make_drafts
 from agent.injection import as_data, steers
 from agent.messages import checked_message
-from agent.remembering import make_drafts, store_drafts
+from agent.remembering import store_drafts
 from agent.resident.client import Client, connect
 from agent.results import Remembered, Reply
 from agent.session import Session, open_session

@@ -25,7 +25,7 @@ from store.graph import MemoryGraph
 from store.peers import SharedViews, agrees, checked_home, looked_into, read_views, views_of
 
 NEIGHBOURS = 10
-"""Profiles that a question is put to at most, nearest by cache (equation 3's K)."""
+"""Profiles that a question is put to at most (equation 3's K)."""
 ALIKE = 0.9
 """Share of views that two homes say word for word from which they are one person's."""
 FEWEST = 5
@@ -151,7 +151,19 @@ def profiles(graph: MemoryGraph, model: str, now: datetime) -> tuple[Profile, ..
         theirs = _key(views)
         near = float(key @ theirs) if key is not None and theirs is not None else 0.0
         found.append(Profile(consent.home, views, near))
-    return tuple(sorted(found, key=lambda profile: -profile.nearness)[:NEIGHBOURS])
+    return tuple(sorted(found, key=lambda profile: -profile.nearness))
+
+
+def put_to(question: Vectors, read: Sequence[Profile]) -> tuple[Profile, ...]:
+    """The profiles that a question is put to: alike (equation 2), and with a view on the matter.
+
+    By likeness alone most of them never spoke of it (benchmarks/persona_opinions.py).
+    """
+
+    def fit(profile: Profile) -> float:
+        return profile.nearness + float((profile.views.vectors @ question).max(initial=-1.0))
+
+    return tuple(sorted(read, key=lambda profile: -fit(profile))[:NEIGHBOURS])
 
 
 def still_agree(graph: MemoryGraph, read: Sequence[Profile]) -> tuple[Profile, ...]:

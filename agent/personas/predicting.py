@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from agent.injection import as_data, steers
 from agent.messages import checked_message
-from agent.personas.joining import Profile, composed, nearest, profiles, still_agree
+from agent.personas.joining import Profile, composed, nearest, profiles, put_to, still_agree
 from agent.personas.sharing import usable
 from agent.ports import Vectors
 from agent.retrieval import ensure_vectors
@@ -193,7 +193,8 @@ def predict(
     ensure_vectors(session.graph, session.embedder)
     own = _own(session)
     vector = session.embedder.encode([asked])[0]
-    joined = profiles(session.graph, session.embedder.identity, session.config.now())
+    read = profiles(session.graph, session.embedder.identity, session.config.now())
+    joined = put_to(vector, read)
     while True:
         said = _chosen(session, asked, vector, given, own, joined, size, mix or Mix())
         left = still_agree(session.graph, joined)

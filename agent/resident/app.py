@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agent.resident.calls import CALLS, Call, Context, Say
+from agent.resident.calls import CALLS, COMMAND, Call, CommandLine, Context, Printed, Say
 from agent.resident.client import Hello, code_folder, settings_of
 from agent.resident.codec import decode, encode
 from agent.resident.desk import Desk
@@ -42,13 +42,20 @@ LONGEST_BODY = 4_000_000
 """Bytes of a request: a form of 2,000 fields with all its words has room."""
 
 Event = dict[str, Any]
+Command = Callable[[CommandLine], Printed]
+"""What works a command line out, in a thread of its own; it may ask this process."""
 Method = Callable[..., Any]
 """What answers a call: ``(asked, context, stop, on_text)``; of a call with items without the last
 one, and gives one after the other."""
 
 
-def build_app(desk: Desk, socket: str, port: int | None) -> Starlette:
-    """The application; it needs no lifespan, the desk is opened and closed by ``server``."""
+def build_app(
+    desk: Desk, socket: str, port: int | None, command: Command | None = None
+) -> Starlette:
+    """The application; it needs no lifespan, the desk is opened and closed by ``server``.
+
+    ``command`` works out the command lines that are handed over; none are where it is None.
+    """
 
     async def hello(request: Request) -> Response:
         settings = settings_of(desk.config)
@@ -60,6 +67,10 @@ def build_app(desk: Desk, socket: str, port: int | None) -> Starlette:
     async def openapi(request: Request) -> Response:
         return JSONResponse(description())
 
+    async def commanded(asked: CommandLine, *_: object) -> Printed:
+        assert command is not None
+        return await asyncio.to_thread(command, asked)
+
     routes = [
         Route("/v1/hello", hello),
         Route("/v1/status", status),
@@ -69,6 +80,8 @@ def build_app(desk: Desk, socket: str, port: int | None) -> Starlette:
             for c in CALLS
         ),
     ]
+    if command is not None:
+        routes.append(Route("/v1/command", endpoint(COMMAND, commanded), methods=["POST"]))
     return Starlette(routes=routes)
 
 

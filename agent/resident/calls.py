@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -75,6 +76,33 @@ class Web:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandLine:
+    """A command of this machine's own user to work out and to show (``POST /v1/command``)."""
+
+    words: tuple[str, ...]
+    folder: str
+    """Where it was given: names of files are meant from there."""
+    settings: Mapping[str, str]
+    """What of its environment decides on settings."""
+    screen: Mapping[str, str]
+    """What of its environment decides on how things look."""
+    columns: int
+    terminal: bool
+    """Whether its output goes to a screen."""
+    person: bool
+    """Whether somebody could be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a command line printed, and its exit code."""
+
+    out: str
+    err: str
+    code: int
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One thing that can be asked: ``POST /v1/NAME`` with ``asked``, answered by ``given``."""
 
@@ -94,6 +122,10 @@ CALLS = (
     Call("retry", Retry, FileReport, items=True),
     Call("web", Web, WebPage, items=True),
 )
+
+
+COMMAND = Call("command", CommandLine, Printed)
+"""Not one of the ``CALLS``: it may name files, so only the socket in the home has it."""
 
 
 @dataclass(frozen=True, slots=True)

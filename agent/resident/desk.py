@@ -309,8 +309,18 @@ class Desk:
         await self._watching.do(job, stop)
 
     async def refine(self) -> None:
-        """Make the persona's lines that are due, one at a time and when nobody waits."""
+        """Make the persona's lines that are due, one at a time and when nobody waits.
+
+        To look loads the encoder, so nothing is looked at twice: only a change, or a new day on
+        which something may have expired, can make more of them due.
+        """
         session = self._sessions[self._slow]
+        seen: tuple[object, ...] | None = None
+
+        def state() -> tuple[object, ...]:
+            newest = self._graph.journal.newest(1)
+            day = self.config.now().date()
+            return [entry.id for entry in newest], self._graph.count_forgotten(), day
 
         def job() -> bool:
             session.config = self.config
@@ -319,10 +329,13 @@ class Desk:
 
         while True:
             await asyncio.sleep(REFINE_S)
-            more = not (self._why_wait and self._why_wait())
+            if self._why_wait and self._why_wait():
+                continue
             with suppress(Stopped, MemlaneError):  # somebody asked something: later, then
-                while more:
-                    more = await self._slow.do(job, threading.Event(), gives_way=True)
+                now = await self._raw.do(state, threading.Event())
+                while now != seen:
+                    if not await self._slow.do(job, threading.Event(), gives_way=True):
+                        seen = now
 
     async def remind(self) -> None:
         """Show reminders on the desktop, where the person turned that on (``services.desktop``)."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import uvicorn
 
@@ -39,11 +40,11 @@ class QuietServer(uvicorn.Server):
         yield
 
 
-def quiet_server(served: object) -> QuietServer:
+def quiet_server(served: Callable[..., Any]) -> QuietServer:
     """A server for one ASGI application."""
     return QuietServer(
         uvicorn.Config(
-            served,  # type: ignore[arg-type]  # uvicorn's name for an ASGI app is its own
+            served,
             loop="asyncio",
             http="h11",
             ws="none",

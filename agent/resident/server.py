@@ -10,7 +10,7 @@ import socket
 from collections.abc import Callable
 
 from agent.config import Config
-from agent.resident.app import Guarded, build_app
+from agent.resident.app import Command, Guarded, build_app
 from agent.resident.desk import Desk
 from agent.resident.listening import LOOPBACK, bind_tcp, quiet_server
 from agent.resident.logs import open_log
@@ -29,8 +29,11 @@ def serve(
     debug: bool = False,
     on_ready: Ready | None = None,
     open_desk: Callable[[Config], Desk] = Desk,
+    command: Command | None = None,
 ) -> None:
     """Be the resident process of a home until SIGTERM or Ctrl-C. ``on_ready`` gets its address.
+
+    ``command`` works out whole command lines for whoever may open the socket in the home.
 
     :raises StoreBusy: if there is one already.
     :raises HomeUnavailable: if the home, its socket or the port cannot be used.
@@ -47,7 +50,7 @@ def serve(
             tcp = None if port is None else bind_tcp(port)
             token = "" if tcp is None else ensure_token(place)
             log.info("up: memlane %s, process %d", __version__, os.getpid())
-            asyncio.run(_serve(desk, listening, str(place.socket), tcp, token, on_ready))
+            asyncio.run(_serve(desk, listening, str(place.socket), tcp, token, on_ready, command))
             if not desk.close():
                 # A model that is reading a long prompt hears nothing. What is stored is whole.
                 log.warning("down, with a job that did not end")
@@ -69,13 +72,12 @@ async def _serve(
     tcp: socket.socket | None,
     token: str,
     on_ready: Ready | None,
+    command: Command | None,
 ) -> None:
     port = None if tcp is None else int(tcp.getsockname()[1])
-    app = build_app(desk, path, port)
-
-    servers = [(quiet_server(app), listening)]
+    servers = [(quiet_server(build_app(desk, path, port, command)), listening)]
     if tcp is not None:
-        servers.append((quiet_server(Guarded(app, token)), tcp))
+        servers.append((quiet_server(Guarded(build_app(desk, path, port), token)), tcp))
 
     def end() -> None:
         log.info("going down")

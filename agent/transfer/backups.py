@@ -13,7 +13,6 @@ import os
 import shutil
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from store.backup import copy_database, put_back
 from store.connection import DATABASE_NAME, ensure_home
 from store.errors import CorruptStore, HomeUnavailable, NewerStore, StoreError, StoreFull
 from store.graph import MemoryGraph
+from store.traces import ZIP_ERRORS
 
 KIND = "memlane-backup"
 VERSION = 1
@@ -215,7 +215,7 @@ def _extracted(file: Path, folder: Path, on_step: Step | None) -> Backup:
                 into.write(block)
                 done += len(block)
                 _step(on_step, "checking", done, total)
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
+    except ZIP_ERRORS as error:
         raise _refused(file, f"it is damaged ({error})") from error
     if digest.hexdigest() != manifest["sha256"]:
         raise _refused(file, "its SHA-256 is not the one it was written with")
@@ -231,7 +231,7 @@ def _manifest(file: Path) -> dict[str, Any]:
             manifest = json.loads(archive.read(_MANIFEST))
     except OSError as error:
         raise HomeUnavailable(f"Cannot read {file}: {error.strerror or error}.") from error
-    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError) as error:
+    except (*ZIP_ERRORS, ValueError) as error:
         raise _refused(file, "it is no backup of memlane, or only half of one") from error
     if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
         raise _refused(file, "it is no backup of memlane")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from agent.transfer import markdown
 from agent.transfer.records import HEAD, VERSION, Record, Rejected, from_document, from_line
 from store.errors import InvalidInput, NewerStore
 from store.journal import checked_text
+from store.traces import ZIP_ERRORS
 
 FORMATS = ("jsonl", "markdown", "mcp", "chatgpt", "claude", "ics", "vcf")
 MAX_LINE = 64_000_000
@@ -118,8 +118,7 @@ def conversations_file(path: Path) -> IO[bytes]:
         if not names:
             raise UnreadableSource(f"{path} holds no conversations.json.")
         return archive.open(min(names, key=len))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        # RuntimeError is how zipfile says that a password is wanted.
+    except ZIP_ERRORS as error:
         raise UnreadableSource(f"{path} is no whole zip file ({error}).") from error
 
 
@@ -316,5 +315,5 @@ def _decoded(file: IO[bytes], where: Path) -> Iterator[str]:
         yield decoder.decode(b"", True)
     except UnicodeDecodeError as error:
         raise UnreadableSource(f"{where} is no UTF-8 text ({error.reason}).") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+    except ZIP_ERRORS as error:
         raise UnreadableSource(f"{where} is no whole zip file ({error}).") from error

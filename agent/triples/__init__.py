@@ -25,6 +25,12 @@ BATCH = 8
 LONGEST = 12
 """Words an entity may have; longer tails are cut at a clause border."""
 
+_LEANING = re.compile(
+    r"(?:he|she|it|its|they|his|her|hers|their|theirs|him|them|this|that|these|those)\b|[他她它这那其]",
+    re.IGNORECASE,
+)
+"""How an end begins that only an earlier sentence explains."""
+
 _SYSTEM = (
     "For each numbered sentence write its main fact as: head | relation | tail. The person who "
     "wrote the sentences is me. Head and tail are short and copied from the sentence; the relation "
@@ -42,7 +48,7 @@ _EXAMPLE = (
 
 def triples_for(texts: Sequence[str], llm: LanguageModel | None) -> list[tuple[Triple, ...]]:
     """The triples of each memory, main fact first; patterns alone where ``llm`` is None."""
-    result = [_validated(shape_triples(text), text) for text in texts]
+    result = [_validated(_shaped(text), text) for text in texts]
     open_ = [index for index, triples in enumerate(result) if not triples]
     if llm is not None:
         for start in range(0, len(open_), BATCH):
@@ -81,6 +87,15 @@ def parse_reply(reply: str, count: int) -> list[Triple | None]:
                     me_or(head), relation_name(relation), me_or(tail)
                 )
     return found
+
+
+def _shaped(text: str) -> Sequence[Triple]:
+    """By the patterns, sentence by sentence: an end never reaches into the next one."""
+    parts = sentences(text)
+    if len(parts) < 2:
+        return shape_triples(text)
+    found = [triple for part in parts for triple in shape_triples(part)]
+    return [t for t in found if not (_LEANING.match(t.head) or _LEANING.match(t.tail))]
 
 
 def _validated(triples: Sequence[Triple], text: str) -> tuple[Triple, ...]:

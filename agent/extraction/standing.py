@@ -1,0 +1,36 @@
+"""A text that a person had stored as it stands, parted into the facts that stand by themselves.
+
+"I like tea. My aunt lives in Bonn." as one memory would lose the tea when the aunt moves. So each
+sentence that needs no other begins a memory; one that leans on what was said before it ("Her dog is
+called Rex.") stays with that. Not a word is changed, and no model is asked.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agent.extraction.guards import is_clean
+from agent.extraction.sentences import sentences
+
+_LEANS = re.compile(
+    r"(?:and|but|so|or|yet|because|since|then|also|too|otherwise|therefore|however|still|instead"
+    r"|there|here|both|neither|another|one|the (?:other|same|second|third|last|latter|former))\b"
+    r"|(?:因为|所以|但是?|而且|然后|不过|另外)",
+    re.IGNORECASE,
+)
+
+
+def facts(text: str) -> tuple[str, ...]:
+    """The facts in their order; a text of several lines is one, for its lines belong together."""
+    parts = sentences(text)
+    if "\n" in text or len(parts) < 2:
+        return (text,)
+    begins, place = [0], 0
+    for part in parts:
+        at = text.index(part, place)
+        place = at + len(part)
+        if part is not parts[0] and is_clean(part) and not _LEANS.match(part):
+            begins.append(at)
+    return tuple(
+        text[start:end].strip() for start, end in zip(begins, [*begins[1:], None], strict=True)
+    )
