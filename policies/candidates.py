@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from policies.base import Question
 from policies.bm25 import rarity
-from policies.features import Reading, Readings, Wording, answer_fit, date_fit, name_fit
+from policies.features import Reading, Readings, Wording, answer_fit, asks, date_fit, name_fit
 from policies.fusion import scores
 from policies.naming import Names, named_fit
 from policies.network import Floats
 from policies.ranking import best
-from store.records import entity_key
 from store.types import Memory
 from store.view import SELF, GraphView
 
@@ -73,7 +72,6 @@ class Candidates:
         self.via: list[int | None] = []
         """The row each was reached from; None for the activated ones."""
         self._read: list[Reading] = []
-        self._relations: list[frozenset[tuple[str, str]]] = []
         self._ties: list[frozenset[Tie]] = []
         # Where a row, a word, a tie is found: going through all candidates for each took longest.
         self._place: dict[int, int] = {}
@@ -187,14 +185,14 @@ class Candidates:
         self._times = np.sort([memory.created.timestamp() for memory in memories])
         self._subclasses: dict[str, float] = defaultdict(float)
         self._span: dict[tuple[str, str], tuple[float, float]] = {}
-        for memory, share in zip(memories, shares, strict=False):
+        self._first = [self._reading(row) for row in first]
+        for memory, own, share in zip(memories, self._first, shares, strict=False):
             self._subclasses[memory.subclass] += float(share)
-            for key in _relations(memory):
+            for key in own.relations:
                 low, high = self._span.get(key, (np.inf, -np.inf))
                 told = memory.created.timestamp()
                 self._span[key] = min(low, told), max(high, told)
         asked = self._wording.words
-        self._first = [self._reading(row) for row in first]
         self._counts = Counter(word for own in self._first for word in own.words)
         weights = [rarity(self._counts[word], len(first)) for word in asked]
         self._weights = np.array(weights) / max(sum(weights), 1e-9)
@@ -224,16 +222,16 @@ class Candidates:
             self._grow()
         readings = [self._reading(row) for row in rows]
         self._read += readings
-        held, asked = self._held[start:stop], self._wording.words
+        asked = self._wording.words
         for place, (row, reading) in enumerate(zip(rows, readings, strict=True), start):
             self._place[row] = place
             for word in reading.words:
                 self._saying[word].append(place)
-            self._held[place] = [word in reading.words for word in asked]
-            self._relations.append(_relations(self.view.memories[row]))
-            self._ties.append((self.view.entities(row) - {SELF}) | self._relations[place])
-            for tie in self._ties[place]:
+            self._ties.append(ties := (self.view.entities(row) - {SELF}) | reading.relations)
+            for tie in ties:
                 self._tied[tie].append(place)
+        held = self._held[start:stop]
+        held[:] = [[word in reading.words for word in asked] for reading in readings]
         vectors = self._vectors[start:stop] = self._of(rows)
         states = self._states[start:stop]
         self._fit(states, rows, readings, held, vectors)
@@ -284,11 +282,7 @@ class Candidates:
             states[:, column] = values
         memories = [self.view.memories[row] for row in rows]
         told = [memory.created.timestamp() for memory in memories]
-        relations = self._relations[len(self.rows) :]
-        states[:, _OF_MEMORY] = [
-            self._of_memory(*one, asked)
-            for one in zip(memories, told, readings, relations, strict=True)
-        ]
+        states[:, _OF_MEMORY] = np.array(self._of_memories(memories, told, readings)).T
         states[:, _AT["later"]] = np.searchsorted(self._times, told) / max(1, len(self._times))
         if self._named is not None:
             states[:, _NAMED] = self._named(rows)
@@ -296,34 +290,44 @@ class Candidates:
     def _asked_before(self, row: int) -> float:
         """What of the question the turn just before asks, if it asks anything."""
         before = int(self.view.neighbours[0][row])
-        if before < 0 or not (own := self._reading(before)).asks:
+        if before < 0 or not asks(self.view.memories[before]):
             return 0.0
+        own = self._reading(before)
         held = [word in own.words for word in self._wording.words]
         return float(np.array(held, bool) @ self._weights) if held else 0.0
 
-    def _of_memory(
-        self,
-        memory: Memory,
-        at: float,
-        own: Reading,
-        relations: frozenset[tuple[str, str]],
-        asked: Wording,
-    ) -> list[float]:
-        speaks = bool(asked.names) and not asked.names.isdisjoint(own.speaker.split())
-        spans = [self._span[key] for key in relations if key in self._span]
+    def _of_memories(
+        self, memories: list[Memory], told: list[float], readings: list[Reading]
+    ) -> list[list[float]]:
+        """The columns from "names" to "same_subclass"; what is not asked about is not read."""
+        asked, nothing = self._wording, [0.0] * len(memories)
+        names = speaks = other = nothing
+        if asked.names:
+            names = [name_fit(asked.names, own) for own in readings]
+            speaks = [float(not asked.names.isdisjoint(own.speaker.split())) for own in readings]
+            other = [
+                float(bool(own.speaker) and not said)
+                for own, said in zip(readings, speaks, strict=True)
+            ]
+        superseded, supersedes = nothing[:], nothing[:]
+        for place, (own, at) in enumerate(zip(readings, told, strict=True)):
+            for key in own.relations & self._span.keys():
+                low, high = self._span[key]
+                superseded[place] = max(superseded[place], float(high > at))
+                supersedes[place] = max(supersedes[place], float(low < at))
         return [
-            name_fit(asked.names, own),
-            float(speaks),
-            float(bool(own.speaker) and bool(asked.names) and not speaks),
-            date_fit(asked.days, own.days),
-            answer_fit(asked.asked, own.answers),
-            0.0,  # "later": of all at once
-            float(any(high > at for _, high in spans)),
-            float(any(low < at for low, _ in spans)),
-            float(memory.id in self.view.current),
-            float(own.asks),
-            min(1.0, len(memory.triples) / 2),
-            float(self._subclasses[memory.subclass]),
+            names,
+            speaks,
+            other,
+            [date_fit(asked.days, own) for own in readings] if asked.days else nothing,
+            [answer_fit(asked.asked, own) for own in readings],
+            nothing,  # "later": of all at once
+            superseded,
+            supersedes,
+            [float(memory.id in self.view.current) for memory in memories],
+            [float(own.asks) for own in readings],
+            [min(1.0, len(memory.triples) / 2) for memory in memories],
+            [self._subclasses.get(memory.subclass, 0.0) for memory in memories],
         ]
 
     @cached_property
@@ -336,8 +340,3 @@ class Candidates:
             min(1.0, len(asked.names) / 2), float(bool(asked.days)),
             float(asked.spaceless), self._best_cosine,
         ])  # fmt: skip
-
-
-def _relations(memory: Memory) -> frozenset[tuple[str, str]]:
-    """Of what each edge tells what: the head and the relation."""
-    return frozenset((entity_key(t.head), t.relation) for t in memory.triples)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from functools import cached_property
 
 from policies.words import folded, words
+from store.records import entity_key
 from store.types import Memory
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -26,6 +27,7 @@ _DAYS = re.compile(
     rf")\b(?:,? (?P<y3>\d{{4}}))?"
     rf"|\b(?P<y4>(?:19|20)\d\d)(?!\d)",
 )
+_DIGIT = re.compile(r"\d")
 _TIMES = re.compile(
     r"\d|\b(?:yesterday|today|tonight|tomorrow|ago|last|next|since|until|week|weekend|month|year"
     r"|morning|evening|afternoon|night|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
@@ -41,7 +43,6 @@ _PLACES = re.compile(
 )
 _NAME = re.compile(r"(?<![.!?:\n] )(?<!^)\b[A-Z][a-z]+")
 _SPEAKER = re.compile(r"([^\W\d_][\w .'’-]{0,30}): ")
-_ASKS_BACK = re.compile(r"[?？]\s*$")
 
 WHEN, NUMBER, WHO, WHERE = range(4)
 _ASKED = (
@@ -90,7 +91,7 @@ class Day:
 
 def days_in(text: str) -> tuple[Day, ...]:
     """The dates a text names, however much of them, in digits or words, English or Chinese."""
-    if not any(character.isdigit() for character in text):
+    if _DIGIT.search(text) is None:
         low = text.casefold()
         if not any(month in low for month in _MONTHS):
             return ()
@@ -145,36 +146,46 @@ class Wording:
         )
 
 
-@dataclass(frozen=True, slots=True)
 class Reading:
-    """A memory as read."""
+    """A memory as read. What few questions ask for is read when the first one does."""
 
-    words: frozenset[str]
-    speaker: str
-    """Who says it, folded, where it is written as a turn ('Ana: I have a cat'); else ''."""
-    days: tuple[Day, ...]
-    answers: tuple[bool, bool, bool, bool]
-    """Whether it says a time, a number, a name, a place."""
-    asks: bool
-    """Whether it ends by asking."""
-
-    @classmethod
-    def of(cls, memory: Memory) -> Reading:
+    def __init__(self, memory: Memory) -> None:
         turn = _SPEAKER.match(memory.text)
-        said = memory.text[turn.end() :] if turn else memory.text
-        low = folded(said)
-        return cls(
-            words=frozenset(words(memory.text)),
-            speaker=_bare(turn[1]) if turn else "",
-            days=(*days_in(said), *(_day(at) for at in _own_days(memory))),
-            answers=(
-                _TIMES.search(low) is not None,
-                _NUMBERS.search(low) is not None,
-                _NAME.search(said) is not None,
-                memory.place is not None or _PLACES.search(low) is not None,
-            ),
-            asks=_ASKS_BACK.search(said) is not None,
+        self._memory = memory
+        self._said = memory.text[turn.end() :] if turn else memory.text
+        self.words: frozenset[str] = frozenset(words(memory.text))
+        self.speaker: str = _bare(turn[1]) if turn else ""
+        """Who says it, folded, where it is written as a turn ('Ana: I have a cat'); else ''."""
+        self.relations: frozenset[tuple[str, str]] = frozenset(
+            (entity_key(told.head), told.relation) for told in memory.triples
         )
+        """Of what each edge tells what: the head's key and the relation."""
+
+    @cached_property
+    def days(self) -> tuple[Day, ...]:
+        own = (self._memory.created, self._memory.valid_from, self._memory.valid_until)
+        return (*days_in(self._said), *(Day(at.year, at.month, at.day) for at in own if at))
+
+    @cached_property
+    def answers(self) -> tuple[bool, bool, bool, bool]:
+        """Whether it says a time, a number, a name, a place."""
+        low = folded(self._said)
+        return (
+            _TIMES.search(low) is not None,
+            _NUMBERS.search(low) is not None,
+            _NAME.search(self._said) is not None,
+            self._memory.place is not None or _PLACES.search(low) is not None,
+        )
+
+    @property
+    def asks(self) -> bool:
+        """Whether it ends by asking."""
+        return asks(self._memory)
+
+
+def asks(memory: Memory) -> bool:
+    """Whether a memory ends by asking, without reading the rest of it."""
+    return memory.text.rstrip().endswith(("?", "？"))
 
 
 class Readings:
@@ -190,21 +201,23 @@ class Readings:
     def of(self, number: int) -> Reading:
         """The reading of the memory of this number."""
         if number not in self._read:
-            self._read[number] = Reading.of(self._memories[number])
+            self._read[number] = Reading(self._memories[number])
         return self._read[number]
 
 
-def date_fit(asked: Sequence[Day], told: Sequence[Day]) -> float:
+def date_fit(asked: Sequence[Day], told: Reading) -> float:
     """1 where a day that is asked about is told of, -1 where none is; 0 for a question of none."""
     if not asked:
         return 0.0
-    return 1.0 if any(one.fits(other) for one in asked for other in told) else -1.0
+    return 1.0 if any(one.fits(other) for one in asked for other in told.days) else -1.0
 
 
-def answer_fit(asked: Sequence[bool], answers: Sequence[bool]) -> float:
+def answer_fit(asked: Sequence[bool], told: Reading) -> float:
     """The share of what is asked for that a text says at all; 0.5 for an open question."""
-    wanted = [has for wants, has in zip(asked, answers, strict=True) if wants]
-    return sum(wanted) / len(wanted) if wanted else 0.5
+    if not any(asked):
+        return 0.5
+    wanted = [has for wants, has in zip(asked, told.answers, strict=True) if wants]
+    return sum(wanted) / len(wanted)
 
 
 def name_fit(names: frozenset[str], reading: Reading) -> float:
@@ -213,14 +226,6 @@ def name_fit(names: frozenset[str], reading: Reading) -> float:
         return 0.0
     held = sum(name in reading.words or name in reading.speaker.split() for name in names)
     return held / len(names)
-
-
-def _own_days(memory: Memory) -> list[datetime]:
-    return [at for at in (memory.created, memory.valid_from, memory.valid_until) if at is not None]
-
-
-def _day(at: datetime) -> Day:
-    return Day(at.year, at.month, at.day)
 
 
 def _bare(name: str) -> str:

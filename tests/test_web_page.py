@@ -21,7 +21,7 @@ from tests.residents import started
 from tests.web_sample import fill
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 WAIT_MS = 90_000
 MEAN = "<img src=x onerror=\"document.title='taken'\"> & </script><script>document.title='taken'"
@@ -146,6 +146,7 @@ def test_keys_alone_are_enough(page: Page):
     page.wait_for_selector(".node:focus")
     page.keyboard.press("Backspace")
     page.wait_for_selector(".trail strong:text('you')")
+    # No waiting in between: what stands at the side belongs to what stands in the middle.
     page.keyboard.press("l")
     page.keyboard.press("Enter")
     page.wait_for_selector(".saying")
@@ -153,6 +154,40 @@ def test_keys_alone_are_enough(page: Page):
     page.wait_for_selector(".cards .card")
     page.keyboard.press("?")
     assert page.locator("dialog[open] kbd").count() > 5
+
+
+def test_both_halves_change_together(page: Page):
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/at", hold)
+    with page.expect_request("**/api/at"):
+        page.locator(".node", has_text="Crowne Plaza").click()
+    page.wait_for_timeout(300)
+    assert page.locator(".trail strong").inner_text() == "you"
+    for route in held:
+        route.continue_()
+    page.wait_for_selector(".trail strong:text('Crowne Plaza')")
+    assert page.locator(".side h2").inner_text() == "Crowne Plaza"
+
+
+def test_what_is_marked_stays_marked_while_one_types_on(page: Page):
+    page.keyboard.press("/")
+    page.keyboard.type("thun")
+    page.wait_for_selector(".hits .entity")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    with page.expect_response("**/api/search"):
+        page.keyboard.type("d")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".saying:text('Mia is afraid of thunder.')")
+    page.keyboard.press("/")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Kammerchor")
+    page.keyboard.press("Enter")  # before anything is found
+    page.wait_for_selector(".trail strong:text('Kammerchor')")
 
 
 def test_what_a_memory_says_stays_text(own_home: Path):

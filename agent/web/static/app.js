@@ -67,15 +67,26 @@ const page = {
     await drawing;
   },
 
+  /** Both halves at once: a key that is pressed meanwhile never falls on a half that is about to go. */
   async draw(all) {
+    const { state } = page;
+    const empty = page.overview.memories + page.overview.history === 0 && state.view === "graph";
+    document.body.dataset.view = state.view;
+    document.body.classList.toggle("new", empty);
+    for (const one of document.querySelectorAll("button[data-view]")) one.setAttribute("aria-current", one.dataset.view === state.view ? "page" : "false");
+    if (empty) {
+      welcome(stage, side, page);
+      return;
+    }
+    page.touched = new Set();
+    const parts = await page.attempt(() => beside(state));
+    document.body.classList.toggle("alone", parts === null);
     await page.attempt(async () => {
-      const { state } = page;
-      document.body.dataset.view = state.view;
-      for (const one of document.querySelectorAll("[data-view]")) {
-        if (one.tagName === "BUTTON") one.setAttribute("aria-current", one.dataset.view === state.view ? "page" : "false");
-      }
       if (all) await VIEWS[state.view](stage, state, page);
-      await beside(state);
+      mark(state);
+      if (parts === undefined) return; // it could not be read, which was told
+      show(side, parts || []);
+      side.scrollTop = 0;
     });
   },
 
@@ -125,26 +136,21 @@ const page = {
   },
 };
 
+/** What stands at the side, null where nothing does. */
 async function beside(state) {
-  if (page.overview.memories + page.overview.history === 0 && state.view === "graph") {
-    document.body.classList.add("new");
-    welcome(stage, side, page);
-    return;
-  }
-  document.body.classList.remove("new");
-  let parts = null;
-  page.touched = new Set();
-  if (state.memory) parts = await memoryPanel(state.memory, page);
-  else if (state.view === "graph") parts = await entityList(state.entity, state.beside, page);
-  else if (state.view === "answers" && state.turn) parts = await reasonsPanel(state.turn, page);
-  document.body.classList.toggle("alone", parts === null);
+  if (state.memory) return memoryPanel(state.memory, page);
+  if (state.view === "graph") return entityList(state.entity, state.beside, page);
+  if (state.view === "answers" && state.turn) return reasonsPanel(state.turn, page);
+  return null;
+}
+
+/** Mark on the stage what is open at the side. */
+function mark(state) {
   for (const one of stage.querySelectorAll(".node")) one.classList.toggle("touched", page.touched.has(one.dataset.entity));
   for (const one of stage.querySelectorAll("[data-memory], [data-turn]")) {
     const open = one.dataset.memory ? one.dataset.memory === state.memory : one.dataset.turn === state.turn;
     one.setAttribute("aria-current", open ? "true" : "false");
   }
-  show(side, parts || []);
-  side.scrollTop = 0;
 }
 
 function locked(message) {
@@ -198,7 +204,9 @@ addEventListener("resize", () => {
 /** What others change meanwhile, as a note that is ingested, is told and shown when asked for. */
 async function listen() {
   if (document.hidden || document.body.classList.contains("locked")) return;
+  const before = page.latest;
   const { lines } = await call("journal", { limit: 1 });
+  if (page.latest !== before) return; // this page has changed it meanwhile, and said so with its undo
   const latest = lines.length ? lines[0].id : null;
   if (latest !== page.latest) {
     page.latest = latest;

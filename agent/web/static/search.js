@@ -8,6 +8,7 @@ export function searching(input, box, page) {
   let at = -1;
   let asked = 0;
   let waiting = 0;
+  let shown = ""; // the words that the open list is for
   const options = () => [...box.querySelectorAll("[role=option]")];
 
   function close() {
@@ -27,7 +28,8 @@ export function searching(input, box, page) {
     }
   }
 
-  function option(index, kind, act, ...inside) {
+  /** `is` tells one found thing from another, so that a mark stays on it when the list is made anew. */
+  function option(index, kind, is, act, ...inside) {
     const chosen = () => {
       close();
       input.blur();
@@ -35,7 +37,7 @@ export function searching(input, box, page) {
     };
     // The field keeps its focus while the button is down, or the list would close under it.
     const held = (event) => event.preventDefault();
-    return h("div", { role: "option", id: `hit-${index}`, class: kind, "aria-selected": "false", onpointerdown: held, onclick: chosen }, ...inside);
+    return h("div", { role: "option", id: `hit-${index}`, class: kind, "data-is": is, "aria-selected": "false", onpointerdown: held, onclick: chosen }, ...inside);
   }
 
   async function look() {
@@ -43,12 +45,13 @@ export function searching(input, box, page) {
     const mine = ++asked;
     if (!text) return close();
     const found = await call("search", { text });
-    if (mine !== asked) return undefined; // typed on meanwhile
+    if (mine !== asked || document.activeElement !== input) return undefined; // typed on, or gone on, meanwhile
     const entities = found.entities.map((name, index) =>
-      option(index, "entity", () => page.walk(name), h("b", {}, "◦"), named(name)));
+      option(index, "entity", name, () => page.walk(name), h("b", {}, "◦"), named(name)));
     const hits = found.cards.map((one, index) =>
-      option(entities.length + index, `hit ${one.memory.type} ${one.stand}`, () => page.go({ memory: one.memory.id, view: "graph" }),
+      option(entities.length + index, `hit ${one.memory.type} ${one.stand}`, one.memory.id, () => page.go({ memory: one.memory.id, view: "graph" }),
         h("i", { class: `dot ${one.memory.type}` }), h("span", {}, one.memory.text), stand(one)));
+    const marked = options()[at]?.dataset.is;
     const rest = found.total - found.cards.length;
     show(box,
       entities, hits,
@@ -56,8 +59,17 @@ export function searching(input, box, page) {
       !entities.length && !hits.length && h("p", { class: "quiet" }, "Nothing is found for that."));
     box.hidden = false;
     input.setAttribute("aria-expanded", "true");
-    at = -1;
+    shown = text;
+    at = options().findIndex((one) => one.dataset.is === marked);
+    if (at >= 0) mark(at);
     return undefined;
+  }
+
+  /** Go to what is marked, else to the first, of what was typed and not of what stood there before. */
+  async function choose() {
+    clearTimeout(waiting);
+    if (box.hidden || input.value.trim() !== shown) await look();
+    if (!box.hidden && input.value.trim() === shown) options()[Math.max(at, 0)]?.click();
   }
 
   input.addEventListener("input", () => {
@@ -70,10 +82,8 @@ export function searching(input, box, page) {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       mark(at + (event.key === "ArrowDown" ? 1 : at < 0 ? 0 : -1));
       event.preventDefault();
-    } else if (event.key === "Enter" && !box.hidden) {
-      const chosen = options()[Math.max(at, 0)];
-      chosen?.click();
-    } else if (event.key === "Escape") {
+    } else if (event.key === "Enter") page.attempt(choose);
+    else if (event.key === "Escape") {
       close();
       input.blur();
     }
