@@ -40,7 +40,7 @@ from agent.loading import LocalEmbedder, LocalLanguageModel, reward_weights
 from agent.ports import ChatTurn, RewardModel
 from agent.reward_cache import RewardCache
 from benchmarks.common import ROOT, parser, progress, write_results
-from benchmarks.purple_learning import Pool, learn, pool
+from benchmarks.purple_learning import Learners, Lesson, Pool, learners, pool
 from benchmarks.purple_outcomes import (
     REWARDS,
     Figures,
@@ -120,10 +120,11 @@ def main() -> None:
             setattr(given, name, quick if given.quick else full)
     if given.quick:
         given.tasks, given.generated, given.no_prompted = given.tasks[:2], 0, True
-    bench = Bench(given)
     figures: Figures = {}
-    for task in given.tasks:
-        figures |= {f"{task}.{key}": value for key, value in bench.measure(task).items()}
+    with learners() as learn:
+        bench = Bench(given, learn)
+        for task in given.tasks:
+            figures |= {f"{task}.{key}": value for key, value in bench.measure(task).items()}
     llm = None if given.no_prompted else LocalLanguageModel(bench.config)
     figures |= speed(bench.seen, bench.embedder, llm)
     figures |= verdicts(figures, given.tasks)
@@ -148,8 +149,9 @@ def main() -> None:
 class Bench:
     """The models, and what was measured so far."""
 
-    def __init__(self, given: Namespace) -> None:
+    def __init__(self, given: Namespace, learn: Learners) -> None:
         self.given = given
+        self.learn = learn
         self.config = replace(load_config(), llm=given.model)
         self.embedder = LocalEmbedder(self.config)
         self.encode = remembering(self.embedder)
@@ -225,17 +227,19 @@ class Bench:
         chosen: dict[str, dict[str, list[int]]] = {}
         for name, order in self.orders.items():
             chosen[name] = {c.key: list(order(c, listed[c.key]))[:CHOSEN] for c in measured}
-        for name, variant in VARIANTS.items():
-            rewards = [
-                np.array([REWARDS[variant.reward](c, one) for one in valued[c.key]])
-                for c in learned
-            ]
-            policy = learn(
-                variant.start(self.embedder.encode_tokens, self.embedder.dimension),
-                [pools[c.key] for c in learned], rewards, epochs=self.given.epochs,
-            )  # fmt: skip
-            chosen[name] = {c.key: best_places(policy, listed[c.key]) for c in measured}
-            progress(f"  {name} learned")
+        networks = self.learn([
+            Lesson(
+                variant.start(self.embedder.encode_tokens, self.embedder.dimension).network,
+                [pools[c.key] for c in learned],
+                [np.array([REWARDS[variant.reward](c, one) for one in valued[c.key]])
+                 for c in learned],
+                self.given.epochs,
+            )
+            for variant in VARIANTS.values()
+        ])  # fmt: skip
+        progress("  variants learned")
+        for name, network in zip(VARIANTS, networks, strict=True):
+            chosen[name] = {c.key: best_places(network, listed[c.key]) for c in measured}
         rng = np.random.default_rng(0)
         chosen["reversed"] = {key: places[::-1] for key, places in chosen[MAIN].items()}
         chosen["shuffled"] = {
@@ -307,9 +311,8 @@ def ids_of(case: Case, listed: Listed, places: Sequence[int] | Ints) -> list[str
     return [case.episode.view.memories[listed.rows[place]].id for place in places]
 
 
-def best_places(policy: Purple, listed: Listed) -> list[int]:
-    scores = policy.network.scores(listed.records)
-    return [int(place) for place in plackett.best(scores, policy.k)]
+def best_places(network: Propensities, listed: Listed) -> list[int]:
+    return [int(place) for place in plackett.best(network.scores(listed.records), CHOSEN)]
 
 
 if __name__ == "__main__":

@@ -10,14 +10,17 @@ gradient is that of the paper: z-scored rewards on the log-probability of Placke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
 
 import numpy as np
 
 from agent.adapters.gradients import TorchGradients
 from policies import plackett
-from policies.bandit import Listed, Purple
+from policies.bandit import Listed
 from policies.bandit_training import clipped
 from policies.network import Floats, Ints
 from policies.propensity import Propensities
@@ -53,40 +56,50 @@ def pool(listed: Listed, start: Propensities, k: int, count: int, seed: int) -> 
     return Pool(listed, profiles, chances)
 
 
-def learn(
-    policy: Purple,
-    pools: Sequence[Pool],
-    rewards: Sequence[Floats],
-    *,
-    epochs: int,
-    seed: int = 0,
-    on_step: Callable[[int, int], None] = lambda step, of: None,
-) -> Purple:
-    """The policy after ``epochs`` passes over the pools; ``rewards`` are those of the profiles."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesson:
+    """What one variant learns from: where it starts, and the profiles with their rewards."""
+
+    start: Propensities
+    pools: Sequence[Pool]
+    rewards: Sequence[Floats]
+    epochs: int
+    seed: int = 0
+
+
+def learn(lesson: Lesson) -> Propensities:
+    """The encoder after so many passes over the pools."""
     backward = TorchGradients()
-    start = policy.network.flat
-    worth = [plackett.z_scores(np.asarray(own, np.float64)) for own in rewards]
-    count = max(1, epochs * len(pools) // BATCH)
+    start, pools = lesson.start.flat, lesson.pools
+    worth = [plackett.z_scores(np.asarray(own, np.float64)) for own in lesson.rewards]
+    count = max(1, lesson.epochs * len(pools) // BATCH)
 
     def one(now: State[Propensities]) -> tuple[Floats, float, float]:
         total, gained = DECAY * (now.network.flat - start), 0.0
         for number in range(BATCH * now.step, BATCH * (now.step + 1)):
-            place = turn(seed, number, len(pools))
-            own = pools[place]
-            scores = now.network.scores(own.listed.records)
-            chances = np.array([plackett.log_probability(scores, p) for p in own.profiles])
-            weights = np.exp(np.minimum(chances - own.drawn, np.log(CLIP))) * worth[place]
-            pull = np.sum(
-                [
-                    w * plackett.gradient(scores, p)
-                    for w, p in zip(weights, own.profiles, strict=True)
-                ],
-                axis=0,
-            ) / len(weights)
-            total -= backward(now.network, own.listed.records, pull) / BATCH
-            gained += float(weights.mean()) / BATCH
-        on_step(now.step + 1, count)
+            place = turn(lesson.seed, number, len(pools))
+            own, rewards = pools[place], worth[place]
+
+            def pull(scores: Floats, own: Pool = own, rewards: Floats = rewards) -> Floats:
+                nonlocal gained
+                chances = np.array([plackett.log_probability(scores, p) for p in own.profiles])
+                weights = np.exp(np.minimum(chances - own.drawn, np.log(CLIP))) * rewards
+                gained += float(weights.mean()) / BATCH
+                pulls = [plackett.gradient(scores, p) for p in own.profiles]
+                return np.asarray(weights @ np.array(pulls) / len(weights))
+
+            total -= backward.through(now.network, own.listed.records, pull) / BATCH
         return clipped(total), gained, 0.0
 
-    now = descend(State.fresh(policy.network), one, count=count, rate=RATE, on_step=None)
-    return policy.with_network(now.network)
+    return descend(State.fresh(lesson.start), one, count=count, rate=RATE, on_step=None).network
+
+
+Learners = Callable[[Sequence[Lesson]], list[Propensities]]
+
+
+@contextmanager
+def learners(count: int = 2) -> Iterator[Learners]:
+    """Learns several lessons at a time, in worker processes of one thread each."""
+    # Spawned: the parent has threads of a language model, which a fork would not survive.
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as workers:
+        yield lambda lessons: list(workers.map(learn, lessons))

@@ -33,11 +33,19 @@ def section(path: Path) -> str:
     )
     listed = f"| figure | value |\n|---|---|\n{rows}\n" if rest else ""
     seeds = result["seeds"] if isinstance(result["seeds"], list) else [result["seeds"]]
+    command = f"`python -m benchmarks.{_module(name)}`"
     return (
-        f"## {name}\n\n`python -m benchmarks.{name}` at {result['revision'][:12]}; {config}"
+        f"## {name}\n\n{command} at {result['revision'][:12]}; {config}"
         f"{'; seeds ' + ', '.join(map(str, seeds)) if seeds else ''}\n\n"
         f"{grids}{listed}"
     )
+
+
+def _module(name: str) -> str:
+    """What wrote the results of this name: a part of a benchmark is named after the whole."""
+    while name and not (RESULTS.parent / f"{name}.py").exists():
+        name = name.rpartition("_")[0]
+    return name
 
 
 def _grids(

@@ -14,7 +14,8 @@ questions with their own preference among the candidates, the share where it has
 
 The first table has a cell for each model and form of prompt, over all questions; the second the
 sweeps of appendix A.1 around 5 samples of 20 tokens at temperature 0.7, over ``--side`` questions a
-kind. Rewards are kept in ``build/benchmarks/probe.db``: an interrupted run goes on where it was.
+kind. With cells left out (``--of 'MODEL FORM=0'``) the others go to ``rums_h1_some``. Rewards are
+kept in ``build/benchmarks/probe.db``: an interrupted run goes on where it was.
 """
 
 from __future__ import annotations
@@ -117,7 +118,9 @@ def main() -> None:
         "profile": PROFILE, "candidates": CANDIDATES, "samples": SAMPLES, "tokens": TOKENS,
         "temperature": TEMPERATURE, "bins": BINS, "tables": {"RUMS H1": COLUMNS},
     }  # fmt: skip
-    write_results("rums_h1", config, [0], figures)
+    # A run of some cells alone, such as one that takes longest, leaves the whole table as it is.
+    name = "rums_h1_some" if 0 in fewer.values() else "rums_h1"
+    write_results(name, config, [0], figures)
     for key, value in figures.items():
         if value is not None:
             print(f"{key:60} {value:.3f}")

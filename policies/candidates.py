@@ -266,7 +266,7 @@ class Candidates:
         vectors: NDArray[np.float32],
     ) -> None:
         """Write the part ``FIT`` of these rows into their states."""
-        found, asked, at = self._scores, self._wording, np.array(rows)
+        found, at = self._scores, np.array(rows)
         fused, cosines = found.score[at], self._cosines(vectors)
         covers = held @ self._weights
         columns = (

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.purple_learning import learn, pool
+from benchmarks.purple_learning import Lesson, learn, pool
 from benchmarks.purple_outcomes import Measured, Outcome, chosen, outcome, summary, verdicts
 from benchmarks.purple_selectors import ORDERS, STRIDE, averaged, switched
 from benchmarks.purple_tasks import Case, folds
@@ -85,13 +85,13 @@ def test_a_pool_teaches_what_its_rewards_say():
         np.array([float(row in [one.rows[p] for p in profile]) for profile in own.profiles])
         for one, own in zip(lists, pools, strict=True)
     ]
-    better = learn(policy, pools, worth, epochs=60)
+    better = learn(Lesson(policy.network, pools, worth, epochs=60))
 
     def share(network: Propensities) -> float:
         firsts = [one.rows[plackett.best(network.scores(one.records), 1)[0]] for one in lists]
         return float(np.mean([first == row for first in firsts]))
 
-    assert share(better.network) == 1.0 > share(policy.network)
+    assert share(better) == 1.0 > share(policy.network)
 
 
 def test_verdicts_count_tasks_that_beat_every_baseline():

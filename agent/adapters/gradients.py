@@ -6,6 +6,7 @@ with sentence-transformers; it is imported here and at the first training only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -25,21 +26,24 @@ class TorchGradients:
 
     def __call__(self, network: Propensities, records: Records, pull: Floats) -> Floats:
         """The gradient of ``scores @ pull`` in the weights, in the order of ``network.flat``."""
+        return self.through(network, records, lambda scores: pull)
+
+    def through(
+        self, network: Propensities, records: Records, pull: Callable[[Floats], Floats]
+    ) -> Floats:
+        """The same where the pull comes from the scores themselves: they are reckoned once."""
         torch = self._torch
         threads = torch.get_num_threads()
         torch.set_num_threads(1)  # so small that threads would only wait for each other
         try:
-            return self._gradient(network, records, pull)
+            flat = torch.from_numpy(network.flat.astype(np.float32)).requires_grad_()
+            read = {f.name: torch.from_numpy(getattr(records, f.name)) for f in fields(records)}
+            # Tensors stand in for arrays: forward knows what both can do.
+            scores = forward(named(flat, network), replace(records, **read), network, self)
+            pulls = pull(np.asarray(scores.detach(), np.float64))
+            (scores * torch.from_numpy(pulls.astype(np.float32))).sum().backward()
         finally:
             torch.set_num_threads(threads)
-
-    def _gradient(self, network: Propensities, records: Records, pull: Floats) -> Floats:
-        torch = self._torch
-        flat = torch.from_numpy(network.flat.astype(np.float32)).requires_grad_()
-        read = {f.name: torch.from_numpy(getattr(records, f.name)) for f in fields(records)}
-        # Tensors stand in for arrays: forward knows what both can do.
-        scores = forward(named(flat, network), replace(records, **read), network, self)
-        (scores * torch.from_numpy(pull.astype(np.float32))).sum().backward()
         return np.asarray(flat.grad, np.float64)
 
     def exp(self, x: Any) -> Any:
