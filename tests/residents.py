@@ -34,7 +34,7 @@ def started(
     finally:
         if child.poll() is None:
             child.terminate()
-        child.wait(20)
+        child.wait(60)
         for stream in (child.stdout, child.stderr):
             if stream:
                 stream.close()
@@ -49,7 +49,7 @@ def client_of(home: Path) -> Client:
 
 def settle(home: Path) -> None:
     """Wait until nothing waits any more."""
-    client, deadline = client_of(home), time.monotonic() + 30
+    client, deadline = client_of(home), time.monotonic() + 60
     while client.running().queue:
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -269,6 +269,6 @@ def test_it_speaks_with_the_resident_process_while_that_is_up(own_home: Path):
         talk.take(f"/private Do you know {SECRET}?")
         assert session.graph.turns.last() == () and session.graph.sources.list() == ()
         child.terminate()
-        child.wait(20)
+        child.wait(60)
         assert talk._answering() is session
         assert SECRET.encode() not in bytes_of(own_home)

@@ -85,7 +85,7 @@ def test_showing_goes_on_until_it_is_stopped(own_home: Path, monkeypatch: pytest
     monkeypatch.setattr(desktop, "LOOK_S", 0.05)
     watching = threading.Thread(target=keep_showing, args=(load_config(), stop, show))
     watching.start()
-    watching.join(20)
+    watching.join(60)
     assert not watching.is_alive()
     assert shown == [f"Dinner with Laura, {soon:%H:%M}"]
 

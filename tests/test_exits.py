@@ -12,7 +12,8 @@ from tests.residents import ROOT
 def test_sigterm_is_one_line_and_its_own_code():
     code = (
         "import time; from cli.exits import exit_code; "
-        "print('ready', flush=True); raise SystemExit(exit_code(lambda: time.sleep(60), []))"
+        "run = lambda: (print('ready', flush=True), time.sleep(60)); "
+        "raise SystemExit(exit_code(run, []))"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code],
@@ -22,10 +23,7 @@ def test_sigterm_is_one_line_and_its_own_code():
         text=True,
     ) as child:
         assert child.stdout is not None and child.stdout.readline()
-        import time
-
-        time.sleep(0.3)
         child.send_signal(signal.SIGTERM)
-        _, said = child.communicate(timeout=20)
+        _, said = child.communicate(timeout=60)
     assert child.returncode == 143
     assert said == "memlane: told to end; what was stored is whole, run it again\n"

@@ -199,7 +199,7 @@ def test_watched_folders_are_taken_in(own_home: Path, tmp_path: Path, memlane):
         (folder / "ana.vcf").write_text(
             "BEGIN:VCARD\nVERSION:3.0\nFN:Ana Silva\nTEL:+351 912 345 678\nEND:VCARD\n"
         )
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while "Ana" not in memlane("memories", "list").out:
             assert time.monotonic() < deadline, memlane("watch", "--list").out
             time.sleep(0.2)

@@ -91,7 +91,7 @@ def test_sigterm_in_the_middle_of_an_answer_ends_it_in_order(own_home: Path):
         while not words:
             time.sleep(0.01)
         child.send_signal(signal.SIGTERM)
-        assert child.wait(10) == 0
+        assert child.wait(60) == 0
         talking.join()
     assert len(told) == 1 and "\n" not in told[0]
     assert not Place(own_home).socket.exists()
@@ -142,7 +142,7 @@ def test_two_at_once_one_wins_and_the_other_says_so(own_home: Path):
             assert "memlane is up already" in second.stderr and str(first.pid) in second.stderr
         finally:
             first.send_signal(signal.SIGINT)
-            assert first.wait(20) == 0
+            assert first.wait(60) == 0
 
 
 def test_sigterm_in_the_middle_of_an_ingest_loses_and_repeats_nothing(
@@ -156,7 +156,7 @@ def test_sigterm_in_the_middle_of_an_ingest_loses_and_repeats_nothing(
         child.send_signal(signal.SIGTERM)
         with pytest.raises(ResidentGone, match=r"^The resident process [^\n]*$"):
             assert len(list(reports)) < count - 1
-        assert child.wait(10) == 0
+        assert child.wait(60) == 0
     with started(own_home):
         assert len(list(client_of(own_home).ingest([folder]))) == count
         settle(own_home)

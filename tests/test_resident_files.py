@@ -96,7 +96,7 @@ def test_a_port_is_on_loopback_and_wants_the_token(own_home: Path):
         def status(headers: dict[str, str]) -> int:
             request = urllib.request.Request(address, body, headers)
             try:
-                with urllib.request.urlopen(request, timeout=20) as answer:
+                with urllib.request.urlopen(request, timeout=60) as answer:
                     return int(answer.status)
             except urllib.error.HTTPError as error:
                 with error:

@@ -346,7 +346,7 @@ def test_ctrl_c_while_waiting_closes_the_stream_at_once(broken: Broken):
         with pytest.raises(KeyboardInterrupt):
             model.chat(HELLO, max_tokens=5)
         assert time.monotonic() - began < 2
-        assert broken.gone.wait(2), "the server hears that nobody listens"
+        assert broken.gone.wait(30), "the server hears that nobody listens"
 
 
 def test_a_server_that_ignores_grammars_is_told_apart(broken: Broken):

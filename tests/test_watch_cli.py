@@ -53,7 +53,7 @@ def test_in_the_foreground_it_ends_by_a_signal(tmp_path: Path, own_home: Path):
         time.sleep(0.1)
     time.sleep(1)
     process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert f'"path": "{notes}"' in out
 

@@ -354,11 +354,11 @@ def running(folder: Folder, **settings: float) -> Iterator[list[str]]:
         yield told
     finally:
         stop.set()
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
 
 
-def until(true: Callable[[], bool], seconds: float = 20) -> None:
+def until(true: Callable[[], bool], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "it took too long"
@@ -416,7 +416,7 @@ def test_killed_again_and_again_nothing_is_lost_or_repeated(tmp_path: Path):
         if done == count and not waiting:
             break
     process.send_signal(signal.SIGTERM)
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     process.stdout.close()
     with MemoryGraph.open(home) as graph:
         texts = [memory.text for memory in graph.memories.list()]
