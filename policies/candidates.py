@@ -124,6 +124,8 @@ class Candidates:
         """Choose a candidate; what is linked with it or was told beside it comes in."""
         self._open[place] = False
         self.chosen.append(place)
+        if len(self.chosen) >= self._budget:
+            return  # nothing is left to decide
         row = self.rows[place]
         linked = [other for other in self.view.linked(row) if other not in self._place]
         if len(linked) > 1:
