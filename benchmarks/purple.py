@@ -18,11 +18,12 @@ spread.
   its standard error (paired).
 
 ``purple`` starts at the shipped weights; ``purple (fresh)`` and the ablations start untrained,
-``paper's form`` also without the retriever's signs; ``reversed`` and ``shuffled`` show what the
-order of the chosen is worth (section 5.3). ``questions_per_s`` is selection alone, from the text of
-a question with the memories' vectors there: ``purple`` with the candidates' tokens kept and, as
-``purple (cold)``, with none. Rewards are kept in ``build/benchmarks/purple.db``: an interrupted run
-goes on.
+``paper's form`` also without the retriever's signs; ``metric reward`` learns from the quality
+instead of the likelihood (section 5.2). ``reversed`` and ``shuffled`` show what the order of the
+chosen is worth (section 5.3). ``tasks_won by`` a variant: where it beats every baseline of the
+paper. ``questions_per_s`` is selection alone, from the text of a question with the memories'
+vectors there: ``purple`` with the candidates' tokens kept and, as ``purple (cold)``, with none.
+Rewards are kept in ``build/benchmarks/purple.db``: an interrupted run goes on.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from agent.reward_cache import RewardCache
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.purple_learning import Learners, Lesson, Pool, learners, pool
 from benchmarks.purple_outcomes import (
+    CHOICE,
     REWARDS,
     Figures,
     Measured,
@@ -94,6 +96,7 @@ VARIANTS: Mapping[str, Variant] = {
     "without cross-attention": Variant(cross=False),
     "without transformer": Variant(layers=0),
     "metric reward": Variant(reward="metric"),
+    "metric reward (shipped)": Variant(shipped=True, reward="metric"),
     "choice reward": Variant(shipped=True, reward="choice"),
 }
 MAIN = "purple"
@@ -106,7 +109,12 @@ def main() -> None:
     options.set_defaults(seeds=3)
     options.add_argument("--tasks", nargs="+", choices=list(TASKS), default=list(TASKS))
     options.add_argument("--model", default=MODEL, help="of rewards and answers: name or GGUF path")
-    options.add_argument("--questions", type=int, help=f"of a task ({QUESTIONS})")
+    options.add_argument(
+        "--questions",
+        type=int,
+        help=f"of a task ({QUESTIONS}); of the two sets of choosing half of them each",
+    )
+    options.add_argument("--draw", type=int, default=0, help="seed of which questions are asked")
     options.add_argument("--profiles", type=int, help=f"valued for a question ({PROFILES})")
     options.add_argument("--epochs", type=int, help=f"over the pools ({EPOCHS})")
     options.add_argument("--answer-model", help="measures the same selections with another model")
@@ -127,14 +135,14 @@ def main() -> None:
             figures |= {f"{task}.{key}": value for key, value in bench.measure(task).items()}
     llm = None if given.no_prompted else LocalLanguageModel(bench.config)
     figures |= speed(bench.seen, bench.embedder, llm)
-    figures |= verdicts(figures, given.tasks)
+    figures |= verdicts(figures, given.tasks, list(VARIANTS))
     config = {
         "quick": given.quick, "data": given.data, "model": given.model,
         "answer_model": given.answer_model, "tasks": given.tasks, "questions": given.questions,
-        "profiles": given.profiles, "epochs": given.epochs, "folds": given.seeds,
-        "generated": given.generated,
+        "draw": given.draw, "profiles": given.profiles, "epochs": given.epochs,
+        "folds": given.seeds, "generated": given.generated,
         "tables": {
-            "Selectors": ["quality", "quality_sd", "loglik", "loglik_sd", "gap", "gap_sd",
+            "Selectors": ["quality", "quality_sd", "loglik", "loglik_sd", "gap", "gap_se",
                           "token_f1", "token_f1_sd"],
             "Speed": ["questions_per_s", "prompts_per_answer"],
         },
@@ -173,7 +181,8 @@ class Bench:
     def measure(self, task: str) -> Figures:
         """Every selector on one task."""
         given = self.given
-        asked = cases(task, given.data, given.questions, self.encode)
+        count = given.questions // 2 if task in CHOICE else given.questions
+        asked = cases(task, given.data, count, self.encode, given.draw)
         self.seen += asked
         fresh = VARIANTS["purple (fresh)"].start(
             self.embedder.encode_tokens, self.embedder.dimension

@@ -112,24 +112,35 @@ def gap(found: Sequence[Measured], name: str) -> tuple[float, float]:
     return float(apart.mean()), float(apart.std(ddof=1) / np.sqrt(len(apart)))
 
 
-def verdicts(figures: Mapping[str, float | int | None], sets: Sequence[str]) -> Figures:
-    """On how many tasks ``purple`` beats every baseline, and whether it is ever well below dense.
+def verdicts(
+    figures: Mapping[str, float | int | None], sets: Sequence[str], ours: Sequence[str] = (MAIN,)
+) -> Figures:
+    """On how many tasks each of ``ours`` beats every baseline; whether ``purple`` is ever well
+    below dense.
 
     The two sets of choosing count as one task, by the mean of their qualities.
     """
     tasks = [[name] for name in sets if name not in CHOICE]
     if choice := [name for name in sets if name in CHOICE]:
         tasks.append(choice)
-    won = 0
-    for names in tasks:
-        others = {b for b in BASELINES if f"{names[0]}.{b}.quality" in figures}
-        won += all(_mean(figures, names, MAIN) > _mean(figures, names, b) for b in others)
+
+    def won(name: str) -> int:
+        return sum(
+            all(
+                _mean(figures, names, name) > _mean(figures, names, other)
+                for other in BASELINES
+                if f"{names[0]}.{other}.quality" in figures
+            )
+            for names in tasks
+        )
+
     below = [
         (figures[f"{name}.dense.gap"] or 0.0) < -(figures[f"{name}.dense.quality_sd"] or 0.0)
         for name in sets
     ]
     return {
-        "tasks_won": won,
+        "tasks_won": won(MAIN),
+        **{f"tasks_won by {name}": won(name) for name in ours if name != MAIN},
         "tasks": len(tasks),
         "sets_below_dense_by_more_than_the_spread": sum(below),
     }
