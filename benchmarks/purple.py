@@ -147,11 +147,16 @@ def main() -> None:
             "Speed": ["questions_per_s", "prompts_per_answer"],
         },
     }  # fmt: skip
-    name = "purple" if given.answer_model is None else "purple_answers"
-    write_results(name, config, list(range(given.seeds)), figures)
+    write_results(result_name(given), config, list(range(given.seeds)), figures)
     for key, value in figures.items():
         if key.endswith(("quality", "gap", "questions_per_s")) or key.count(".") < 2:
             print(f"{key:50} {value if value is None else format(value, '.4f')}")
+
+
+def result_name(given: Namespace) -> str:
+    """Another draw of questions is a result of its own: neither replaces the other."""
+    name = "purple" if given.answer_model is None else "purple_answers"
+    return f"{name}_draw_{given.draw}" if given.draw else name
 
 
 class Bench:

@@ -2,61 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from agent.config import load_config
-from agent.loading import LocalEmbedder
 from agent.personas.by_hand import correct
 from agent.personas.grouping import groups
 from agent.personas.guards import supporters, well_formed
-from agent.personas.refreshing import Refreshed, refresh
-from agent.ports import ChatTurn, Embedder
-from agent.resident.desk import Desk
+from agent.personas.refreshing import refresh
+from agent.ports import Embedder
 from agent.session import Session
 from agent.transfer.exporting import export_jsonl
 from policies.base import Choice
 from store.errors import UnknownId
 from store.graph import MemoryGraph
-from store.journal import Expire, Forget, Insert
+from store.journal import Expire, Forget
 from store.personas import Layer, Standing
-from store.types import Draft, Memory
+from store.types import Memory
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.exports import take_in
 from tests.forgetting import nothing_left
+from tests.refining import LINE, RUNNING, Refiner, tell
 
-RUNNING = (
-    "I run along the canal every Sunday.",
-    "I run races, such as the half marathon in May.",
-    "I run trails in my new running shoes.",
-)
 FOOD = ("I cook vegetarian food at home.", "I love vegetarian restaurants.")
-LINE = "I run regularly and train for races."
-
-
-class Refiner(ScriptedModel):
-    """Distils what is about running, induces one line, and finds it likely."""
-
-    distilled = LINE
-    induced = "1. I take care of my health."
-
-    def reply_to(self, turns: Sequence[ChatTurn]) -> str:
-        asked = turns[-1].content
-        if asked.startswith("Known:"):
-            return self.induced
-        if "Statement:" in asked:
-            return "yes"
-        return self.distilled if "run" in asked else "I enjoy vegetarian food."
-
-
-def tell(graph: MemoryGraph, *texts: str, subclass: str = "preference.sports") -> list[str]:
-    entries = graph.apply([Insert(Draft(text, subclass, NOW)) for text in texts], at=NOW)
-    return [entry.memory for entry in entries]
 
 
 @pytest.fixture
@@ -321,82 +292,3 @@ def test_groups_grow_at_their_end(session: Session):
     before = slots()
     tell(session.graph, *FOOD, "I run in the hills on Saturdays.")
     assert slots()[: len(before)] == before
-
-
-# ---- in the background --------------------------------------------------------------------
-
-
-class Freeable(Refiner):
-    """The scripted model as the resident process keeps one."""
-
-    loaded = True
-
-    def free(self) -> None:
-        self.loaded = False
-
-
-@pytest.mark.parametrize(("waits", "expected"), [("", True), ("on battery", False)])
-def test_the_resident_process_refines_when_nobody_waits(
-    own_home: Path,
-    embedder: LocalEmbedder,
-    monkeypatch: pytest.MonkeyPatch,
-    waits: str,
-    expected: bool,
-):
-    monkeypatch.setattr("agent.resident.desk.REFINE_S", 0.01)
-    with MemoryGraph.open(own_home) as graph:
-        tell(graph, *RUNNING)
-    desk = Desk(load_config(now=NOW), llm=Freeable(), embedder=embedder, why_wait=lambda: waits)
-
-    async def work() -> bool:
-        task = asyncio.create_task(desk.refine())
-        try:
-            for _ in range(400 if expected else 10):
-                await asyncio.sleep(0.02)
-                with MemoryGraph.open(own_home) as graph:
-                    if graph.personas.lines(NOW, Layer.DISTILLED):
-                        return True
-            return False
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-    try:
-        assert asyncio.run(work()) is expected
-    finally:
-        assert desk.close()
-
-
-def test_the_resident_process_looks_again_only_after_a_change(
-    own_home: Path, embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("agent.resident.desk.REFINE_S", 0.01)
-    looks: list[int] = []
-
-    def look(session: Session, *, limit: int | None = None) -> Refreshed:
-        looks.append(limit or 0)
-        return Refreshed((), 0, 0, 0, "")
-
-    monkeypatch.setattr("agent.resident.desk.refresh", look)
-    desk = Desk(load_config(now=NOW), llm=Freeable(), embedder=embedder, why_wait=lambda: "")
-
-    async def work() -> None:
-        task = asyncio.create_task(desk.refine())
-        try:
-            for expected in (1, 2):
-                for _ in range(400):
-                    await asyncio.sleep(0.02)
-                    if len(looks) >= expected:
-                        break
-                await asyncio.sleep(0.2)  # twenty times as long as it lies between two looks
-                assert len(looks) == expected
-                with MemoryGraph.open(own_home) as graph:
-                    tell(graph, RUNNING[0])
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-    try:
-        asyncio.run(work())
-    finally:
-        assert desk.close()

@@ -71,6 +71,15 @@ def standing(home: Path, text: str) -> bool:
         return any(m.status == "current" for m in graph.memories.saying(text))
 
 
+def search_and_mark(page: Page, typed: str) -> None:
+    """Search by keys and mark the second of what is found."""
+    page.keyboard.press("/")
+    page.keyboard.type(typed)
+    page.wait_for_selector(".hits .entity")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+
+
 def test_it_is_walked_searched_edited_and_undone(page: Page, sample: Path):
     # The code of the link is gone from the address, and from where 'back' leads.
     assert page.url.count("#") == 0 and page.url.endswith("/")
@@ -85,11 +94,7 @@ def test_it_is_walked_searched_edited_and_undone(page: Page, sample: Path):
     page.wait_for_selector(".trail strong:text('Crowne Plaza')")
     assert "Crowne" not in page.url and page.title() == "memlane"
 
-    page.keyboard.press("/")
-    page.keyboard.type("thund")
-    page.wait_for_selector(".hits .entity")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
+    search_and_mark(page, "thund")
     page.keyboard.press("Enter")
     page.wait_for_selector(".saying:text('Mia is afraid of thunder.')")
     assert "told" in page.locator(".facts").inner_text().lower()
@@ -174,11 +179,7 @@ def test_both_halves_change_together(page: Page):
 
 
 def test_what_is_marked_stays_marked_while_one_types_on(page: Page):
-    page.keyboard.press("/")
-    page.keyboard.type("thun")
-    page.wait_for_selector(".hits .entity")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
+    search_and_mark(page, "thun")
     with page.expect_response("**/api/search"):
         page.keyboard.type("d")
     page.keyboard.press("Enter")
