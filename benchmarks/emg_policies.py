@@ -13,10 +13,11 @@ reminders. ``autofill`` is the share of form fields that the product fills with 
 holds; no policy takes part in that.
 
 *Ratios* compare the walks with the best other policy of this run in each figure, the oracle apart:
-``over_best`` at the product's K, ``over_any_k`` whatever its K. Where most questions need a single
-memory, K = 1 is a baseline that knows so. ``prompt_share`` is of the prompt of top-k at 20,
-``oracle_share`` of the oracle's answers. Figures of answers are means over seeds, ``_sd`` their
-standard deviation.
+``over_best`` at the product's K, ``over_any_k`` whatever its K, ``over_fixed`` at the product's K
+without those that learn too. Where most questions need a single memory, K = 1 is a baseline that
+knows so. ``prompt_share`` is of the prompt of top-k at 20, ``notes_share`` of the memories in it
+alone: its instructions are some 200 tokens whatever is chosen. ``oracle_share`` is of the oracle's
+answers. Figures of answers are means over seeds, ``_sd`` their standard deviation.
 """
 
 from __future__ import annotations
@@ -57,8 +58,11 @@ OTHER_KS = (1, 2, 3, 10, 20)
 LONG = "top-k@20"
 PROMPTED = ("picked", "decomposed")
 """Policies that ask a language model for every question; the second one can do without."""
-COMPARED = ("over_best_f1", "over_any_k_f1", "over_best_token_f1", "over_best_right",
-            "prompt_share", "oracle_share_token_f1", "oracle_share_right")  # fmt: skip
+LEARNED = ("purple", "rums-binary", "rums-multi")
+"""memlane's other selectors that learn: no fixed way to choose, and no baseline of EMG-RAG's."""
+COMPARED = ("over_best_f1", "over_any_k_f1", "over_fixed_f1", "over_best_token_f1",
+            "over_best_right", "over_fixed_token_f1", "over_fixed_right", "prompt_share",
+            "notes_share", "oracle_share_token_f1", "oracle_share_right")  # fmt: skip
 MEASURED_APART = ("picked", "rums-direct")
 """They ask a model for every question: one below, on few; the other in ``rums_h2``."""
 QUICK = {"locomo": 1, "memdaily_zh": 30}
@@ -244,12 +248,15 @@ def compared(figures: Mapping[str, float | int | None]) -> Figures:
         for figure in ("f1", "token_f1", "right"):
             among = at_k & on_all if figure == "f1" else at_k
             found[f"{walk}.over_best_{figure}"] = over(of(walk, figure), best(among, figure))
+            fixed = among - {*LEARNED}
+            found[f"{walk}.over_fixed_{figure}"] = over(of(walk, figure), best(fixed, figure))
         found[f"{walk}.over_any_k_f1"] = over(of(walk, "f1"), best(on_all, "f1"))
         for figure in ("token_f1", "right"):
             share = over(of(walk, figure), of("oracle", figure))
             found[f"{walk}.oracle_share_{figure}"] = share
-        tokens = over(of(walk, "prompt_tokens"), of(LONG, "prompt_tokens"))
-        found[f"{walk}.prompt_share"] = tokens
+        for part in ("prompt", "notes"):
+            tokens = over(of(walk, f"{part}_tokens"), of(LONG, f"{part}_tokens"))
+            found[f"{walk}.{part}_share"] = tokens
     return {key: value for key, value in found.items() if value is not None}
 
 

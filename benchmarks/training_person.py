@@ -44,6 +44,7 @@ def main() -> None:
         given.policies, given.memories = given.policies[-1:], 60
         config = replace(config, reward_llm="smollm2-135m")
         plan = replace(plan, warm_start=20, episodes=1)
+    setting = settings(config, given.memories, given.quick)
     told = memories(given.memories)
     figures: Figures = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +58,8 @@ def main() -> None:
                     found = trained(session, own, pairs=0 if given.quick else PAIRS)
                     figures |= {f"{name}.{key}": value for key, value in found.items()}
                     progress(f"seed {seed}, {name}: {found}")
-    write_results("training_person", settings(config, given.memories, given.quick), [0], figures)
+                    # After each policy, as all of them take more than an hour.
+                    write_results("training_person", setting, list(range(seed + 1)), figures)
 
 
 def settings(config: Config, count: int, quick: bool) -> dict[str, object]:
