@@ -182,12 +182,10 @@ def persona(data: Path, count: int, encode: Encode, rng: np.random.Generator) ->
 def survey(data: Path, count: int, encode: Encode, rng: np.random.Generator) -> Iterator[Case]:
     """One question a person; records are their answers to 20 others."""
     folder = data / "opinionqa_slice"
-    bank = {
-        row["qid"]: row
-        for row in json.loads(
-            (folder / "question_bank_with_distributions.json").read_text(encoding="utf-8")
-        )
-    }
+    rows = json.loads(
+        (folder / "question_bank_with_distributions.json").read_text(encoding="utf-8")
+    )
+    bank = {row["qid"]: row for row in rows if len(row["choice"]) > 1}  # else nothing is chosen
     people = [json.loads(line) for line in _lines(folder / "user_answers.jsonl")]
     people = [p for p in people if len([a for a in p["answers"] if a[0] in bank]) > ANSWERED]
     for place in rng.permutation(len(people))[:count].tolist():

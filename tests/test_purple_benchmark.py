@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from benchmarks.purple_learning import Lesson, learn, pool
 from benchmarks.purple_outcomes import Measured, Outcome, chosen, outcome, summary, verdicts
 from benchmarks.purple_selectors import ORDERS, STRIDE, averaged, switched
-from benchmarks.purple_tasks import Case, folds
+from benchmarks.purple_tasks import Case, cases, folds
 from policies import plackett
 from policies.propensity import Propensities
 from tests.test_bandit import episode, purple
@@ -34,6 +37,23 @@ def test_every_question_is_measured_once_and_never_by_who_saw_its_group():
         assert len(learned) + len(held) == len(asked)
         measured += [c.key for c in held]
     assert sorted(measured) == sorted(c.key for c in asked)
+
+
+def test_a_question_with_one_answer_to_choose_is_not_asked(tmp_path: Path):
+    """Such a row came as free text: its log-probability was taken for an accuracy."""
+    folder = tmp_path / "opinionqa_slice"
+    folder.mkdir()
+    bank = [{"qid": f"q{n}", "question": f"Is it {n}?", "choice": ["yes", "no"][: 1 + (n > 2)]}
+            for n in range(30)]  # fmt: skip
+    (folder / "question_bank_with_distributions.json").write_text(json.dumps(bank))
+    people = [{"user_id": n, "answers": [[row["qid"], 0] for row in bank]} for n in range(9)]
+    (folder / "user_answers.jsonl").write_text("".join(json.dumps(p) + "\n" for p in people))
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        return np.ones((len(texts), 4), np.float32) / 2
+
+    asked = cases("survey", tmp_path, 9, encode, 0)
+    assert len(asked) == 9 and {len(c.options) for c in asked} == {2}
 
 
 def test_the_prompt_keeps_the_order_of_the_chosen_and_without_any_only_asks():
