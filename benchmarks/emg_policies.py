@@ -18,7 +18,7 @@ without those that learn too. Where most questions need a single memory, K = 1 i
 knows so. ``prompt_share`` is of the prompt of top-k at 20, ``notes_share`` of the memories in it
 alone: its instructions are some 200 tokens whatever is chosen. ``oracle_share`` is of the oracle's
 answers. Figures of answers are means over seeds, ``_sd`` their standard deviation.
-With some of the ``--sets`` alone, results go to ``emg_policies_some``.
+With some of the ``--sets`` alone, the results are named after these.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def main() -> None:
         },
     }  # fmt: skip
     whole = given.quick or set(given.sets) == set(SETS)
-    name = "emg_policies" if whole else "emg_policies_some"
+    name = "_".join(["emg_policies", *([] if whole else given.sets)])
     write_results(name, told, list(range(given.seeds)), figures)
     for key, value in figures.items():
         if key.endswith((".f1", ".token_f1", ".right", *COMPARED)) and value is not None:
