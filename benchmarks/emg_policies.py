@@ -18,7 +18,7 @@ without those that learn too. Where most questions need a single memory, K = 1 i
 knows so. ``prompt_share`` is of the prompt of top-k at 20, ``notes_share`` of the memories in it
 alone: its instructions are some 200 tokens whatever is chosen. ``oracle_share`` is of the oracle's
 answers. Figures of answers are means over seeds, ``_sd`` their standard deviation.
-With some of the ``--sets`` alone, the results are named after these.
+A run of some ``--sets`` or ``--policies`` goes to ``emg_policies_NAME`` by ``--part NAME``.
 """
 
 from __future__ import annotations
@@ -96,6 +96,7 @@ def main() -> None:
     options.add_argument("--policies", nargs="+", choices=list(POLICIES), default=list(POLICIES))
     options.add_argument("--lives", type=int, default=8, help="simulated lives of each bank")
     options.add_argument("--answers", type=int, help="questions a seed and set (5; quick: none)")
+    options.add_argument("--part", help="names the results of a run of some sets or policies")
     given = options.parse_args()
     if given.answers is None:
         given.answers = 0 if given.quick else 5
@@ -115,8 +116,7 @@ def main() -> None:
             "Against the best other policy": COMPARED,
         },
     }  # fmt: skip
-    whole = given.quick or set(given.sets) == set(SETS)
-    name = "_".join(["emg_policies", *([] if whole else given.sets)])
+    name = f"emg_policies_{given.part}" if given.part else "emg_policies"
     write_results(name, told, list(range(given.seeds)), figures)
     for key, value in figures.items():
         if key.endswith((".f1", ".token_f1", ".right", *COMPARED)) and value is not None:
