@@ -61,3 +61,11 @@ class NotRemembered(MemlaneError):
 
 class NotAllowed(MemlaneError):
     """Another program asks for what the person has not allowed it."""
+
+
+def of_kind(name: str) -> type[MemlaneError]:
+    """The error of this name among those whose modules are loaded; else ``MemlaneError``."""
+    kinds: list[type[MemlaneError]] = [MemlaneError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    return next((kind for kind in kinds if kind.__name__ == name), MemlaneError)

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import h11
 
-import agent.errors  # noqa: F401 - its errors have to be known to be raised again
 from agent.config import Config
+from agent.errors import of_kind
 from agent.resident.codec import decode, encode
 from agent.resident.place import Place, holder, is_mine
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply
@@ -321,8 +321,4 @@ def _gone() -> ResidentGone:
 
 def _error(said: Mapping[str, str]) -> MemlaneError:
     """The error that the process met, as its own kind: exit codes depend on it."""
-    kinds: list[type[MemlaneError]] = [MemlaneError]
-    for kind in kinds:
-        kinds += kind.__subclasses__()
-    named = {kind.__name__: kind for kind in kinds}
-    return named.get(said["kind"], MemlaneError)(said["message"])
+    return of_kind(said["kind"])(said["message"])
