@@ -14,8 +14,9 @@ questions with their own preference among the candidates, the share where it has
 
 The first table has a cell for each model and form of prompt, over all questions; the second the
 sweeps of appendix A.1 around 5 samples of 20 tokens at temperature 0.7, over ``--side`` questions a
-kind. With cells left out (``--of 'MODEL FORM=0'``) the others go to ``rums_h1_some``. Rewards are
-kept in ``build/benchmarks/probe.db``: an interrupted run goes on where it was.
+kind, of each model. With cells left out (``--of 'MODEL FORM=0'``) the others go to
+``rums_h1_some``, and with all of them left out the sweeps go to ``rums_h1_sweep``. Rewards are kept
+in ``build/benchmarks/probe.db``: an interrupted run goes on where it was.
 """
 
 from __future__ import annotations
@@ -85,16 +86,19 @@ def main() -> None:
         "--of", nargs="*", default=[], metavar="'MODEL FORM=N'", help="a cell of fewer; 0: left out"
     )
     options.add_argument("--personamem", type=int, default=40, help="questions of personamem")
-    options.add_argument("--side", type=int, default=30, help="questions a kind, sweeps")
+    options.add_argument(
+        "--side", type=int, nargs="+", default=[30, 20], help="questions a kind, sweeps, by model"
+    )
     given = options.parse_args()
     if given.quick:
         given.models, given.forms = given.models[:1], given.forms[:1]
-        given.all, given.side, given.personamem = 6, 2, 2
+        given.all, given.side, given.personamem = 6, [2], 2
     fewer = {cell: int(count) for cell, _, count in (one.rpartition("=") for one in given.of)}
     figures: Figures = {}
     with open_session(load_config()) as models:
         puts = questions(given, models)
-        figures |= learned(puts, models)
+        if cells := any(fewer.get(f"{m} {f}", 1) for m in given.models for f in given.forms):
+            figures |= learned(puts, models)
     for n, name in enumerate(given.models):
         with open_rewards(name) as rewards:
             for form in given.forms:
@@ -106,12 +110,13 @@ def main() -> None:
                 found = signals(rewards, cell, form, BASE, f"{name} {form}")
                 title = f"{name} {form}".replace(".", "_")  # a dot parts the names of figures
                 figures |= named(title, base_figures(cell, found))
-            if not n and given.side:
-                few = firsts([put for put in puts if put.set != "personamem"], given.side)
+            side = given.side[n] if n < len(given.side) else 0
+            if few := firsts([put for put in puts if put.set != "personamem"], side):
+                of = "sweep" if not n else f"sweep {name}".replace(".", "_")
                 for title, settings in SWEEP.items():
                     found = signals(rewards, few, "plain", settings, f"{name} {title}")
-                    own = separation(few, found[:, 0]) | owned(few, found[:, 2])
-                    figures |= {f"sweep.{title}.{k}": v for k, v in own.items()}
+                    rows = separation(few, found[:, 0]) | owned(few, found[:, 2])
+                    figures |= {f"{of}.{title}.{k}": v for k, v in rows.items()}
     config = {
         "quick": given.quick, "models": given.models, "forms": given.forms, "all": given.all,
         "fewer": fewer, "side": given.side, "personamem": given.personamem,
@@ -120,6 +125,7 @@ def main() -> None:
     }  # fmt: skip
     # A run of some cells alone, such as one that takes longest, leaves the whole table as it is.
     name = "rums_h1_some" if 0 in fewer.values() else "rums_h1"
+    name = name if cells else "rums_h1_sweep"
     write_results(name, config, [0], figures)
     for key, value in figures.items():
         if value is not None:
