@@ -1,4 +1,6 @@
-"""Many memories of invented lives, each with messages that change it, for the figures at scale.
+"""Many memories of invented lives, for the figures at scale.
+
+With each go messages that change it and a question that it answers.
 
 Every memory speaks of something of its own (a person's phone number, one flight, one dish of one
 restaurant), so there is exactly one right memory for each message, however many there are; among
@@ -32,10 +34,11 @@ BATCH = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A memory, and what may be said later that changes it."""
+    """A memory, what may be said later that changes it, and a question that it answers."""
 
     memory: str
     changes: tuple[str, ...]
+    question: str
 
 
 _LISTS = {
@@ -82,28 +85,34 @@ _VALUES = {
     for name, listed in _LISTS.items()
 }
 
-# share ; key ; memory ; changes. {x} is drawn for the memory, {x2} is another value of the same
-# list for the message. The key is what the memory is about: no two memories share it.
+# share ; key ; memory ; changes ; question. {x} is drawn for the memory, {x2} is another value of
+# the same list for the message. The key is what the memory is about: no two memories share it.
 _SHAPES = tuple(
-    (int(share), key.strip(), memory.strip(), tuple(c.strip() for c in changes.split("/")))
-    for share, key, memory, changes in (
+    (
+        int(share),
+        key.strip(),
+        memory.strip(),
+        tuple(c.strip() for c in changes.split("/")),
+        question,
+    )
+    for share, key, memory, changes, question in (
         line.split(";")
         for line in """
-8;{first} {last} phone;{first} {last}'s phone number is {phone}.;{first} {last} has a new number, {phone2}./You reach {first} {last} under {phone2} now.
-8;{first} {last} job;{first} {last} works as a {job} in {city}.;{first} {last} is no longer a {job}./{first} {last} found a new position as a {job2}.
-8;{first} {last} home;{first} {last} lives in {city}.;{first} {last} has moved to {city2}./The new home of {first} {last} is in {city2}.
-6;{first} {last} birthday;{first} {last}'s birthday is on {day} {month}.;I noted the wrong day: {first} {last} was born on {day2} {month}./We celebrate {first} {last} on {day2} {month2} from now on.
-6;{first} {last} {food};{first} {last} does not eat {food}.;{first} {last} eats {food} again./{first} {last} has come to like {food}.
-4;{first} {last} {sport};I play {sport} with {first} {last} on Mondays.;{first} {last} and I have moved {sport} to Fridays./I stopped playing {sport} with {first} {last}.
-9;{doctor} {last} {day} {month};I have a {doctor} appointment with Dr {last} on {day} {month} at {hour}:00.;The {doctor} appointment with Dr {last} on {day} {month} is now at {hour2}:30./Dr {last} has cancelled the {doctor} appointment of {day} {month}.
-9;{code};The {code} flight to {city} departs at {hour}:15 on {day} {month}.;{code} is delayed and leaves at {hour2}:50./My flight {code} has been cancelled.
-7;{topic} {day} {month} {room};The {topic} meeting on {day} {month} is in room {room}.;We meet in room {room2} instead for the {topic} on {day} {month}./The {topic} meeting of {day} {month} has been called off.
-7;{dish} {place} {city};I like the {dish} at the {place} in {city}.;The {dish} of the {place} in {city} has become too salty for me./I no longer order {dish} when I am at the {place} in {city}.
-6;{colour} {brand} {thing};I bought a {colour} {brand} {thing} for {price} euros.;I sold the {colour} {thing} by {brand}./My {brand} {thing}, the {colour} one, got stolen.
-6;{last} {firm} {city};My customer number at {last} {firm} in {city} is {number}.;{last} {firm} in {city} gave me a new customer number, {number2}./I am no longer a customer of {last} {firm} in {city}.
-6;{first} {last} {genre};I am reading a {genre} by {first} {last}.;I have finished the {genre} {first} {last} wrote./I gave up on that {genre} of {first} {last}'s.
-6;{first} {last} {month} {year};I met {first} {last} in {city} in {month} {year}.;It was in {city2} that I met {first} {last} in {month} {year}./I did not meet {first} {last} before {month2} {year}.
-4;{place} {city} seat;My favourite table at the {place} in {city} is number {table}.;I prefer table {table2} when I go to the {place} in {city}./The {place} in {city} has closed, so my table is gone.
+8;{first} {last} phone;{first} {last}'s phone number is {phone}.;{first} {last} has a new number, {phone2}./You reach {first} {last} under {phone2} now.;What is {first} {last}'s phone number?
+8;{first} {last} job;{first} {last} works as a {job} in {city}.;{first} {last} is no longer a {job}./{first} {last} found a new position as a {job2}.;What does {first} {last} do for a living?
+8;{first} {last} home;{first} {last} lives in {city}.;{first} {last} has moved to {city2}./The new home of {first} {last} is in {city2}.;Where does {first} {last} live?
+6;{first} {last} birthday;{first} {last}'s birthday is on {day} {month}.;I noted the wrong day: {first} {last} was born on {day2} {month}./We celebrate {first} {last} on {day2} {month2} from now on.;When is {first} {last}'s birthday?
+6;{first} {last} {food};{first} {last} does not eat {food}.;{first} {last} eats {food} again./{first} {last} has come to like {food}.;Does {first} {last} eat {food}?
+4;{first} {last} {sport};I play {sport} with {first} {last} on Mondays.;{first} {last} and I have moved {sport} to Fridays./I stopped playing {sport} with {first} {last}.;On which day do I play {sport} with {first} {last}?
+9;{doctor} {last} {day} {month};I have a {doctor} appointment with Dr {last} on {day} {month} at {hour}:00.;The {doctor} appointment with Dr {last} on {day} {month} is now at {hour2}:30./Dr {last} has cancelled the {doctor} appointment of {day} {month}.;At what time do I see Dr {last} for my {doctor} appointment on {day} {month}?
+9;{code};The {code} flight to {city} departs at {hour}:15 on {day} {month}.;{code} is delayed and leaves at {hour2}:50./My flight {code} has been cancelled.;When does the {code} flight to {city} leave?
+7;{topic} {day} {month} {room};The {topic} meeting on {day} {month} is in room {room}.;We meet in room {room2} instead for the {topic} on {day} {month}./The {topic} meeting of {day} {month} has been called off.;Which room is the {topic} meeting of {day} {month} in?
+7;{dish} {place} {city};I like the {dish} at the {place} in {city}.;The {dish} of the {place} in {city} has become too salty for me./I no longer order {dish} when I am at the {place} in {city}.;Do I like the {dish} at the {place} in {city}?
+6;{colour} {brand} {thing};I bought a {colour} {brand} {thing} for {price} euros.;I sold the {colour} {thing} by {brand}./My {brand} {thing}, the {colour} one, got stolen.;How much did I pay for the {colour} {brand} {thing}?
+6;{last} {firm} {city};My customer number at {last} {firm} in {city} is {number}.;{last} {firm} in {city} gave me a new customer number, {number2}./I am no longer a customer of {last} {firm} in {city}.;What is my customer number at {last} {firm} in {city}?
+6;{first} {last} {genre};I am reading a {genre} by {first} {last}.;I have finished the {genre} {first} {last} wrote./I gave up on that {genre} of {first} {last}'s.;Am I reading a {genre} by {first} {last}?
+6;{first} {last} {month} {year};I met {first} {last} in {city} in {month} {year}.;It was in {city2} that I met {first} {last} in {month} {year}./I did not meet {first} {last} before {month2} {year}.;Where did I meet {first} {last} in {month} {year}?
+4;{place} {city} seat;My favourite table at the {place} in {city} is number {table}.;I prefer table {table2} when I go to the {place} in {city}./The {place} in {city} has closed, so my table is gone.;Which table do I like best at the {place} in {city}?
 """.strip().splitlines()  # noqa: E501  (a table: one shape a line)
     )
 )
@@ -116,12 +125,13 @@ def memories(count: int, seed: int = 0) -> list[Told]:
     taken: set[str] = set()
     made: list[Told] = []
     while len(made) < count:
-        _, key, memory, changes = rng.choices(_SHAPES, shares)[0]
+        _, key, memory, changes, question = rng.choices(_SHAPES, shares)[0]
         drawn = _draw(rng)
         about = key.format(**drawn)
         if about not in taken:
             taken.add(about)
-            made.append(Told(memory.format(**drawn), tuple(c.format(**drawn) for c in changes)))
+            said = tuple(change.format(**drawn) for change in changes)
+            made.append(Told(memory.format(**drawn), said, question.format(**drawn)))
     return made
 
 

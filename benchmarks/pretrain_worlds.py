@@ -9,6 +9,7 @@ training bank alone. So that what is learned holds beyond them, a world is
 - some people with their attributes, in English or Chinese (``pretrain_people``);
 - things that were told bit by bit (``pretrain_bundles``);
 - a diary of many lines that are nearly the same (``pretrain_ledger``);
+- hundreds or thousands of such lines (``pretrain_crowd``);
 
 with further memories that have nothing to do with it, with or without places in the taxonomy and
 relations, with questions in rougher words, and with questions whose answer was never told.
@@ -26,6 +27,7 @@ from agent.dates import resolve_text
 from benchmarks.lives_train import BANK
 from benchmarks.lives_world import Life, Told, write_life
 from benchmarks.pretrain_bundles import write_bundles
+from benchmarks.pretrain_crowd import write_crowd
 from benchmarks.pretrain_ledger import write_ledger
 from benchmarks.pretrain_people import (
     CHINESE,
@@ -256,6 +258,12 @@ def ledger(seed: int) -> Collection:
     return _in_any_order(f"ledger {seed}", *write_ledger(rng), rng, ENGLISH)
 
 
+def crowd(seed: int) -> Collection:
+    """A home with very many memories of a few kinds; see ``pretrain_crowd``."""
+    rng = random.Random(f"crowd {seed}")
+    return _in_any_order(f"crowd {seed}", *write_crowd(rng), rng, ENGLISH)
+
+
 def _people(tongue: Tongue, seed: int) -> Collection:
     name = f"people {tongue.name} {seed}"
     rng = random.Random(name)
@@ -385,5 +393,5 @@ def _memory(
 
 _KINDS: tuple[Callable[[int], Collection], ...] = (
     as_told, conversation, people, conversation, plans, as_edited, people_in_chinese, plans,
-    bundles, ledger,
+    bundles, ledger, crowd,
 )  # fmt: skip

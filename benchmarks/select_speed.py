@@ -2,8 +2,11 @@
 
 Medians of ``Policy.select`` in milliseconds, the embedding of the question aside, for every policy
 that needs no language model, over homes of 10,000 and 100,000 invented memories
-(``benchmarks.many_memories``) stored as memlane stores them. ``cpu_ms`` is the mean time of the
-processor for one, which a busy machine does not lengthen. ``retrieve_ms`` is all of
+(``benchmarks.many_memories``) stored as memlane stores them. Each question has one memory that
+answers it among hundreds that are alike: ``found`` is the share that has it among the chosen,
+``chosen`` the mean number of these. ``cpu_ms`` is the mean time of the processor for one, which a
+busy machine does not lengthen. ``message_ms`` is the same of messages that ask nothing but change a
+memory; for those a policy walks longest. ``retrieve_ms`` is all of
 ``agent.retrieval.retrieve`` less that embedding. ``view_ms`` is the first view of a process,
 ``first_ms`` its first selection, for which words and neighbours are read, ``after_edit_ms`` the
 first selection after an edit, the new view included. In a large home the fusion looks closely at
@@ -33,9 +36,11 @@ from agent.ports import Vectors
 from agent.retrieval import retrieve
 from benchmarks.common import parser, progress, write_results
 from benchmarks.many_memories import MOST, NOW, Told, build_home, encoded, memories
+from benchmarks.pretrain import names_of
 from policies import nearness
 from policies.base import Policy, Question, Selection
 from policies.fusion import activate
+from policies.naming import NameVectors
 from policies.registry import POLICIES, Tools, make_policy
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
@@ -68,29 +73,38 @@ def milliseconds(work: Callable[[], object]) -> float:
     return 1000 * (time.perf_counter() - begun)
 
 
-def timed(graph: MemoryGraph, asked: Sequence[str], known: Known, seed: int) -> dict[str, float]:
+def timed(
+    graph: MemoryGraph, drawn: Sequence[Told], known: Known, names: NameVectors, seed: int
+) -> dict[str, float]:
     """The figures of one home."""
-    vectors = known.encode(asked)
-    questions = [Question(text, v, NOW) for text, v in zip(asked, vectors, strict=True)]
-    random.Random(seed).shuffle(questions)
+    drawn = random.Random(seed).sample(drawn, len(drawn))
+    questions, messages = (
+        [Question(text, v, NOW) for text, v in zip(texts, known.encode(texts), strict=True)]
+        for texts in ([told.question for told in drawn], [told.changes[0] for told in drawn])
+    )
+    vectors = [question.vector for question in questions]
     fused = make_policy("fused", Tools(k=5))
     figures = {"view_ms": milliseconds(partial(graph.view, NOW, known.identity))}
     view = graph.view(NOW, known.identity)
     figures["first_ms"] = milliseconds(partial(fused.select, questions[0], view))
     for name in POLICIES:
         try:
-            policy = make_policy(name, Tools(k=5, names=known.encode))
+            policy = make_policy(name, Tools(k=5, names=names))
             policy.select(questions[0], view)
         except InvalidInput as error:  # it asks a model or the key of a data set, or reads tokens
             progress(f"{name} is left out: {error}")
             continue
         # 'all' builds a list of everything; a few are enough.
-        some = questions[1:6] if name == "all" else questions[1:]
+        some = slice(1, 6 if name == "all" else None)
         before = time.process_time()
-        taken = [milliseconds(partial(policy.select, question, view)) for question in some]
-        figures[f"{name}.cpu_ms"] = 1000 * (time.process_time() - before) / len(some)
+        taken = [milliseconds(partial(policy.select, one, view)) for one in questions[some]]
+        figures[f"{name}.cpu_ms"] = 1000 * (time.process_time() - before) / len(taken)
         figures[f"{name}.ms"] = statistics.median(taken)
         figures[f"{name}.p95_ms"] = float(np.percentile(taken, 95))
+        told = [milliseconds(partial(policy.select, one, view)) for one in messages[some]]
+        figures[f"{name}.message_ms"] = statistics.median(told)
+        found, chosen = precision(policy, questions[some], drawn[some], view)
+        figures |= {f"{name}.found": found, f"{name}.chosen": chosen}
     whole = [
         milliseconds(partial(retrieve, question.text, graph, fused, known, NOW))
         for question in questions[1:21]
@@ -113,6 +127,18 @@ def timed(graph: MemoryGraph, asked: Sequence[str], known: Known, seed: int) -> 
 
 def _afresh(policy: Policy, question: Question, graph: MemoryGraph, model: str) -> Selection:
     return policy.select(question, graph.view(NOW, model))
+
+
+def precision(
+    policy: Policy, questions: Sequence[Question], drawn: Sequence[Told], view: GraphView
+) -> tuple[float, float]:
+    """The share of questions whose memory is chosen, and how many are chosen on average."""
+    chosen = [
+        [choice.memory.text for choice in policy.select(question, view).chosen]
+        for question in questions
+    ]
+    found = [told.memory in texts for told, texts in zip(drawn, chosen, strict=True)]
+    return statistics.fmean(found), statistics.fmean(map(len, chosen))
 
 
 def same(question: Question, view: GraphView) -> float:
@@ -149,14 +175,15 @@ def main() -> None:
         homes = {size: home_of(size, kept, told, embedder) for size in sizes}
         for size, home in homes.items() if not args.prepare else ():
             rows = random.Random(size).sample(range(size), QUESTIONS + 1)
-            asked = [told[row].changes[0] for row in rows]
-            known = Known(embedder.identity, asked, embedder.encode(asked))
+            drawn = [told[row] for row in rows]
+            texts = [text for one in drawn for text in (one.question, one.changes[0])]
+            known = Known(embedder.identity, texts, embedder.encode(texts))
             runs = []
             for seed in range(args.seeds):
                 with tempfile.TemporaryDirectory() as scratch:
                     own = Path(shutil.copytree(home, Path(scratch) / "home"))
                     with MemoryGraph.open(own) as graph:
-                        runs.append(timed(graph, asked, known, seed))
+                        runs.append(timed(graph, drawn, known, names_of(embedder), seed))
                 progress(f"{size:,} memories, seed {seed}: {runs[-1]}")
             for name in runs[0]:
                 figures[f"{size}.{name}"] = statistics.median(run[name] for run in runs)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from policies.base import Question
 from policies.bm25 import rarity
 from policies.features import Reading, Readings, Wording, answer_fit, asks, date_fit, name_fit
-from policies.fusion import scores
+from policies.fusion import FAR, scores
 from policies.naming import Names, named_fit
 from policies.network import Floats
 from policies.ranking import best
@@ -111,9 +111,9 @@ class Candidates:
         found: Floats = self._states[self.open]
         return found
 
-    def fused(self) -> Floats:
+    def fused(self) -> NDArray[np.float32]:
         """The scores of the open places, by which they were activated."""
-        found: Floats = self._states[self.open, _AT["fused"]]
+        found: NDArray[np.float32] = self._scores.score[[self.rows[place] for place in self.open]]
         return found
 
     def leave(self, place: int) -> None:
@@ -271,10 +271,12 @@ class Candidates:
         found, at = self._scores, np.array(rows)
         fused, cosines = found.score[at], self._cosines(vectors)
         covers = held @ self._weights
+        far = np.array([fused, found.dense[at], found.lexical[at], found.dense_near[at],
+                        found.lexical_near[at], self._top - fused])  # fmt: skip
+        *fits, below = np.clip(far, -FAR, FAR) / 4
         columns = (
-            fused / 4, found.dense[at] / 4, found.lexical[at] / 4,
-            found.dense_near[at] / 4, found.lexical_near[at] / 4,
-            cosines, self._best_cosine - cosines, (self._top - fused) / 4,
+            *fits,
+            cosines, self._best_cosine - cosines, below,
             1 / (1 + len(self.rows) + np.arange(len(rows))),
             np.exp(np.minimum(fused - self._top, 0)) / self._mass,
             covers, self._best_coverage - covers,

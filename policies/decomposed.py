@@ -96,7 +96,7 @@ def mentioned(text: str, view: GraphView) -> frozenset[str]:
         bare = "".join(words)
         sizes = range(2, 2 * LONGEST + 1)
         phrases |= {bare[at : at + size] for size in sizes for at in range(len(bare) - size + 1)}
-    return frozenset(found | {phrase for phrase in phrases if len(view.about(phrase))})
+    return frozenset(found | {phrase for phrase in phrases if view.knows(phrase)})
 
 
 def candidates(entities: frozenset[str], view: GraphView) -> NDArray[np.intp]:

@@ -153,6 +153,7 @@ class Reading:
         turn = _SPEAKER.match(memory.text)
         self._memory = memory
         self._said = memory.text[turn.end() :] if turn else memory.text
+        self._answers: dict[int, bool] = {}
         self.words: frozenset[str] = frozenset(words(memory.text))
         self.speaker: str = _bare(turn[1]) if turn else ""
         """Who says it, folded, where it is written as a turn ('Ana: I have a cat'); else ''."""
@@ -166,16 +167,15 @@ class Reading:
         own = (self._memory.created, self._memory.valid_from, self._memory.valid_until)
         return (*days_in(self._said), *(Day(at.year, at.month, at.day) for at in own if at))
 
-    @cached_property
-    def answers(self) -> tuple[bool, bool, bool, bool]:
-        """Whether it says a time, a number, a name, a place."""
-        low = folded(self._said)
-        return (
-            _TIMES.search(low) is not None,
-            _NUMBERS.search(low) is not None,
-            _NAME.search(self._said) is not None,
-            self._memory.place is not None or _PLACES.search(low) is not None,
-        )
+    def answers(self, kind: int) -> bool:
+        """Whether it says a time (``WHEN``), a number, a name or a place."""
+        if kind not in self._answers:
+            said = self._said if kind == WHO else folded(self._said)
+            self._answers[kind] = (
+                _ANSWERS[kind].search(said) is not None
+                or (kind == WHERE and self._memory.place is not None)
+            )  # fmt: skip
+        return self._answers[kind]
 
     @property
     def asks(self) -> bool:
@@ -216,7 +216,7 @@ def answer_fit(asked: Sequence[bool], told: Reading) -> float:
     """The share of what is asked for that a text says at all; 0.5 for an open question."""
     if not any(asked):
         return 0.5
-    wanted = [has for wants, has in zip(asked, told.answers, strict=True) if wants]
+    wanted = [told.answers(kind) for kind, wants in enumerate(asked) if wants]
     return sum(wanted) / len(wanted)
 
 

@@ -21,8 +21,8 @@ from policies.nearness import exactly, roughly
 from policies.ranking import best, similar, top
 from store.view import GraphView
 
-CLIP = 6.0
-"""Standard deviations beyond which a part says no more."""
+FAR = 6.0
+"""Standard deviations beyond which a policy that learned in small homes is told no more."""
 AROUND = (0.3, 0.6)
 """What a word counts that was said two turns away, and next to the memory; in it, it counts 1."""
 ASKS = 0.5
@@ -36,7 +36,10 @@ _Array = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A row that may be worth choosing; the parts are in standard deviations of the view."""
+    """A row that may be worth choosing; the parts are in standard deviations of the view.
+
+    None is more than ``FAR``: its place among the candidates says the rest.
+    """
 
     row: int
     score: float
@@ -62,14 +65,8 @@ class Scores:
     lexical_near: _Array
 
     def candidate(self, row: int) -> Candidate:
-        return Candidate(
-            row,
-            float(self.score[row]),
-            float(self.dense[row]),
-            float(self.lexical[row]),
-            float(self.dense_near[row]),
-            float(self.lexical_near[row]),
-        )
+        parts = (self.score, self.dense, self.lexical, self.dense_near, self.lexical_near)
+        return Candidate(row, *(min(FAR, max(-FAR, float(part[row]))) for part in parts))
 
 
 def scores(question: Question, view: GraphView) -> Scores:
@@ -129,16 +126,19 @@ def _neighbours(view: GraphView) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def standard(values: _Array) -> _Array:
-    """In standard deviations from the mean, at most ``CLIP``; zeros where all are alike."""
+    """In standard deviations from the mean; zeros where all are alike.
+
+    Without a bound: in a home of 10,000 hundreds lie further off than any number that seems large
+    in a small one, and bounded they would all be alike.
+    """
     if not len(values):
         return values
-    apart = values - values.mean(dtype=np.float64).astype(values.dtype)
+    apart: _Array = values - values.mean(dtype=np.float64).astype(values.dtype)
     spread = float(np.sqrt(np.einsum("i,i->", apart, apart) / len(apart)))
     if spread < 1e-6:
         return np.zeros_like(values)
     apart /= spread
-    clipped: _Array = np.clip(apart, -CLIP, CLIP, out=apart)
-    return clipped
+    return apart
 
 
 def with_near(values: _Array, view: GraphView) -> _Array:

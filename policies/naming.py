@@ -82,7 +82,7 @@ def _longest(pieces: Sequence[str], place: int, view: GraphView) -> int:
     """How many pieces from here on are the longest entity; 0 for none."""
     for size in range(min(LONGEST, len(pieces) - place), 0, -1):
         phrase = folded(" ".join(pieces[place : place + size]))
-        if phrase not in _EMPTY and phrase not in _PERSON and len(view.about(phrase)):
+        if phrase not in _EMPTY and phrase not in _PERSON and view.knows(phrase):
             return size
     return 0
 
@@ -98,7 +98,7 @@ def _of_run(run: str, view: GraphView) -> tuple[list[str], list[str]]:
     place = 0
     while place < len(run):
         sizes = range(min(LONGEST_RUN, len(run) - place), 0, -1)
-        size = next((n for n in sizes if len(view.about(run[place : place + n]))), 0)
+        size = next((n for n in sizes if view.knows(run[place : place + n])), 0)
         if size:
             found.append(run[place : place + size])
             left.append("")

@@ -91,6 +91,9 @@ class Postings:
             found[0].append(number)
             found[1].append(min(count, 65_535))
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._found
+
     def of(self, key: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Numbers and counts of a key; empty where nothing holds it."""
         numbers, counts = self._found.get(key, (array("i"), array("H")))

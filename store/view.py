@@ -115,6 +115,12 @@ class GraphView:
         rows = self.rows_of(numbers)
         return np.sort(rows[rows >= 0])
 
+    def knows(self, entity: str) -> bool:
+        """Whether a memory has this entity (a name or its key)."""
+        # Most words of a question are no entity of any memory, which is found out at once.
+        known = entity_key(entity) in self.index(Entities).postings
+        return known and len(self.about(entity)) > 0
+
     def entities(self, row: int) -> frozenset[str]:
         """Keys of the entities of a memory, the person included."""
         number = int(self.numbers[row])

@@ -10,7 +10,7 @@ import pytest
 
 from policies import nearness
 from policies.base import Policy, Question
-from policies.fusion import activate
+from policies.fusion import FAR, activate
 from policies.registry import POLICIES, Tools, make_policy
 from store.errors import InvalidInput
 from store.types import Memory, Triple
@@ -147,6 +147,16 @@ def test_fused_finds_what_follows_the_memory_that_shares_the_words():
     flat = replace(given, vectors=np.tile(given.vectors[:1], (10, 1)))
     chosen = make_policy("fused", TOOLS).select(question(given, "How was the marathon?"), flat)
     assert {"m5", "m6"} <= {choice.memory.id for choice in chosen.chosen}
+
+
+def test_among_thousands_the_one_of_many_alike_that_has_every_word_comes_first():
+    texts = [f"Filler number {n}." for n in range(4000)]
+    for row in range(0, 4000, 100):  # rare enough that each lies far from the mean
+        texts[row] = f"I bought kettle number {row} at the fair."
+    flat = replace(view(4000, tuple(texts)), vectors=np.tile(EVEN, (4000, 1)))
+    found = activate(question(flat, "Where did I buy kettle number 3300?"), flat, 3)
+    assert found[0].row == 3300
+    assert all(one.score <= FAR for one in found)
 
 
 def test_a_large_home_is_looked_at_by_outlines_and_closely_where_it_matters(

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from benchmarks.pretrain_bundles import STORIES, write_bundles
+from benchmarks.pretrain_crowd import write_crowd
 from benchmarks.pretrain_ledger import MOST_LISTED, write_ledger
 from benchmarks.pretrain_worlds import write_worlds
 
@@ -41,6 +42,17 @@ def test_a_line_of_a_ledger_is_the_only_one_that_is_asked_for(seed: int):
             assert query.answer in facts[number].text
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_line_of_a_crowd_is_the_only_one_that_is_asked_for(seed: int):
+    facts, queries = write_crowd(random.Random(seed))
+    assert len({fact.text for fact in facts}) == len(facts) >= 100
+    assert queries
+    assert len({query.text for query in queries}) == len(queries)
+    for query in queries:
+        (number,) = query.needs
+        assert query.answer == facts[number].edge[2]
+
+
 def test_the_same_seed_writes_the_same_worlds():
-    assert write_worlds(3, 10) == write_worlds(3, 10)
-    assert write_worlds(3, 10) != write_worlds(4, 10)
+    assert write_worlds(3, 11) == write_worlds(3, 11)
+    assert write_worlds(3, 11) != write_worlds(4, 11)
