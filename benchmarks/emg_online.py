@@ -1,10 +1,11 @@
 """Before and after learning from corrected answers (EMG-RAG section 4.4, Table 6: cold start).
 
-Each person begins with the weights that memlane ships. They ask, and correct what was answered:
-as after ``memlane feedback answer``, the policy learns from the latest few questions and corrected
-answers, by policy gradient with the likelihood of that answer as the reward (``--reward`` names
-another). No required memory is told. Then their *other* questions are asked with the weights before
-and after.
+Each person begins with the weights that memlane ships. They ask, and correct what was answered. As
+after ``memlane feedback answer``, the memories that say the answer are looked for (no key names
+them), and the policy learns from the latest few questions: from the memories found, and by policy
+gradient with the likelihood of the answer as the reward (``--reward`` names another). Then their
+*other* questions are asked with the weights before and after. ``found`` is the share of corrected
+answers for which memories were found, ``right`` the share of those that the key names too.
 
 Of a simulated life the questions of the first two weeks are corrected and those of the last two
 measured; of a conversation half of the questions, drawn by seed, and the other half. What is
@@ -16,10 +17,12 @@ rose or fell.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from agent.learning.feedback import LATEST, STEPS
+from agent.learning.feedback import LATEST, STEPS, would_rest_on
 from agent.learning.rewards import KINDS
 from agent.learning.training import Plan, compare, train
+from agent.ports import Embedder
 from agent.session import open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.emg_ablation import tables
@@ -59,20 +62,27 @@ def main() -> None:
             before: list[Figures] = []
             after: list[Figures] = []
             moved: list[float] = []
+            sought: list[tuple[frozenset[str], frozenset[str] | None]] = []
             for seed in range(given.seeds):
                 for person in dict.fromkeys(put.collection for put in puts):
                     own = [put for put in puts if put.collection == person]
                     corrected, asked = halves(own, name, seed)
                     corrected = sample(corrected, given.corrected, seed)
                     progress(f"{person}, seed {seed}: {len(corrected)} corrected")
-                    learned = corrected_by(begun, corrected, rewards, given.reward, seed)
+                    say = [rested(put, models.embedder) for put in corrected]
+                    learned = corrected_by(begun, corrected, say, rewards, given.reward, seed)
+                    sought += zip(say, (put.episode.required for put in corrected), strict=True)
                     drawn = sample(asked, given.answers, seed)
                     before.append(measured(run, begun, asked, drawn))
                     after.append(measured(run, learned, asked, drawn))
                     moved.append((after[-1]["f1"] or 0.0) - (before[-1]["f1"] or 0.0))
+            known = [(say, required) for say, required in sought if say]
+            right = sum(len(say & (required or frozenset())) for say, required in known)
             shares = {"better": sum(m > 0 for m in moved) / len(moved),
                       "worse": sum(m < 0 for m in moved) / len(moved),
-                      "trainings": len(moved)}  # fmt: skip
+                      "trainings": len(moved),
+                      "found": len(known) / max(1, len(sought)),
+                      "right": right / max(1, sum(len(say) for say, _ in known))}  # fmt: skip
             rows = {"before": over_seeds(before), "after": over_seeds(after) | shares}
             figures |= {f"{name}.{row}.{key}": value
                         for row, found in rows.items() for key, value in found.items()}  # fmt: skip
@@ -80,7 +90,7 @@ def main() -> None:
         "quick": given.quick, "walk": given.walk, "lives": given.lives,
         "corrected": given.corrected, "reward": given.reward, "reward_model": given.reward_model,
         "answers_a_seed": given.answers, "sets": given.sets,
-        "tables": tables() | {"Persons": ["better", "worse", "trainings"]},
+        "tables": tables() | {"Persons": ["better", "worse", "trainings", "found", "right"]},
     }  # fmt: skip
     write_results("emg_online", told, list(range(given.seeds)), figures)
     for key, figure in figures.items():
@@ -104,8 +114,20 @@ def halves(own: Sequence[Put], name: str, seed: int) -> tuple[list[Put], list[Pu
     return [put for put in first if put.item.answerable], rest
 
 
+def rested(put: Put, embedder: Embedder) -> frozenset[str]:
+    """The memories that say the corrected answer, as the product finds them."""
+    asked = put.question
+    found = would_rest_on(asked.text, put.item.answers[0], put.view, embedder, asked.now)
+    return frozenset(memory.id for memory in found)
+
+
 def corrected_by(
-    begun: Learned, corrected: Sequence[Put], rewards: Rewards, kind: str, seed: int
+    begun: Learned,
+    corrected: Sequence[Put],
+    told: Sequence[frozenset[str]],
+    rewards: Rewards,
+    kind: str,
+    seed: int,
 ) -> Learned:
     """The policy after learning as ``agent.learning.feedback`` does, a few corrections at a time.
 
@@ -113,11 +135,17 @@ def corrected_by(
     """
     policy = begun
     for first in range(0, len(corrected), LATEST):
-        lessons = Lessons.of(corrected[first : first + LATEST])
+        latest = slice(first, first + LATEST)
+        lessons = Lessons.of(corrected[latest])
+        episodes = [
+            replace(episode, required=found or None)
+            for episode, found in zip(lessons.episodes, told[latest], strict=True)
+        ]
         value = rewards.value(kind, lessons)
-        plan = Plan(policy.name, kind, 0, STEPS * len(lessons.episodes), seed)
-        learned = train(policy, lessons.episodes, value, plan)
-        verdict = compare(policy, learned, lessons.episodes, value, seed=seed)
+        warm = STEPS * sum(bool(episode.required) for episode in episodes)
+        plan = Plan(policy.name, kind, warm, STEPS * len(episodes), seed)
+        learned = train(policy, episodes, value, plan)
+        verdict = compare(policy, learned, episodes, value, seed=seed)
         progress(f"{first} corrected before: value {verdict.before:.3f} -> {verdict.after:.3f}")
         if verdict.after >= verdict.before:
             policy = learned

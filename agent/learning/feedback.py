@@ -10,6 +10,7 @@ are numbered like those of a training, so ``train --rollback`` takes the step ba
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agent.grounding import evidence, terms
@@ -17,6 +18,7 @@ from agent.learning.episodes import collect, current_view, is_answer
 from agent.learning.personal import keep, starting_policy
 from agent.learning.rewards import LikelihoodValue, Watched
 from agent.learning.training import Plan, Verdict, compare, digest, train
+from agent.ports import Embedder
 from policies.base import Question
 from policies.fusion import Fused
 from store.errors import InvalidInput, UnknownId
@@ -24,6 +26,7 @@ from store.graph import MemoryGraph
 from store.learned import Judgement, Origin
 from store.sources import Turn
 from store.types import Memory, Status
+from store.view import GraphView
 
 if TYPE_CHECKING:
     from agent.session import Session
@@ -68,7 +71,8 @@ def judge(
         right = answered.reply
         memories = _rested_on(graph, answered)
     elif judgement is Judgement.ANSWER:
-        memories = _would_rest_on(session, answered, right)
+        view = current_view(graph, session.embedder, now)
+        memories = would_rest_on(answered.text, right, view, session.embedder, answered.at)
     # A question that leans on the conversation ('Where is it?') asks nothing by itself.
     by_itself = not answered.trace.get("leans")
     learnable = judgement is not Judgement.BAD and is_answer(right) and by_itself
@@ -109,13 +113,13 @@ def _rested_on(graph: MemoryGraph, turn: Turn) -> tuple[Memory, ...]:
     return tuple(m for m in graph.memories.of(ids) if m.status is Status.CURRENT)
 
 
-def _would_rest_on(session: Session, turn: Turn, right: str) -> tuple[Memory, ...]:
+def would_rest_on(
+    asked: str, right: str, view: GraphView, embedder: Embedder, at: datetime
+) -> tuple[Memory, ...]:
     """The memories that say what the person gave as the answer; none where nothing says it."""
-    view = current_view(session.graph, session.embedder, session.config.now())
-    asked = f"{turn.text} {right}"
-    put = Question(asked, session.embedder.encode([asked])[0], turn.at)
-    near = Fused(k=LOOKED_AT).select(put, view).chosen
-    found = tuple(choice.memory for choice in evidence(turn.text, right, near))
+    both = f"{asked} {right}"
+    near = Fused(k=LOOKED_AT).select(Question(both, embedder.encode([both])[0], at), view).chosen
+    found = tuple(choice.memory for choice in evidence(asked, right, near))
     wanted = terms(right)
     said = wanted & terms(" ".join(memory.text for memory in found))
     return found if len(said) >= SAID * len(wanted) else ()
