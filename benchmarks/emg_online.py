@@ -6,6 +6,7 @@ them), and the policy learns from the latest few questions: from the memories fo
 gradient with the likelihood of the answer as the reward (``--reward`` names another). Then their
 *other* questions are asked with the weights before and after. ``found`` is the share of corrected
 answers for which memories were found, ``right`` the share of those that the key names too.
+``value`` is what the reward itself says of ``--valued`` of the other questions.
 
 Of a simulated life the questions of the first two weeks are corrected and those of the last two
 measured; of a conversation half of the questions, drawn by seed, and the other half. What is
@@ -16,12 +17,13 @@ rose or fell.
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.learning.feedback import LATEST, STEPS, would_rest_on
 from agent.learning.rewards import KINDS
-from agent.learning.training import Plan, compare, train
+from agent.learning.training import Plan, Verdict, compare, train
 from agent.ports import Embedder
 from agent.session import open_session
 from benchmarks.common import parser, progress, write_results
@@ -44,6 +46,7 @@ def main() -> None:
     options.add_argument("--walk", default="scout")
     options.add_argument("--lives", type=int, default=3, help="simulated lives of each bank")
     options.add_argument("--corrected", type=int, default=40, help="questions a person corrects")
+    options.add_argument("--valued", type=int, default=40, help="other questions that are valued")
     options.add_argument("--reward", choices=KINDS, default="likelihood")
     options.add_argument("--reward-model", default="smollm2-135m", help="name or GGUF path")
     options.add_argument("--answers", type=int, default=0, help="questions a person and seed")
@@ -51,6 +54,7 @@ def main() -> None:
     given.policies = []
     if given.quick:
         given.sets, given.seeds, given.corrected, given.answers = ["lives_test"], 1, 1, 0
+        given.valued = 2
     config = benchmark_config()
     figures: Figures = {}
     with open_session(config) as models:
@@ -75,6 +79,8 @@ def main() -> None:
                     drawn = sample(asked, given.answers, seed)
                     before.append(measured(run, begun, asked, drawn))
                     after.append(measured(run, learned, asked, drawn))
+                    worth = valued(begun, learned, asked, given, rewards, seed)
+                    before[-1]["value"], after[-1]["value"] = worth.before, worth.after
                     moved.append((after[-1]["f1"] or 0.0) - (before[-1]["f1"] or 0.0))
             known = [(say, required) for say, required in sought if say]
             right = sum(len(say & (required or frozenset())) for say, required in known)
@@ -88,9 +94,11 @@ def main() -> None:
                         for row, found in rows.items() for key, value in found.items()}  # fmt: skip
     told = {
         "quick": given.quick, "walk": given.walk, "lives": given.lives,
-        "corrected": given.corrected, "reward": given.reward, "reward_model": given.reward_model,
-        "answers_a_seed": given.answers, "sets": given.sets,
-        "tables": tables() | {"Persons": ["better", "worse", "trainings", "found", "right"]},
+        "corrected": given.corrected, "valued": given.valued, "reward": given.reward,
+        "reward_model": given.reward_model, "answers_a_seed": given.answers, "sets": given.sets,
+        "tables": tables() | {
+            "Persons": ["value", "better", "worse", "trainings", "found", "right"]
+        },
     }  # fmt: skip
     write_results("emg_online", told, list(range(given.seeds)), figures)
     for key, figure in figures.items():
@@ -150,6 +158,16 @@ def corrected_by(
         if verdict.after >= verdict.before:
             policy = learned
     return policy
+
+
+def valued(
+    begun: Learned, learned: Learned, asked: Sequence[Put], given: Namespace, rewards: Rewards,
+    seed: int,
+) -> Verdict:  # fmt: skip
+    """What the reward itself says of both on questions that nobody corrected."""
+    lessons = Lessons.of(sample([put for put in asked if put.item.answers], given.valued, seed))
+    value = rewards.value(given.reward, lessons)
+    return compare(begun, learned, lessons.episodes, value, seed=seed)
 
 
 def measured(run: Run, policy: Policy, asked: Sequence[Put], drawn: Sequence[Put]) -> Figures:
