@@ -21,7 +21,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.learning.feedback import LATEST, STEPS, would_rest_on
+from agent.learning.feedback import JUDGED_BY, LATEST, STEPS, would_rest_on
 from agent.learning.rewards import KINDS
 from agent.learning.training import Plan, Verdict, compare, train
 from agent.ports import Embedder
@@ -139,7 +139,8 @@ def corrected_by(
 ) -> Learned:
     """The policy after learning as ``agent.learning.feedback`` does, a few corrections at a time.
 
-    A step is kept unless the corrected questions themselves are served worse by it.
+    A step is kept if it wins on the latest corrected questions and ones before them, or changes
+    nothing there yet.
     """
     policy = begun
     for first in range(0, len(corrected), LATEST):
@@ -153,9 +154,11 @@ def corrected_by(
         warm = STEPS * sum(bool(episode.required) for episode in episodes)
         plan = Plan(policy.name, kind, warm, STEPS * len(episodes), seed)
         learned = train(policy, episodes, value, plan)
-        verdict = compare(policy, learned, episodes, value, seed=seed)
+        lately = Lessons.of(corrected[max(0, first + LATEST - JUDGED_BY) : first + LATEST])
+        judge = rewards.value(kind, lately)
+        verdict = compare(policy, learned, lately.episodes, judge, seed=seed)
         progress(f"{first} corrected before: value {verdict.before:.3f} -> {verdict.after:.3f}")
-        if verdict.after >= verdict.before:
+        if verdict.wins or verdict.after == verdict.before:
             policy = learned
     return policy
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 LATEST = 8
 """Judged exchanges that one step learns from at most."""
+JUDGED_BY = 24
+"""Judged exchanges, those latest ones among them, by which a step is judged itself."""
 STEPS = 3
 """Steps of each kind for each of them."""
 LOOKED_AT = 12
@@ -139,14 +141,16 @@ class Step:
 def learn(session: Session, policy: str, *, seed: int = 0) -> Step | None:
     """Learn from what was judged and not learned from yet; None where there is nothing.
 
-    The step is kept unless the judged questions themselves are served worse by it.
+    The step is kept if it wins on what was judged lately, these exchanges and ones before them,
+    or changes nothing there yet: several small steps may come to something.
 
     :raises ModelMissing: if the model that gives rewards is not installed; nothing is lost, the
         next training uses the same episodes.
     """
     graph, now = session.graph, session.config.now()
-    waiting = [pair for pair in graph.learned.pairs(now) if pair.turn and not pair.learned]
-    latest = [pair.id for pair in waiting[-LATEST:]]
+    judged = [pair for pair in graph.learned.pairs(now) if pair.turn]
+    latest = [pair.id for pair in judged if not pair.learned][-LATEST:]
+    before = [pair.id for pair in judged if pair.learned]
     there = collect(graph, session.embedder, now)
     episodes = there.with_keys(latest)
     if not episodes:
@@ -156,9 +160,11 @@ def learn(session: Session, policy: str, *, seed: int = 0) -> Step | None:
     known = sum(bool(episode.required) for episode in episodes)
     plan = Plan(policy, warm_start=STEPS * known, episodes=STEPS * len(episodes), seed=seed)
     new = train(old, episodes, value, plan)
-    verdict = compare(old, new, episodes, value, seed=seed)
+    lately = [*before, *latest][-JUDGED_BY:]
+    verdict = compare(old, new, there.with_keys(lately) or episodes, value, seed=seed)
     used = {memory for episode in episodes for memory in episode.required or ()} | value.memories
-    won = verdict.after >= verdict.before and digest(new) != digest(old)
-    kept = keep(graph, plan, old, new, verdict, used, session, by="feedback", wins=won)
+    moved = digest(new) != digest(old)
+    wins = moved and (verdict.wins or verdict.after == verdict.before)
+    kept = keep(graph, plan, old, new, verdict, used, session, by="feedback", wins=wins)
     graph.learned.mark_learned(latest)
     return Step(policy, len(episodes), verdict, kept.active, kept.number)
