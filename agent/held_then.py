@@ -35,15 +35,18 @@ def falls_in(memories: Iterable[Memory], asked: Asked) -> list[Memory]:
     start, end = asked.start, asked.end
     if start is None or end is None or end - start > _SPAN or not _AGENDA.search(asked.core):
         return []
+    # Of one day alone; made once, since a home has very many memories.
+    day = re.compile(rf"\b{start:%A}s?\b", re.I) if end - start <= timedelta(days=1) else None
     return [
-        m for m in memories if (happens(m) and dated_in(m, start, end)) or _weekly(m, start, end)
+        m
+        for m in memories
+        if (dated_in(m, start, end) and happens(m))
+        or (day is not None and day.search(m.text) and _every_week(m))
     ]
 
 
-def _weekly(memory: Memory, start: datetime, end: datetime) -> bool:
-    """Whether it tells of what happens on that weekday every week."""
-    if end - start > timedelta(days=1) or not re.search(rf"\b{start:%A}s?\b", memory.text, re.I):
-        return False
+def _every_week(memory: Memory) -> bool:
+    """Whether it tells of what happens again and again."""
     return any(span.kind == "recurring" for span in find_times(memory.text, memory.created))
 
 

@@ -51,6 +51,8 @@ _DATE = re.compile(
     rf"|\b(?P<month2>{MONTHS})\.? (?P<day2>\d{{1,2}}),? (?P<year2>\d{{4}})\b",
     re.IGNORECASE,
 )
+_YEAR = re.compile(r"\d{4}")
+"""In every full date; few memories have one, and this is found out at once."""
 
 
 class Timeline:
@@ -146,19 +148,24 @@ def happens_in(memory: Memory, start: datetime | None, end: datetime | None) -> 
 
     A sentence without a full date may be about any day.
     """
-    told = Period(memory.created, memory.created + timedelta(seconds=1), True)
-    return not _days(memory) or dated_in(memory, start, end) or told.overlaps(start, end)
+    if not (days := _days(memory)) or _spanned(days).overlaps(start, end):
+        return True
+    return Period(memory.created, memory.created + timedelta(seconds=1), True).overlaps(start, end)
 
 
 def dated_in(memory: Memory, start: datetime | None, end: datetime | None) -> bool:
     """Whether a date that the memory names, or the range of several, lies in the interval."""
     days = _days(memory)
-    return bool(days) and Period(min(days), max(days) + timedelta(days=1), True).overlaps(
-        start, end
-    )
+    return bool(days) and _spanned(days).overlaps(start, end)
+
+
+def _spanned(days: Sequence[datetime]) -> Period:
+    return Period(min(days), max(days) + timedelta(days=1), True)
 
 
 def _days(memory: Memory) -> list[datetime]:
+    if _YEAR.search(memory.text) is None:
+        return []
     found = (_day(match, memory.created) for match in _DATE.finditer(memory.text))
     return [day for day in found if day is not None]
 

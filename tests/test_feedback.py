@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,14 @@ import pytest
 
 from agent.config import load_config
 from agent.errors import ModelMissing
+from agent.learning import feedback
 from agent.learning.feedback import judge, learn
 from agent.learning.personal import roll_back, starting_policy
+from agent.learning.training import Verdict
 from agent.learning.weights import weights_of
 from agent.ports import Embedder
 from agent.session import Session, open_session
+from policies.base import Episode
 from store.errors import InvalidInput, UnknownId
 from store.journal import Forget
 from store.learned import Judgement, Origin
@@ -133,6 +136,28 @@ def test_a_step_is_learned_once_and_can_be_taken_back(session: Session, known: d
         roll_back(session.graph, "scout", None)
     assert (starting_policy(session, "scout").network.flat == before).all()
     assert learn(session, "scout") is None
+
+
+def test_a_step_that_serves_earlier_answers_worse_is_not_kept(
+    session: Session, known: dict[str, str], monkeypatch: pytest.MonkeyPatch
+):
+    judge(session, Judgement.GOOD)
+    learn(session, "scout")
+    before = starting_policy(session, "scout").network.flat
+    session.ask("What is my gym?", policy="top-k")
+    judge(session, Judgement.GOOD)
+    judged_by: list[str] = []
+
+    def worse(old: Any, new: Any, held: Sequence[Episode], value: Any, *, seed: int) -> Verdict:
+        judged_by.extend(episode.question.text for episode in held)
+        return Verdict(1.0, 0.5, 0.0, len(held))
+
+    monkeypatch.setattr(feedback, "compare", worse)
+    step = learn(session, "scout")
+    assert step is not None
+    assert (step.episodes, step.kept) == (1, False)
+    assert judged_by == ["What is my bank?", "What is my gym?"]
+    assert (starting_policy(session, "scout").network.flat == before).all()
 
 
 def test_without_the_reward_model_it_waits_for_the_next_training(
