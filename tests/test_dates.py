@@ -491,11 +491,13 @@ def test_the_tokeniser_knows_only_categories_that_rules_were_built_for(text: str
     ],
 )
 def test_the_cost_grows_with_the_text_and_no_faster(piece: str):
-    find_times(piece, NOW)
-    seconds = []
-    for length in (20_000, 80_000):
+    def seconds(length: int) -> float:
         began = time.process_time()
         find_times((piece * length)[:length], NOW)
-        seconds.append(time.process_time() - began)
+        return time.process_time() - began
+
+    seconds(len(piece))
+    # The best of some, since a shared machine may slow any of them down.
+    short, long = (min(seconds(length) for _ in range(3)) for length in (20_000, 80_000))
     # Four times the text; a quadratic engine would need sixteen times the time.
-    assert seconds[1] < 9 * seconds[0] + 0.1
+    assert long < 9 * short + 0.1
