@@ -6,7 +6,7 @@ that needs no language model, over homes of 10,000 and 100,000 invented memories
 answers it among hundreds that are alike: ``found`` is the share that has it among the chosen,
 ``chosen`` the mean number of these. ``cpu_ms`` is the mean time of the processor for one, which a
 busy machine does not lengthen. ``message_ms`` is the same of messages that ask nothing but change a
-memory; for those a policy walks longest. ``retrieve_ms`` is all of
+memory. ``retrieve_ms`` is all of
 ``agent.retrieval.retrieve`` less that embedding. ``view_ms`` is the first view of a process,
 ``first_ms`` its first selection, for which words and neighbours are read, ``after_edit_ms`` the
 first selection after an edit, the new view included. In a large home the fusion looks closely at
@@ -103,7 +103,7 @@ def timed(
         figures[f"{name}.p95_ms"] = float(np.percentile(taken, 95))
         told = [milliseconds(partial(policy.select, one, view)) for one in messages[some]]
         figures[f"{name}.message_ms"] = statistics.median(told)
-        found, chosen = precision(policy, questions[some], drawn[some], view)
+        found, chosen = hits(policy, questions[some], drawn[some], view)
         figures |= {f"{name}.found": found, f"{name}.chosen": chosen}
     whole = [
         milliseconds(partial(retrieve, question.text, graph, fused, known, NOW))
@@ -129,7 +129,7 @@ def _afresh(policy: Policy, question: Question, graph: MemoryGraph, model: str) 
     return policy.select(question, graph.view(NOW, model))
 
 
-def precision(
+def hits(
     policy: Policy, questions: Sequence[Question], drawn: Sequence[Told], view: GraphView
 ) -> tuple[float, float]:
     """The share of questions whose memory is chosen, and how many are chosen on average."""
