@@ -15,9 +15,11 @@ holds; no policy takes part in that.
 *Ratios* compare the walks with the best other policy of this run in each figure, the oracle apart:
 ``over_best`` at the product's K, ``over_any_k`` whatever its K, ``over_fixed`` at the product's K
 without those that learn too. Where most questions need a single memory, K = 1 is a baseline that
-knows so. ``prompt_share`` is of the prompt of top-k at 20, ``notes_share`` of the memories in it
-alone: its instructions are some 200 tokens whatever is chosen. ``oracle_share`` is of the oracle's
-answers. Figures of answers are means over seeds, ``_sd`` their standard deviation.
+knows so. ``NAME@needed`` is told by the key how many memories each question needs and is compared
+with nobody: it shows how far the ranking alone could go. ``prompt_share`` is of the prompt of top-k
+at 20, ``notes_share`` of the memories in it alone: its instructions are some 200 tokens whatever is
+chosen. ``oracle_share`` is of the oracle's answers. Figures of answers are means over seeds,
+``_sd`` their standard deviation.
 A run of some ``--sets`` or ``--policies`` goes to ``emg_policies_NAME`` by ``--part NAME``.
 """
 
@@ -57,6 +59,8 @@ RANKED = ("top-k", "bm25", "rrf", "fused-plain", "fused")
 """Policies that always take K memories; measured at other K too, so that none wins by its K."""
 OTHER_KS = (1, 2, 3, 10, 20)
 LONG = "top-k@20"
+NEEDED = "@needed"
+"""A ranking cut at the number that the key needs: what knowing how many would be worth alone."""
 PROMPTED = ("picked", "decomposed")
 """Policies that ask a language model for every question; the second one can do without."""
 LEARNED = ("purple", "rums-binary", "rums-multi")
@@ -192,11 +196,25 @@ class Run:
                 progress(f"{name} {variant.label}: {self.llm.asked} prompts so far, "
                          f"{self.llm.found} of them answered before")  # fmt: skip
             figures |= {f"{variant.label}.{key}": value for key, value in found.items()}
+        for ranked in (name for name in RANKED if name in self.given.policies):
+            found = judge_selections(self.at_needed(ranked, puts), self.tokens)
+            figures |= {f"{ranked}{NEEDED}.{key}": value for key, value in found.items()}
         figures |= compared(figures)
         bank = name.removeprefix("lives_")
         if bank in BANKS:
             figures["product.autofill"] = self.autofill(bank)
         return figures
+
+    def at_needed(self, name: str, puts: Sequence[Put]) -> list[Selected]:
+        """A ranking's first memories, for each question as many as its key holds."""
+        groups: dict[int, list[Put]] = {}
+        for put in puts:
+            groups.setdefault(len(put.required or ()), []).append(put)
+        return [
+            row
+            for k, group in groups.items()
+            for row in (select(make_policy(name, Tools(k=k)), group) if k else ())
+        ]
 
     def pick(self, question: str, texts: Sequence[str]) -> list[int]:
         return choosing.pick(question, texts, self.llm)
@@ -242,7 +260,7 @@ def compared(figures: Mapping[str, float | int | None]) -> Figures:
         return None if ours is None or not theirs else ours / theirs
 
     labels = {key.rpartition(".")[0] for key in figures}
-    others = labels - {*WALKS, "oracle"}
+    others = {label for label in labels if not label.endswith(NEEDED)} - {*WALKS, "oracle"}
     # Those that ask a language model chose for a few questions: only answers to these compare.
     on_all = {label for label in others if not label.endswith("+llm")}
     at_k = {label for label in others if "@" not in label}

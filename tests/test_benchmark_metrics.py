@@ -91,7 +91,8 @@ def test_words_are_judged_where_there_is_an_answer_and_abstention_where_there_is
 
 def test_a_walk_is_compared_with_the_best_of_the_others():
     figures = {"walk.f1": 0.6, "scout.f1": 0.9, "top-k.f1": 0.2, "purple.f1": 0.3,
-               "fused@3.f1": 0.5, "walk.notes_tokens": 100, "top-k@20.notes_tokens": 500,
+               "fused@3.f1": 0.5, "bm25@needed.f1": 0.99,
+               "walk.notes_tokens": 100, "top-k@20.notes_tokens": 500,
                "oracle.f1": 1.0, "walk.prompt_tokens": 400, "top-k@20.prompt_tokens": 1000,
                "walk.token_f1": 0.4, "oracle.token_f1": 0.5, "top-k.token_f1": 0.2}  # fmt: skip
     found = compared(figures)
