@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from agent.asof import About, Asked
 from agent.dates import find_times
-from agent.periods import Key, Standing, Timeline, dated_in, happens, happens_in, present
+from agent.periods import Key, Period, Standing, Telling, Timeline, present
 from store.records import entity_key
 from store.types import Memory, Status
 
-_TELLS_OF_BEFORE = re.compile(
-    r"\b(?:used to|no longer|any ?more|formerly|previously|stopped|quit|gave up|until)\b",
-    re.IGNORECASE,
-)
 _AGENDA = re.compile(
     r"\b(?:have|having|plans?|planned|schedul\w+|appointments?|happen\w*|going on|coming up"
     r"|calendar|agenda|doing|do i do|did i do|anything|events?)\b",
@@ -30,18 +25,24 @@ _SPAN = timedelta(days=8)
 """The longest interval of which what falls into it is listed, in any case."""
 
 
-def falls_in(memories: Iterable[Memory], asked: Asked) -> list[Memory]:
-    """For 'what do I have on Friday': what happens on a day that the question names."""
+def asks_of_days(asked: Asked) -> bool:
+    """Whether it asks what happens on a day or a few: 'what do I have on Friday'."""
     start, end = asked.start, asked.end
-    if start is None or end is None or end - start > _SPAN or not _AGENDA.search(asked.core):
-        return []
+    few = start is not None and end is not None and end - start <= _SPAN
+    return few and _AGENDA.search(asked.core) is not None
+
+
+def falls_in(memories: Iterable[Memory], tellings: Iterable[Telling], asked: Asked) -> list[Memory]:
+    """What happens on the days that a question asks of (``asks_of_days``)."""
+    start, end = asked.start, asked.end
+    assert start is not None and end is not None  # or it would not ask of days
     # Of one day alone; made once, since a home has very many memories.
     day = re.compile(rf"\b{start:%A}s?\b", re.I) if end - start <= timedelta(days=1) else None
     return [
         m
-        for m in memories
-        if (dated_in(m, start, end) and happens(m))
-        or (day is not None and day.search(m.text) and _every_week(m))
+        for m, telling in zip(memories, tellings, strict=True)
+        if (telling.happens and telling.days is not None and telling.days.overlaps(start, end))
+        or (day is not None and telling.names_weekday and day.search(m.text) and _every_week(m))
     ]
 
 
@@ -80,14 +81,14 @@ def _held_then(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
     sure: list[Memory] = []
     guessed: list[Memory] = []
     events: list[Memory] = []
-    for memory in line.memories:
+    for memory, telling in zip(line.memories, line.tellings, strict=True):
         period = line.periods[memory.id]
-        if happens(memory):
-            if memory.status is Status.CURRENT and happens_in(memory, asked.start, asked.end):
+        if telling.happens:
+            if memory.status is Status.CURRENT and _happens_in(memory, telling, asked):
                 events.append(memory)
         elif period.overlaps(asked.start, asked.end):
             sure.append(memory)
-        elif not period.sure and replace(period, start=None).overlaps(asked.start, asked.end):
+        elif not period.sure and period.reaches(asked.start):
             guessed.append(memory)
     if asked.start is None and asked.end is not None:  # 'before March': the last one before it
         sure = _latest(line, sure)
@@ -95,6 +96,17 @@ def _held_then(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
     # A first address was told after the day asked about; without a better one it is the best guess.
     first = [m for m in guessed if not line.clash(m, held)]
     return sure + _earliest(line, first) + events
+
+
+def _happens_in(memory: Memory, telling: Telling, asked: Asked) -> bool:
+    """Whether it may happen at the time asked about: by a date it names, or when it was told.
+
+    A sentence without a full date may be about any day.
+    """
+    if telling.days is None or telling.days.overlaps(asked.start, asked.end):
+        return True
+    told = Period(memory.created, memory.created + timedelta(seconds=1), True)
+    return told.overlaps(asked.start, asked.end)
 
 
 def _former(line: Timeline, asked: Asked, anchor: Memory | None) -> list[Memory]:
@@ -112,8 +124,8 @@ def _former(line: Timeline, asked: Asked, anchor: Memory | None) -> list[Memory]
         and not line.standing(m, asked.now).over
         and not line.clash(m, ended)
         and (
-            happens(m)
-            or _TELLS_OF_BEFORE.search(m.text)
+            line.telling(m).happens
+            or line.telling(m).of_before
             # 'My previous boss's phone number' holds on, by what it says of someone from before.
             or any(entity_key(t.head) in past for t in m.triples)
         )
@@ -126,7 +138,7 @@ def _past(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
         m
         for m in _over(line, asked.now)
         # An appointment that was moved never took place at the first hour.
-        if not (happens(m) and m.status is Status.REPLACED)
+        if not (m.status is Status.REPLACED and line.telling(m).happens)
     ]
     ended = line.rivals(over)
     rest = [
@@ -145,7 +157,7 @@ def _happened(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
 
 def _changed(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
     begun = [m for m in line.memories if line.standing(m, asked.now) is not Standing.PLANNED]
-    begun = [m for m in begun if not (happens(m) and m.status is Status.REPLACED)]
+    begun = [m for m in begun if not (m.status is Status.REPLACED and line.telling(m).happens)]
     latest = {m.id for m in _latest(line, begun)}
     said = asked.core.casefold()
     return [
@@ -202,7 +214,11 @@ def _one_each(line: Timeline, memories: Sequence[Memory], *, last: bool) -> list
     best: dict[Key, str] = {}
     for key, group in line.rivals(memories).items():
         best[key] = (max if last else min)(group, key=order).id
-    return [m for m in memories if all(best[key] == m.id for key in line.keys(m))]
+    return [
+        m
+        for m in memories
+        if m.id not in line.contended or all(best[key] == m.id for key in line.keys(m))
+    ]
 
 
 _FOREVER = datetime.max.replace(tzinfo=UTC)

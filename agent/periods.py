@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from agent.editing.compare import slot
 from agent.editing.expiry import is_arranged
@@ -35,7 +36,11 @@ class Period:
     def overlaps(self, start: datetime | None, end: datetime | None) -> bool:
         """Whether it held at some time of the interval, which is half open too."""
         begun = self.start is None or end is None or self.start < end
-        return begun and (self.end is None or start is None or start < self.end)
+        return begun and self.reaches(start)
+
+    def reaches(self, moment: datetime | None) -> bool:
+        """Whether it was not over at the moment, whenever it began."""
+        return self.end is None or moment is None or moment < self.end
 
 
 Key = tuple[str, ...]
@@ -51,19 +56,58 @@ _DATE = re.compile(
     rf"|\b(?P<month2>{MONTHS})\.? (?P<day2>\d{{1,2}}),? (?P<year2>\d{{4}})\b",
     re.IGNORECASE,
 )
+_OF_BEFORE = re.compile(
+    r"\b(?:used to|no longer|any ?more|formerly|previously|stopped|quit|gave up|until)\b",
+    re.IGNORECASE,
+)
+_WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _YEAR = re.compile(r"\d{4}")
 """In every full date; few memories have one, and this is found out at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What a memory says of times, whatever else is remembered."""
+
+    happens: bool
+    """Whether it tells what happens at a time rather than a state that lasts.
+
+    What happened stays true: only the day it is about, not its period, says when it counts.
+    """
+    days: Period | None
+    """From the first to the last full date that it names."""
+    slots: tuple[Key, ...]
+    """What it gives the only value to."""
+    of_before: bool
+    """Whether it tells of what is over: 'used to', 'no longer'."""
+    names_weekday: bool
+
+
+class Tellings:
+    """What each memory says of times, by number, kept on the shelf (``store.shelf``)."""
+
+    def __init__(self) -> None:
+        self.by_number: list[Telling] = []
+        self._same: dict[Telling, Telling] = {}
+        """One for all that say the same: most say nothing."""
+
+    def catch_up(self, memories: Sequence[Memory]) -> None:
+        for number in range(len(self.by_number), len(memories)):
+            telling = telling_of(memories[number])
+            self.by_number.append(self._same.setdefault(telling, telling))
 
 
 class Timeline:
     """Memories with their periods and rivals, in the order they were given.
 
-    What shares a place with what is worked out for the memories that are asked about: of 100,000
-    few are.
+    :param tellings: of each memory, where somebody knows them already.
     """
 
-    def __init__(self, memories: Sequence[Memory]) -> None:
+    def __init__(
+        self, memories: Sequence[Memory], tellings: Sequence[Telling] | None = None
+    ) -> None:
         self.memories = memories
+        self._given = tellings
         self._by_id = {memory.id: memory for memory in memories}
         began = {
             memory.replaced_by: memory.valid_until
@@ -72,6 +116,32 @@ class Timeline:
         }
         self.periods: Mapping[str, Period] = {m.id: _period(m, began.get(m.id)) for m in memories}
         self._keys: dict[str, frozenset[Key]] = {}
+
+    @cached_property
+    def tellings(self) -> Sequence[Telling]:
+        """What each memory says of times, in the order of the memories."""
+        return self._given or [telling_of(memory) for memory in self.memories]
+
+    @cached_property
+    def contended(self) -> frozenset[str]:
+        """Ids of the memories that share a place with another; of 100,000 few do."""
+        found: set[str] = set()
+        first: dict[Key, str] = {}
+        for memory, telling in zip(self.memories, self.tellings, strict=True):
+            if memory.replaced_by in self._by_id:
+                found |= {memory.id, str(memory.replaced_by)}
+            for key in telling.slots:
+                if (other := first.setdefault(key, memory.id)) != memory.id:
+                    found |= {memory.id, other}
+        return frozenset(found)
+
+    @cached_property
+    def _telling(self) -> dict[str, Telling]:
+        return {m.id: telling for m, telling in zip(self.memories, self.tellings, strict=True)}
+
+    def telling(self, memory: Memory) -> Telling:
+        """What one of the memories says of times."""
+        return self._telling[memory.id]
 
     def keys(self, memory: Memory) -> frozenset[Key]:
         """What the memory shares a place in with its rivals."""
@@ -93,19 +163,21 @@ class Timeline:
         """What to show of the memory's time in an answer given at a moment."""
         period = self.periods[memory.id]
         start = period.start if period.sure else None
-        return Mark(self.standing(memory, at), start, period.start, period.end, not happens(memory))
+        lasts = not happens(memory)
+        return Mark(self.standing(memory, at), start, period.start, period.end, lasts)
 
     def rivals(self, memories: Iterable[Memory]) -> dict[Key, list[Memory]]:
-        """The given memories by what they share a place in."""
+        """Those of the given memories that are contended, by what they share a place in."""
         found: dict[Key, list[Memory]] = defaultdict(list)
         for memory in memories:
-            for key in self.keys(memory):
-                found[key].append(memory)
+            if memory.id in self.contended:
+                for key in self.keys(memory):
+                    found[key].append(memory)
         return found
 
     def clash(self, memory: Memory, others: Mapping[Key, Sequence[Memory]]) -> bool:
         """Whether another memory among ``others`` shares a place with this one."""
-        return any(
+        return memory.id in self.contended and any(
             other.id != memory.id for key in self.keys(memory) for other in others.get(key, ())
         )
 
@@ -125,16 +197,26 @@ def _keys(memory: Memory, by_id: Mapping[str, Memory]) -> frozenset[Key]:
     while (after := by_id.get(last.replaced_by or "")) is not None and after.id not in seen:
         last = after
         seen.add(last.id)
-    return frozenset(
-        [("fact", last.id), *(slot(t) for t in memory.triples if is_single(t.relation))]
+    return frozenset([("fact", last.id), *_slots(memory)])
+
+
+def _slots(memory: Memory) -> tuple[Key, ...]:
+    return tuple(slot(t) for t in memory.triples if is_single(t.relation))
+
+
+def telling_of(memory: Memory) -> Telling:
+    """What one memory says of times; it is read word by word, which takes microseconds."""
+    return Telling(
+        happens=happens(memory),
+        days=_spanned(_days(memory)),
+        slots=_slots(memory),
+        of_before=_OF_BEFORE.search(memory.text) is not None,
+        names_weekday=_WEEKDAY.search(memory.text) is not None,
     )
 
 
 def happens(memory: Memory) -> bool:
-    """Whether a memory tells what happens at a time rather than a state that lasts.
-
-    What happened stays true: only the day it is about, not its period, says when it counts.
-    """
+    """See ``Telling.happens``."""
     return (
         memory.type == "Event"
         and not any(t.relation in LASTING for t in memory.triples)
@@ -143,24 +225,8 @@ def happens(memory: Memory) -> bool:
     )
 
 
-def happens_in(memory: Memory, start: datetime | None, end: datetime | None) -> bool:
-    """Whether what happens may do so in the interval: by a date it names, or when it was told.
-
-    A sentence without a full date may be about any day.
-    """
-    if not (days := _days(memory)) or _spanned(days).overlaps(start, end):
-        return True
-    return Period(memory.created, memory.created + timedelta(seconds=1), True).overlaps(start, end)
-
-
-def dated_in(memory: Memory, start: datetime | None, end: datetime | None) -> bool:
-    """Whether a date that the memory names, or the range of several, lies in the interval."""
-    days = _days(memory)
-    return bool(days) and _spanned(days).overlaps(start, end)
-
-
-def _spanned(days: Sequence[datetime]) -> Period:
-    return Period(min(days), max(days) + timedelta(days=1), True)
+def _spanned(days: Sequence[datetime]) -> Period | None:
+    return Period(min(days), max(days) + timedelta(days=1), True) if days else None
 
 
 def _days(memory: Memory) -> list[datetime]:

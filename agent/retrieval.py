@@ -15,8 +15,8 @@ from agent.entities.events import event_of
 from agent.entities.identity import Identities
 from agent.entities.wording import also_said, also_said_then
 from agent.grounding import STOP, names, terms
-from agent.held_then import eligible, falls_in
-from agent.periods import Mark, Timeline
+from agent.held_then import asks_of_days, eligible, falls_in
+from agent.periods import Mark, Telling, Tellings, Timeline
 from agent.ports import Embedder, Vectors
 from agent.results import Inference
 from agent.slots import in_slot
@@ -110,7 +110,9 @@ def retrieve(
     chosen = choose(
         worded, means, policy, held, known, lambda memory: event_of(memory, graph, known)
     )
-    found = in_slot(put.text, held.memories) or falls_in(held.memories, asked)
+    found = in_slot(put.text, held.memories)
+    if not found and asks_of_days(asked):
+        found = falls_in(held.memories, tellings(held), asked)
     chosen = _with_front(chosen, put, held, found, k)
     signs = likely = None
     if judge is not None and judge.encoder == embedder.identity and not found:
@@ -194,7 +196,13 @@ def _with_front(
 
 def timeline(view: GraphView) -> Timeline:
     """When each memory of a view held; a view is never of anything forgotten."""
-    return Timeline(view.memories)
+    return Timeline(view.memories, tellings(view))
+
+
+def tellings(view: GraphView) -> list[Telling]:
+    """What each memory of a view says of times."""
+    known = view.index(Tellings).by_number
+    return [known[number] for number in view.numbers.tolist()]
 
 
 def _narrowed(view: GraphView, asked: Asked, anchor: Memory | None) -> GraphView:

@@ -65,8 +65,11 @@ def in_slot(question: str, memories: Sequence[Memory]) -> list[Memory]:
     if not asked:
         return _only_one(question, memories)
     said = question.casefold()
-    edges = [(memory, triple) for memory in memories for triple in memory.triples]
-    for relations in (asked, {_KIN[name] for name in asked if name in _KIN}):
+    kin = {_KIN[name] for name in asked if name in _KIN}
+    edges = [
+        (m, t) for m in memories for t in m.triples if t.relation in asked or t.relation in kin
+    ]
+    for relations in (asked, kin):
         found = [(memory, triple) for memory, triple in edges if triple.relation in relations]
         others = {t.head for _, t in found if t.head != "me" and t.head.casefold() in said}
         if not others and not re.search(r"\b(?:i|my|me|our|we)\b", said):
