@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from agent import periods
 from agent.asof import About, read_question
 from agent.held_then import eligible
 from agent.session import Session
@@ -259,3 +260,24 @@ def test_json_marks_what_no_longer_holds(memlane):
     assert old["from_inferred"] is True
     (new,) = memlane(*asked, "Where do I live?").json["memories"]
     assert (new["standing"], new["from"][:10], new["until"]) == ("holds", "2024-03-15", None)
+
+
+def test_what_a_memory_says_of_times_is_read_once(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+):
+    read: list[str] = []
+    telling_of = periods.telling_of
+
+    def noted(memory: Memory) -> periods.Telling:
+        read.append(memory.text)
+        return telling_of(memory)
+
+    monkeypatch.setattr(periods, "telling_of", noted)
+    told(session, ("2024-02-01", "I live in Oslo."), ("2024-02-02", "I have a cat called Miso."))
+    assert chosen(session, "Where did I live in March?") == ["I live in Oslo."]
+    assert chosen(session, "Where did I live in April?") == ["I live in Oslo."]
+    assert sorted(read) == ["I have a cat called Miso.", "I live in Oslo."]
+    told(session, ("2024-05-02", "I moved to Bedok."))
+    assert chosen(session, "Where did I live in April?") == ["I live in Oslo."]
+    # The new one, and the old one, which is marked replaced now.
+    assert sorted(read[2:]) == ["I live in Oslo.", "I moved to Bedok."]
