@@ -19,10 +19,12 @@ spread.
 
 ``purple`` starts at the shipped weights; ``purple (fresh)`` and the ablations start untrained,
 ``paper's form`` also without the retriever's signs; ``metric reward`` learns from the quality
-instead of the likelihood (section 5.2). ``reversed`` and ``shuffled`` show what the order of the
-chosen is worth (section 5.3). ``tasks_won by`` a variant: where it beats every baseline of the
-paper. ``questions_per_s`` is selection alone, from the text of a question with the memories'
-vectors there: ``purple`` with the candidates' tokens kept and, as ``purple (cold)``, with none.
+instead of the likelihood (section 5.2). ``judged`` variants learn from three quarters and keep what
+they learned only if it wins on the rest, as ``memlane train`` does. ``reversed`` and ``shuffled``
+show what the order of the chosen is worth (section 5.3). ``tasks_won by`` a variant: where it beats
+every baseline of the paper. ``questions_per_s`` is selection alone, from the text of a question
+with the memories' vectors there: ``purple`` with the candidates' tokens kept and, as ``purple
+(cold)``, with none.
 Rewards are kept in ``build/benchmarks/purple.db``: an interrupted run goes on.
 """
 
@@ -41,7 +43,7 @@ from agent.loading import LocalEmbedder, LocalLanguageModel, reward_weights
 from agent.ports import ChatTurn, RewardModel
 from agent.reward_cache import RewardCache
 from benchmarks.common import ROOT, parser, progress, write_results
-from benchmarks.purple_learning import Learners, Lesson, Pool, learners, pool
+from benchmarks.purple_learning import Learners, Lesson, Pool, learners, pool, wins
 from benchmarks.purple_outcomes import (
     CHOICE,
     REWARDS,
@@ -65,6 +67,8 @@ from policies.propensity import Propensities
 MODEL = "smollm2-135m"
 QUESTIONS, PROFILES, EPOCHS = 60, 16, 12
 QUICK = (6, 4, 1)
+HELD = 4
+"""Of so many questions one is held back where a variant is judged."""
 TOGETHER = 8
 """Cases whose profiles go to the engine at once."""
 SHORT = "Answer from the notes in a few words."
@@ -79,6 +83,8 @@ class Variant:
     cross: bool = True
     signs: bool = True
     reward: str = "likelihood"
+    judged: bool = False
+    """Whether every fourth question is held back, and decides if what was learned is kept."""
 
     def start(self, tokens: TokenVectors, inputs: int) -> Purple:
         if self.shipped:
@@ -96,6 +102,8 @@ VARIANTS: Mapping[str, Variant] = {
     "without cross-attention": Variant(cross=False),
     "without transformer": Variant(layers=0),
     "metric reward": Variant(reward="metric"),
+    "purple (judged)": Variant(judged=True),
+    "metric reward (judged)": Variant(reward="metric", judged=True),
     "metric reward (shipped)": Variant(shipped=True, reward="metric"),
     "choice reward": Variant(shipped=True, reward="choice"),
 }
@@ -241,18 +249,7 @@ class Bench:
         chosen: dict[str, dict[str, list[int]]] = {}
         for name, order in self.orders.items():
             chosen[name] = {c.key: list(order(c, listed[c.key]))[:CHOSEN] for c in measured}
-        networks = self.learn([
-            Lesson(
-                variant.start(self.embedder.encode_tokens, self.embedder.dimension).network,
-                [pools[c.key] for c in learned],
-                [np.array([REWARDS[variant.reward](c, one) for one in valued[c.key]])
-                 for c in learned],
-                self.given.epochs,
-            )
-            for variant in VARIANTS.values()
-        ])  # fmt: skip
-        progress("  variants learned")
-        for name, network in zip(VARIANTS, networks, strict=True):
+        for name, network in self.learned(learned, pools, valued).items():
             chosen[name] = {c.key: best_places(network, listed[c.key]) for c in measured}
         rng = np.random.default_rng(0)
         chosen["reversed"] = {key: places[::-1] for key, places in chosen[MAIN].items()}
@@ -265,6 +262,34 @@ class Bench:
         written = self.written(measured, listed, chosen)
         progress("  fold measured")
         return Measured(found, written)
+
+    def learned(
+        self,
+        cases: Sequence[Case],
+        pools: Mapping[str, Pool],
+        valued: Mapping[str, list[list[Floats]]],
+    ) -> dict[str, Propensities]:
+        """What every variant learns from these questions."""
+        lessons, held = {}, {}
+        for name, variant in VARIANTS.items():
+            own = [pools[case.key] for case in cases]
+            rewards = [
+                np.array([REWARDS[variant.reward](case, one) for one in valued[case.key]])
+                for case in cases
+            ]
+            start = variant.start(self.embedder.encode_tokens, self.embedder.dimension).network
+            if variant.judged:
+                held[name] = own[::HELD], rewards[::HELD]
+                own = [one for n, one in enumerate(own) if n % HELD]
+                rewards = [one for n, one in enumerate(rewards) if n % HELD]
+            lessons[name] = Lesson(start, own, rewards, self.given.epochs)
+        found = dict(zip(lessons, self.learn(list(lessons.values())), strict=True))
+        progress("  variants learned")
+        for name, (own, rewards) in held.items():
+            if not wins(lessons[name].start, found[name], own, rewards):
+                found[name] = lessons[name].start
+                progress(f"  {name}: stays as it began")
+        return found
 
     def outcomes(
         self,

@@ -19,6 +19,7 @@ from multiprocessing import get_context
 import numpy as np
 
 from agent.adapters.gradients import TorchGradients
+from agent.learning.training import verdict
 from policies import plackett
 from policies.bandit import Listed
 from policies.bandit_training import clipped
@@ -92,6 +93,27 @@ def learn(lesson: Lesson) -> Propensities:
         return clipped(total), gained, 0.0
 
     return descend(State.fresh(lesson.start), one, count=count, rate=RATE, on_step=None).network
+
+
+def wins(
+    start: Propensities, learned: Propensities, pools: Sequence[Pool], rewards: Sequence[Floats]
+) -> bool:
+    """Whether ``learned`` is worth more than its start by the pools of questions held back.
+
+    The rule of ``memlane train``, by the expected reward of either's profiles, which the pools tell
+    without asking the model again (importance weights that sum to one).
+    """
+
+    def worth(network: Propensities) -> Floats:
+        found = []
+        for own, reward in zip(pools, rewards, strict=True):
+            scores = network.scores(own.listed.records)
+            chances = np.array([plackett.log_probability(scores, p) for p in own.profiles])
+            weights = np.exp(np.minimum(chances - own.drawn, np.log(CLIP)))
+            found.append(float(weights @ reward / weights.sum()))
+        return np.array(found)
+
+    return verdict(worth(start), worth(learned)).wins
 
 
 Learners = Callable[[Sequence[Lesson]], list[Propensities]]

@@ -23,7 +23,7 @@ import numpy as np
 from agent.learning import ways
 from policies import reinforce
 from policies.base import Episode, Value
-from policies.network import Network, Numbers
+from policies.network import Floats, Network, Numbers
 from policies.reinforce import Progress, State, Trainable
 from store.errors import InvalidInput
 from store.sweeping import CACHE_FOLDER
@@ -185,9 +185,12 @@ def compare(
             for policy in (old, new)
         ]
         worth[row] = value(episode, chosen)
-    gain = worth[:, 1] - worth[:, 0]
-    drawn = np.random.default_rng(seed).integers(len(held), size=(RESAMPLES, len(held)))
-    before, after = worth.mean(axis=0)
-    return Verdict(
-        float(before), float(after), float((gain[drawn].mean(axis=1) > 0).mean()), len(held)
-    )
+    return verdict(worth[:, 0], worth[:, 1], seed)
+
+
+def verdict(before: Floats, after: Floats, seed: int = 0) -> Verdict:
+    """From the values of both for each held-back episode (paired bootstrap)."""
+    gain = after - before
+    drawn = np.random.default_rng(seed).integers(len(gain), size=(RESAMPLES, len(gain)))
+    sure = float((gain[drawn].mean(axis=1) > 0).mean())
+    return Verdict(float(before.mean()), float(after.mean()), sure, len(gain))
