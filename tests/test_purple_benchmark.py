@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.purple_learning import Lesson, learn, pool
+from benchmarks.purple_learning import Lesson, learn, pool, wins
 from benchmarks.purple_outcomes import Measured, Outcome, chosen, outcome, summary, verdicts
 from benchmarks.purple_selectors import ORDERS, STRIDE, averaged, switched
 from benchmarks.purple_tasks import Case, cases, folds
@@ -112,6 +112,9 @@ def test_a_pool_teaches_what_its_rewards_say():
         return float(np.mean([first == row for first in firsts]))
 
     assert share(better) == 1.0 > share(policy.network)
+    # What pays is kept, and what costs is not.
+    assert wins(policy.network, better, pools, worth)
+    assert not wins(policy.network, better, pools, [-own for own in worth])
 
 
 def test_verdicts_count_tasks_that_beat_every_baseline():
