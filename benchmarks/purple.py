@@ -128,6 +128,7 @@ def main() -> None:
     options.add_argument("--answer-model", help="measures the same selections with another model")
     options.add_argument("--generated", type=int, default=6, help="answers written, a fold")
     options.add_argument("--no-prompted", action="store_true", help="leave prompted ranking out")
+    options.add_argument("--part", help="names the results of a run of some tasks")
     given = options.parse_args()
     for name, full, quick in zip(
         ("questions", "profiles", "epochs"), (QUESTIONS, PROFILES, EPOCHS), QUICK, strict=True
@@ -162,9 +163,10 @@ def main() -> None:
 
 
 def result_name(given: Namespace) -> str:
-    """Another draw of questions is a result of its own: neither replaces the other."""
+    """Another draw or some of the tasks are a result of their own: none replaces the other."""
     name = "purple" if given.answer_model is None else "purple_answers"
-    return f"{name}_draw_{given.draw}" if given.draw else name
+    drawn = f"{name}_draw_{given.draw}" if given.draw else name
+    return f"{drawn}_{given.part}" if given.part else drawn
 
 
 class Bench:
