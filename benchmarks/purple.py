@@ -123,6 +123,9 @@ def main() -> None:
         help=f"of a task ({QUESTIONS}); of the two sets of choosing half of them each",
     )
     options.add_argument("--draw", type=int, default=0, help="seed of which questions are asked")
+    options.add_argument(
+        "--more", nargs="+", type=int, default=[], metavar="DRAW", help="draws also learned from"
+    )
     options.add_argument("--profiles", type=int, help=f"valued for a question ({PROFILES})")
     options.add_argument("--epochs", type=int, help=f"over the pools ({EPOCHS})")
     options.add_argument("--answer-model", help="measures the same selections with another model")
@@ -148,7 +151,7 @@ def main() -> None:
     config = {
         "quick": given.quick, "data": given.data, "model": given.model,
         "answer_model": given.answer_model, "tasks": given.tasks, "questions": given.questions,
-        "draw": given.draw, "profiles": given.profiles, "epochs": given.epochs,
+        "draw": given.draw, "more": given.more, "profiles": given.profiles, "epochs": given.epochs,
         "folds": given.seeds, "generated": given.generated,
         "tables": {
             "Selectors": ["quality", "quality_sd", "loglik", "loglik_sd", "gap", "gap_se",
@@ -166,6 +169,8 @@ def result_name(given: Namespace) -> str:
     """Another draw or some of the tasks are a result of their own: none replaces the other."""
     name = "purple" if given.answer_model is None else "purple_answers"
     drawn = f"{name}_draw_{given.draw}" if given.draw else name
+    if given.more:
+        drawn += "_more_" + "_".join(map(str, given.more))
     return f"{drawn}_{given.part}" if given.part else drawn
 
 
@@ -195,26 +200,36 @@ class Bench:
 
     def measure(self, task: str) -> Figures:
         """Every selector on one task."""
+        asked, pools, valued = self.prepare(task, self.given.draw)
+        self.seen += asked
+        more: list[Case] = []
+        for draw in self.given.more:
+            others, other_pools, other_values = self.prepare(task, draw)
+            more += [case for case in others if case.key not in pools]
+            pools, valued = other_pools | pools, other_values | valued
+        return summary(
+            [
+                self.fold(learned, measured, pools, valued)
+                for learned, measured in folds(asked, self.given.seeds, more)
+            ]
+        )
+
+    def prepare(
+        self, task: str, draw: int
+    ) -> tuple[list[Case], dict[str, Pool], dict[str, list[list[Floats]]]]:
+        """The questions of a draw, their pools, and what ``values`` says of those."""
         given = self.given
         count = given.questions // 2 if task in CHOICE else given.questions
-        asked = cases(task, given.data, count, self.encode, given.draw)
-        self.seen += asked
+        asked = cases(task, given.data, count, self.encode, draw)
+        progress(f"{task}: {len(asked)} questions of {len({c.group for c in asked})} groups")
         fresh = VARIANTS["purple (fresh)"].start(
             self.embedder.encode_tokens, self.embedder.dimension
         )
-        listed = {c.key: fresh.listed(c.episode.question, c.episode.view) for c in asked}
-        pools = {
-            c.key: pool(listed[c.key], fresh.network, CHOSEN, given.profiles, number)
-            for number, c in enumerate(asked)
-        }
-        progress(f"{task}: {len(asked)} questions of {len({c.group for c in asked})} groups")
-        valued = self.values(asked, pools)
-        return summary(
-            [
-                self.fold(learned, measured, listed, pools, valued)
-                for learned, measured in folds(asked, given.seeds)
-            ]
-        )
+        pools = {}
+        for number, case in enumerate(asked):
+            listed = fresh.listed(case.episode.question, case.episode.view)
+            pools[case.key] = pool(listed, fresh.network, CHOSEN, given.profiles, number)
+        return asked, pools, self.values(asked, pools)
 
     def values(
         self, asked: Sequence[Case], pools: Mapping[str, Pool]
@@ -243,11 +258,11 @@ class Bench:
         self,
         learned: Sequence[Case],
         measured: Sequence[Case],
-        listed: Mapping[str, Listed],
         pools: Mapping[str, Pool],
         valued: Mapping[str, list[list[Floats]]],
     ) -> Measured:
         """Outcomes of one fold."""
+        listed = {case.key: pools[case.key].listed for case in measured}
         chosen: dict[str, dict[str, list[int]]] = {}
         for name, order in self.orders.items():
             chosen[name] = {c.key: list(order(c, listed[c.key]))[:CHOSEN] for c in measured}

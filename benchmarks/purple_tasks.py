@@ -84,13 +84,18 @@ def cases(task: str, data: Path, count: int, encode: Encode, seed: int = 0) -> l
     return list(TASKS[task](data, count, encode, rng))
 
 
-def folds(asked: Sequence[Case], count: int) -> Iterator[tuple[list[Case], list[Case]]]:
-    """(to learn from, to measure): each group is measured in exactly one fold."""
+def folds(
+    asked: Sequence[Case], count: int, more: Sequence[Case] = ()
+) -> Iterator[tuple[list[Case], list[Case]]]:
+    """(to learn from, to measure): each group of ``asked`` is measured in exactly one fold.
+
+    ``more`` is only learned from, and never where its group is measured.
+    """
     groups = sorted({case.group for case in asked})
     drawn = np.random.default_rng(0).permutation(len(groups))
     fold = {groups[place]: n % count for n, place in enumerate(drawn)}
     for one in range(count):
-        learned = [case for case in asked if fold[case.group] != one]
+        learned = [case for case in (*asked, *more) if fold.get(case.group) != one]
         yield learned, [case for case in asked if fold[case.group] == one]
 
 

@@ -39,6 +39,15 @@ def test_every_question_is_measured_once_and_never_by_who_saw_its_group():
     assert sorted(measured) == sorted(c.key for c in asked)
 
 
+def test_further_questions_are_learned_from_but_where_their_group_is_measured():
+    asked = [case(group, group) for group in "abcdef"]
+    more = [case("a2", "a"), case("z", "z")]
+    seen = {held[0].group: {c.key for c in learned} for learned, held in folds(asked, 6, more)}
+    assert all("z" in keys for keys in seen.values())
+    assert {group for group, keys in seen.items() if "a2" in keys} == set("bcdef")
+    assert [len(held) for _, held in folds(asked, 6, more)] == [1] * 6
+
+
 def test_a_question_with_one_answer_to_choose_is_not_asked(tmp_path: Path):
     """Such a row came as free text: its log-probability was taken for an accuracy."""
     folder = tmp_path / "opinionqa_slice"
