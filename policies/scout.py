@@ -72,7 +72,7 @@ class Scout:
             via = seen.via[place]
             memory = view.memories[seen.rows[place]]
             known = None if via is None else view.memories[via].id
-            named = tuple(zip(STATE, map(float, state), strict=True))
+            named = tuple(zip(STATE, state.tolist(), strict=True))
             trace.append(Step(memory.id, chance, taken, why, via is None, known, named, chance))
 
         while len(left := seen.open):

@@ -112,9 +112,14 @@ class SentenceEncoder:
             return self.encode(names)
         tokenizer, table = self._names
         vectors = np.zeros((len(names), table.shape[1]), dtype=np.float32)
-        for row, read in enumerate(tokenizer.encode_batch(_clean(names), add_special_tokens=False)):
-            if read.ids:
-                vectors[row] = table[read.ids].mean(axis=0)
+        counts = np.ones((len(names), 1), dtype=np.float32)
+        found = tokenizer.encode_batch_fast(_clean(names), add_special_tokens=False)
+        # Dozens of new names a question: by numpy's mean half as long again.
+        for row, ids in enumerate(read.ids for read in found):
+            if ids:
+                np.add.reduce(table.take(ids, axis=0), axis=0, out=vectors[row])
+                counts[row] = len(ids)
+        vectors /= counts
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         made: Vectors = vectors / np.maximum(lengths, 1e-9)
         return made
