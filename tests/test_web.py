@@ -1,101 +1,35 @@
-"""The page of memlane web: who is let in, what it shows, and that its edits are journaled."""
+"""The page of memlane web: who is let in, and what it shows."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
-from agent.config import load_config
 from agent.errors import Refused
-from agent.resident.calls import Context
-from agent.resident.desk import Desk
-from agent.web.app import build_page
 from agent.web.door import LINK_S, Keys
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import Draft, Triple
 from tests.conftest import NOW
-from tests.resident_work import Encoder, Talker
-from tests.web_sample import fill
+from tests.web_work import FLIGHT, PORT, Opened, filled, id_of, page_of
 
 ROOT = Path(__file__).parent.parent
 STATIC = ROOT / "agent" / "web" / "static"
-PORT = 8123
-OWN = f"http://127.0.0.1:{PORT}"
-FLIGHT = "The EK349 flight departs at 01:30 on 2024-05-12 now."
-
-
-@dataclass(frozen=True)
-class Opened:
-    """The page as a browser that came in by its link has it."""
-
-    http: TestClient
-    keys: Keys
-    key: str
-    port: int = PORT
-
-    def post(self, name: str, said: object, **headers: str) -> Any:
-        given = {"Authorization": f"Bearer {self.key}", "Origin": OWN} | headers
-        return self.http.post(f"/api/{name}", json=said, headers=given)
-
-    def ask(self, name: str, **said: object) -> Any:
-        answer = self.post(name, said)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
-
-
-@dataclass(frozen=True)
-class At:
-    port: int = PORT
-
-
-@pytest.fixture
-def sample(own_home: Path) -> Path:
-    with MemoryGraph.open(own_home) as graph:
-        fill(graph)
-    return own_home
-
-
-def page_of(home: Path) -> Iterator[Opened]:
-    config = load_config({"home": str(home)}, now=NOW)
-    desk = Desk(config, llm=Talker(), embedder=Encoder(0), why_wait=lambda: "")
-    keys = Keys()
-    app = build_page(desk, keys, At(), Context())
-    with TestClient(app, base_url=OWN) as http:
-        key = http.post("/api/enter", json={"code": keys.link()}).json()["key"]
-        yield Opened(http, keys, key)
-    assert desk.close()
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     """One that is only looked at: all tests share it."""
-    home = tmp_path_factory.mktemp("shared") / "home"
-    with MemoryGraph.open(home) as graph:
-        fill(graph)
-    yield from page_of(home)
+    yield from page_of(filled(tmp_path_factory.mktemp("shared") / "home"))
 
 
 @pytest.fixture
-def own_page(sample: Path) -> Iterator[Opened]:
-    """One that is edited."""
-    yield from page_of(sample)
-
-
-@pytest.fixture
-def new(own_home: Path) -> Iterator[Opened]:
-    yield from page_of(own_home)
-
-
-def id_of(page: Opened, text: str) -> str:
-    (card,) = [c for c in page.ask("search", text=text)["cards"] if c["memory"]["text"] == text]
-    return str(card["memory"]["id"])
+def own_page(own_home: Path) -> Iterator[Opened]:
+    """One that is changed."""
+    yield from page_of(filled(own_home))
 
 
 # ---- the door -------------------------------------------------------------------------------
@@ -352,81 +286,6 @@ def test_rubbish_is_answered_in_one_line(page: Opened, name: str, said: object, 
     answer = page.post(name, said)
     assert answer.status_code == status, answer.text
     assert "\n" not in answer.json()["error"]["message"]
-
-
-# ---- changes --------------------------------------------------------------------------------
-
-
-def standing(home: Path, memory: str) -> tuple[str, str]:
-    with MemoryGraph.open(home) as graph:
-        assert graph.verify() == ()
-        return graph.memories.get(memory).text, graph.journal.list(1)[0].actor
-
-
-def test_an_edit_is_journaled_as_the_persons_and_undone(own_page: Opened, sample: Path):
-    memory = id_of(own_page, "Mia is afraid of thunder.")
-    seen = own_page.ask("look", memory=memory)["seen"]
-    text = "Mia is afraid of thunder and dogs."
-    done = own_page.ask(
-        "edit", memory=memory, seen=seen, text=text, place="Bergen", valid_until="2025-01-31"
-    )
-    assert standing(sample, memory) == (text, "user")
-    changed = own_page.ask("look", memory=memory)["card"]["memory"]
-    assert changed["place"] == "Bergen" and changed["valid_until"].startswith("2025-0")
-    own_page.ask("edit", memory=memory, seen=done["entries"][-1], place="")
-    assert own_page.ask("look", memory=memory)["card"]["memory"]["place"] is None
-    own_page.ask("undo", entry=own_page.ask("journal")["lines"][0]["id"])
-    undone = own_page.ask("undo", entry=done["entries"][0])
-    assert standing(sample, memory) == ("Mia is afraid of thunder.", "user")
-    own_page.ask("undo", entry=undone["entries"][0])
-    assert standing(sample, memory)[0] == text
-
-
-def test_what_changed_takes_the_place_of_the_old(own_page: Opened, sample: Path):
-    memory = id_of(own_page, FLIGHT)
-    seen = own_page.ask("look", memory=memory)["seen"]
-    text = "The EK349 flight departs at 02:15 on 2024-05-12."
-    done = own_page.ask("supersede", memory=memory, seen=seen, text=text)
-    assert own_page.ask("look", memory=memory)["card"]["stand"] == "replaced"
-    assert standing(sample, done["memory"]) == (text, "user")
-
-
-def test_what_changed_meanwhile_is_not_overwritten(own_page: Opened, sample: Path):
-    memory = id_of(own_page, FLIGHT)
-    seen = own_page.ask("look", memory=memory)["seen"]
-    own_page.ask("edit", memory=memory, seen=seen, text="First.")
-    for name, more in (("edit", {"text": "Second."}), ("leave", {}), ("supersede", {"text": "S."})):
-        answer = own_page.post(name, {"memory": memory, "seen": seen, **more})
-        assert answer.status_code == 409 and "changed since" in answer.json()["error"]["message"]
-    assert standing(sample, memory)[0] == "First."
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"text": "  "},
-        {"subclass": "event.nonsense"},
-        {"valid_from": "the day of reckoning"},
-        {"valid_from": "2025-01-01", "valid_until": "2024-01-01"},
-    ],
-)
-def test_an_edit_that_cannot_be_is_refused_and_changes_nothing(
-    own_page: Opened, sample: Path, wrong: dict[str, str]
-):
-    memory = id_of(own_page, FLIGHT)
-    seen = own_page.ask("look", memory=memory)["seen"]
-    answer = own_page.post("edit", {"memory": memory, "seen": seen, **wrong})
-    assert answer.status_code == 400, answer.text
-    assert standing(sample, memory)[0] == FLIGHT
-
-
-def test_the_first_memory_is_told_on_the_page(new: Opened, own_home: Path):
-    assert new.ask("start")["memories"] == 0
-    assert new.ask("around", entity="me")["neighbours"] == []
-    assert new.ask("in_time")["cards"] == [] and new.ask("answers")["turns"] == []
-    done = new.ask("tell", text="My sister Ada lives in Lisbon.")
-    assert standing(own_home, done["memory"])[0] == "My sister Ada lives in Lisbon."
-    assert new.ask("start")["memories"] == 1
 
 
 def test_a_look_stays_small_in_a_large_home(own_home: Path):

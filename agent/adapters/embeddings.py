@@ -114,7 +114,7 @@ class SentenceEncoder:
         vectors = np.zeros((len(names), table.shape[1]), dtype=np.float32)
         counts = np.ones((len(names), 1), dtype=np.float32)
         found = tokenizer.encode_batch_fast(_clean(names), add_special_tokens=False)
-        # Dozens of new names a question: by numpy's mean half as long again.
+        # Dozens of new names a question: numpy's mean would take half as long again.
         for row, ids in enumerate(read.ids for read in found):
             if ids:
                 np.add.reduce(table.take(ids, axis=0), axis=0, out=vectors[row])
