@@ -192,7 +192,7 @@ def _vectors(config: Config, embedder: LocalEmbedder) -> str:
 
 def _say_hello(llm: LocalLanguageModel) -> str:
     said = llm.chat([ChatTurn("user", "Say hello.")], max_tokens=8)
-    return f"{llm.identity} says {said!r}"
+    return f"{llm.identity} says {said!r}{_runs_with(llm)}"
 
 
 def _score_hello(config: Config, rewards: LocalRewardModel) -> str:
@@ -201,8 +201,14 @@ def _score_hello(config: Config, rewards: LocalRewardModel) -> str:
     chosen = "lowered by you" if config.origins["batch"] != "default" else "chosen on this machine"
     return (
         f"{rewards.identity}, entropy {entropy.mean:.2f} nats a token; "
-        f"decodes {sizes} tokens at once ({chosen})"
+        f"decodes {sizes} tokens at once ({chosen}){_runs_with(rewards)}"
     )
+
+
+def _runs_with(model: LocalLanguageModel | LocalRewardModel) -> str:
+    """The settings of a local model, and why they are not the fastest where they are not."""
+    finding = model.finding
+    return f"; runs with {finding}" if finding else ""
 
 
 def _learned(config: Config) -> str:
@@ -279,7 +285,10 @@ class _NetworkWatch:
                 f"config.toml names {self._named} as the language model: what you tell memlane is "
                 "sent there. Nothing else opened a connection out of this machine"
             )
-        return "loading and using the models opened no connection out of this machine"
+        return (
+            "loading and using the models opened no connection out of this machine; the processes "
+            "of the models may open none"
+        )
 
     def _meant(self) -> set[str]:
         """The host that was named, and its addresses if it was looked up."""

@@ -63,6 +63,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("context", lambda: "8192", "tokens the language model may see at once", "count"),
     Setting("batch", lambda: "128", "most tokens that are scored at once", "count"),
     Setting("idle_minutes", lambda: "10", "minutes until unused models leave the memory", "count"),
+    Setting(
+        "model_timeout",
+        lambda: "120",
+        "seconds without a sign of life until a model is started again",
+        "count",
+    ),
     Setting("reward_cache_mb", lambda: "200", "most megabytes of rewards kept on disk", "count"),
     Setting(
         "keep_secrets",
@@ -123,6 +129,7 @@ class Config:
     context: int
     batch: int
     idle_minutes: int
+    model_timeout: int
     reward_cache_mb: int
     keep_secrets: bool
     """Whether secrets are stored as they stand (``agent.redaction``)."""
@@ -267,6 +274,11 @@ def _checked_address(setting: Setting, value: str, origin: str, file: Path) -> s
             f'If you want that, write it into {file} by hand: llm = "{address.url}"'
         )
     return address.url
+
+
+def injected_fault() -> str:
+    """``$MEMLANE_FAULT``: how a test wants a model's process to fail; empty in real life."""
+    return os.environ.get("MEMLANE_FAULT", "")
 
 
 def set_in_file(key: str, value: str) -> Path:

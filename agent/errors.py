@@ -5,6 +5,7 @@ MemlaneError (store.errors)
 │   ├── ModelMissing         no such model is installed; the message names the install command
 │   ├── ModelDamaged         the file is truncated, has another hash or is no GGUF
 │   ├── PromptTooLong        the prompt does not fit the context
+│   ├── ModelCrashed         a model's process died twice on one request; nothing else is harmed
 │   ├── EmptyContinuation    nothing to score, or nothing to choose from
 │   └── ServerUnavailable    the configured model server does not answer, or not as it should
 ├── UnreadableSource         a file that cannot be read as what its name says
@@ -33,6 +34,10 @@ class ModelDamaged(ModelError):
 
 class PromptTooLong(ModelError):
     """The prompt does not fit the model's context; it is never cut silently."""
+
+
+class ModelCrashed(ModelError):
+    """A model's process died, or fell silent, twice on one request."""
 
 
 class EmptyContinuation(ModelError):

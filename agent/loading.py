@@ -7,6 +7,7 @@ line that says how to install it, after the raw text is stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -17,22 +18,16 @@ from numpy.typing import NDArray
 
 from agent.config import Config
 from agent.models import BUILT_IN, ModelRegistry
-from agent.models.files import BatchSizes
-from agent.ports import (
-    ChatTurn,
-    Entropy,
-    Prompt,
-    TextLine,
-    TextReader,
-    Vectors,
-)
+from agent.models.worker.models import WorkerLanguageModel, WorkerReader, WorkerRewards
+from agent.models.worker.opening import GgufOpener, ReaderOpener
+from agent.models.worker.settings import Finding
+from agent.models.worker.worker import Worker
+from agent.ports import ChatTurn, Entropy, Prompt, TextLine, Vectors
 from agent.reward_cache import REWARDS, RewardCache
 from store.sweeping import CACHE_FOLDER
 
 if TYPE_CHECKING:
     from agent.adapters.embeddings import SentenceEncoder
-    from agent.adapters.llama import LlamaModel
-    from agent.adapters.rewards import LlamaRewards
     from agent.adapters.server import ServerModel
 
 Progress = Callable[[str, int, int], None]
@@ -40,11 +35,15 @@ Progress = Callable[[str, int, int], None]
 
 
 @cache
-def _load_llm(path: Path, sha256: str, context: int, threads: int) -> LlamaModel:
-    """One copy of the weights a process, however many sessions it opens."""
-    from agent.adapters.llama import LlamaModel
-
-    return LlamaModel(path, sha256=sha256, n_ctx=context, n_threads=threads)
+def _load_llm(
+    path: Path, sha256: str, context: int, threads: int, models_dir: Path, idle_s: float, wait: int
+) -> WorkerLanguageModel:
+    """One copy of the weights for a process, however many sessions it opens."""
+    opener = GgufOpener(
+        "chat", path, sha256, threads=threads, models_dir=models_dir, options={"context": context}
+    )
+    worker = Worker("The language model", opener, idle_s=idle_s, timeout_s=wait)
+    return WorkerLanguageModel(worker, opener)
 
 
 @cache
@@ -56,32 +55,48 @@ def _connect(url: str, model: str) -> ServerModel:
 
 @cache
 def _load_rewards(
-    path: Path,
-    sha256: str,
-    context: int,
-    threads: int,
-    batch: int,
-    sizes: Path,
-    cache: RewardCache | None,
-) -> LlamaRewards:
-    from agent.adapters.machine import fingerprint
-    from agent.adapters.rewards import LlamaRewards
-
-    return LlamaRewards(
+    path: Path, sha256: str, config: _RewardSettings, cache: Path | None
+) -> WorkerRewards:
+    options = {
+        "models_dir": str(config.models_dir),
+        "context": config.context,
+        "batch": config.batch,
+        "cache": None if cache is None else str(cache),
+        "megabytes": config.megabytes,
+    }
+    opener = GgufOpener(
+        "rewards",
         path,
-        identity=f"{path.name}:{sha256[:12]}",
-        n_ctx=context,
-        n_threads=threads,
-        cache=cache,
-        batch=batch,
-        known=BatchSizes(sizes, fingerprint(sha256, threads)),
+        sha256,
+        threads=config.threads,
+        models_dir=config.models_dir,
+        options=options,
     )
+    worker = Worker("The reward model", opener, idle_s=config.idle_s, timeout_s=config.timeout_s)
+    return WorkerRewards(worker, opener)
+
+
+@dataclass(frozen=True, slots=True)
+class _RewardSettings:
+    """What of a configuration decides which worker gives rewards."""
+
+    models_dir: Path
+    context: int
+    threads: int
+    batch: int
+    megabytes: int
+    idle_s: float
+    timeout_s: float
 
 
 @cache
 def open_cache(home: Path, megabytes: int) -> RewardCache:
     """The rewards kept in a home, opened at their first use; one a process."""
-    return RewardCache(home / CACHE_FOLDER / REWARDS, megabytes=megabytes)
+    return RewardCache(_cache_of(home), megabytes=megabytes)
+
+
+def _cache_of(home: Path) -> Path:
+    return home / CACHE_FOLDER / REWARDS
 
 
 @cache
@@ -127,23 +142,49 @@ class LocalLanguageModel:
         self._on_progress = on_progress
 
     @cached_property
-    def _model(self) -> LlamaModel | ServerModel:
+    def _model(self) -> WorkerLanguageModel | ServerModel:
         config = self._config
         if config.llm_is_server:
             return _connect(config.llm, config.server_model)
         path, sha256 = _path_of(config.llm, config, self._on_progress)
-        return _load_llm(path, sha256, config.context, config.threads)
+        return _load_llm(
+            path,
+            sha256,
+            config.context,
+            config.threads,
+            config.models_dir,
+            60.0 * config.idle_minutes,
+            config.model_timeout,
+        )
 
     @property
     def loaded(self) -> bool:
-        return "_model" in self.__dict__
+        """Whether it is in memory, or a server that was asked before."""
+        model = self.__dict__.get("_model")
+        return model is not None and (
+            not isinstance(model, WorkerLanguageModel) or model.worker.running
+        )
 
     def free(self) -> None:
         """Give the weights' memory back; the next use loads them again. Not while it is in use."""
-        if self.loaded:
-            self.__dict__.pop("_model").close()
-            _load_llm.cache_clear()
-            _connect.cache_clear()
+        if model := self.__dict__.pop("_model", None):
+            model.close()
+            if not isinstance(model, WorkerLanguageModel):
+                _connect.cache_clear()
+
+    @property
+    def finding(self) -> Finding | None:
+        """The settings that the model runs with; None before its first use, and for a server."""
+        model = self.__dict__.get("_model")
+        return model.finding if isinstance(model, WorkerLanguageModel) else None
+
+    def check(self) -> Finding | None:
+        """Find the settings for this machine again; None for a server, which has its own.
+
+        :raises ModelError: if the model cannot be loaded, or runs with none.
+        """
+        model = self._model
+        return model.check() if isinstance(model, WorkerLanguageModel) else None
 
     @property
     def identity(self) -> str:
@@ -172,11 +213,11 @@ class LocalLanguageModel:
 
 
 class LocalRewardModel:
-    """The configured reward model with what it computed before, loaded at its first use.
+    """The configured reward model with what it computed before, in a worker of its own.
 
     It reads the file beside a language model of the same file rather than through it: that one
     holds weights laid out anew for generation, which sum in another order. What it adds is a
-    context; the file's own pages are there once.
+    context; the file's own pages are in memory once.
     """
 
     def __init__(
@@ -187,18 +228,43 @@ class LocalRewardModel:
         self._cached = cached
 
     @cached_property
-    def _model(self) -> LlamaRewards:
+    def _model(self) -> WorkerRewards:
         config = self._config
-        path, sha256 = reward_weights(config.reward_model, config, self._on_progress)
-        return _load_rewards(
-            path,
-            sha256,
+        path, sha256 = _path_of(config.reward_model, config, self._on_progress)
+        settings = _RewardSettings(
+            config.models_dir,
             config.context,
             config.threads,
             config.batch,
-            config.models_dir / "batches.json",
-            open_cache(config.home, config.reward_cache_mb) if self._cached else None,
+            config.reward_cache_mb,
+            60.0 * config.idle_minutes,
+            config.model_timeout,
         )
+        return _load_rewards(
+            path, sha256, settings, _cache_of(config.home) if self._cached else None
+        )
+
+    @property
+    def loaded(self) -> bool:
+        """Whether it is in memory."""
+        return "_model" in self.__dict__ and self._model.worker.running
+
+    def free(self) -> None:
+        """Give the weights' memory back; the next use loads them again."""
+        if model := self.__dict__.pop("_model", None):
+            model.close()
+
+    @property
+    def finding(self) -> Finding | None:
+        """The settings that the model runs with; None before its first use."""
+        return self._model.finding if "_model" in self.__dict__ else None
+
+    def check(self) -> Finding:
+        """Find the settings for this machine again.
+
+        :raises ModelError: if the model cannot be loaded, or runs with none.
+        """
+        return self._model.check()
 
     @property
     def identity(self) -> str:
@@ -207,7 +273,7 @@ class LocalRewardModel:
     @property
     def batches(self) -> tuple[int, ...]:
         """Numbers of tokens that are decoded at once, as found exact on this machine."""
-        return self._model.engine.sizes
+        return self._model.batches
 
     def entropy(
         self,
@@ -300,21 +366,33 @@ class LocalEmbedder:
 
 
 class LocalReader:
-    """OCR with the weights inside its package, loaded at its first use."""
+    """OCR with the weights inside its package, in a worker that starts at its first use.
+
+    It decodes pictures of any origin in native code and takes hundreds of megabytes, which a
+    process gives back only when it ends (``benchmarks/worker_speed.py``).
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
 
     @cached_property
-    def _model(self) -> TextReader:
-        from agent.adapters.ocr import RapidReader
-
-        return RapidReader()
+    def _model(self) -> WorkerReader:
+        return _load_reader(60.0 * self._config.idle_minutes, self._config.model_timeout)
 
     @property
     def loaded(self) -> bool:
-        return "_model" in self.__dict__
+        return "_model" in self.__dict__ and self._model.worker.running
 
     def free(self) -> None:
         """Give the weights' memory back; the next use loads them again. Not while it is in use."""
-        self.__dict__.pop("_model", None)
+        if model := self.__dict__.pop("_model", None):
+            model.close()
 
     def read(self, image: Path) -> list[TextLine]:
         return self._model.read(image)
+
+
+@cache
+def _load_reader(idle_s: float, timeout_s: float) -> WorkerReader:
+    worker = Worker("The text reader", ReaderOpener(), idle_s=idle_s, timeout_s=timeout_s)
+    return WorkerReader(worker)

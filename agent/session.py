@@ -77,7 +77,7 @@ class Session:
         self.graph = graph
         self.llm: LanguageModel = llm or LocalLanguageModel(config, on_progress)
         self.embedder: Embedder = embedder or LocalEmbedder(config)
-        self.reader: TextReader = reader or LocalReader()
+        self.reader: TextReader = reader or LocalReader(config)
         self.rewards: RewardModel = rewards or LocalRewardModel(config, on_progress)
         self._suggested = False
 

@@ -86,7 +86,7 @@ class ModelsAside:
         config = load_config()
         self.embedder: Embedder = Known(prepared)
         self.llm: LanguageModel = LocalLanguageModel(config)  # never loaded: nobody asks it
-        self.reader: TextReader = LocalReader()
+        self.reader: TextReader = LocalReader(config)
 
     @property
     def placer(self) -> Placer:

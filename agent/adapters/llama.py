@@ -25,9 +25,11 @@ import llama_cpp as ll
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.adapters.decoding import decode
 from agent.adapters.prefixes import common
 from agent.adapters.rewards import LlamaRewards
 from agent.adapters.sampling import Sampler, TextStream
+from agent.adapters.trial_text import TRIAL
 from agent.adapters.weights import Weights, default_threads
 from agent.errors import ModelError, PromptTooLong
 from agent.ports import ChatTurn, Entropy, Prompt
@@ -37,6 +39,15 @@ _BATCH = 512  # most tokens in one llama_decode
 _READ_CHUNK = 128  # prompt tokens read at a time; an interrupt waits for one chunk only
 _EXACT_CHUNK = 16  # smaller products are summed in another order
 _NOT_FOUND = 1  # llama_decode found no free cells
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a model made of a fixed prompt."""
+
+    tokens: list[int]
+    gaps: list[float]
+    """By how many nats the most likely token was likelier than the one taken, at each step."""
 
 
 @dataclass(slots=True)
@@ -53,7 +64,8 @@ class LlamaModel:
 
     ``sha256`` of the file goes into ``identity``. ``n_ctx`` tokens are shared by ``slots``
     prompts. ``repack`` lays weights out for faster generation, at the price of memory and of
-    slower reading. ``cache`` keeps rewards on disk. ``exact`` makes an answer depend on the prompt
+    slower reading; ``flash`` lets llama.cpp use flash attention where it can. ``cache`` keeps
+    rewards on disk. ``exact`` makes an answer depend on the prompt
     alone, to the last bit: every sequence has ``n_ctx`` cells of its own (memory!), no flash
     attention, no repacking, and answers are not kept warm. Otherwise the order of sums depends on
     what else is in the cache, and where two tokens are nearly as likely, a warm and a cold slot
@@ -72,6 +84,7 @@ class LlamaModel:
         slots: int = 4,
         n_threads: int | None = None,
         repack: bool = True,
+        flash: bool = True,
         exact: bool = False,
         cache: RewardCache | None = None,
         verbose: bool = False,
@@ -92,7 +105,7 @@ class LlamaModel:
         params.n_ctx = n_ctx * params.n_seq_max if exact else n_ctx
         params.n_batch = params.n_ubatch = _BATCH
         params.kv_unified = not exact
-        if exact:
+        if exact or not flash:
             params.flash_attn_type = ll.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.n_threads = params.n_threads_batch = self._threads
         try:
@@ -145,6 +158,31 @@ class LlamaModel:
                 return self._generate(
                     slot, sampler, max_tokens, TextStream([*stop, *implied_stop], on_text)
                 )
+
+    def trial(self, size: int, steps: int, follow: Sequence[int] | None = None) -> Trial:
+        """Read a fixed prompt of ``size`` tokens and generate ``steps`` more, greedily.
+
+        With ``follow`` these tokens are taken instead, so that two settings can be compared.
+
+        :raises ModelError: if a logit is no number.
+        """
+        with self._lock:
+            prompt = self._weights.tokenize(TRIAL)[:size]
+            tokens: list[int] = []
+            gaps: list[float] = []
+            with self.prefilled(prompt, room=steps) as slot:
+                for step in range(steps):
+                    row = np.ctypeslib.as_array(
+                        ll.llama_get_logits_ith(self._context, -1),
+                        shape=(self._weights.vocabulary_size,),
+                    )
+                    if not np.isfinite(row).all():
+                        raise ModelError("a logit is no number")
+                    token = int(row.argmax()) if follow is None else follow[step]
+                    tokens.append(token)
+                    gaps.append(float(row.max() - row[token]))
+                    self.extend(slot, [token])
+            return Trial(tokens, gaps)
 
     def chat_tokens(self, turns: Sequence[ChatTurn]) -> list[int]:
         """The prompt as tokens, up to where the assistant begins to speak."""
@@ -268,9 +306,9 @@ class LlamaModel:
                 batch.seq_id[i][0] = slot.sequence
                 batch.logits[i] = False
             batch.logits[size - 1] = size == left
-            code = ll.llama_decode(self._context, batch)
+            code = decode(self._context, batch)
             while code == _NOT_FOUND and self._evict_oldest(but=slot):
-                code = ll.llama_decode(self._context, batch)
+                code = decode(self._context, batch)
             if code != 0:
                 raise ModelError(f"llama.cpp could not decode (code {code}). Try again.")
             slot.tokens.extend(chunk)

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from agent.adapters.asked import Drawing, Sample
 from agent.adapters.engine import MOST, Engine
+from agent.adapters.trial_text import TRIAL
 from agent.adapters.weights import Weights, default_threads
 from agent.errors import EmptyContinuation, ModelError
-from agent.models.files import BatchSizes
+from agent.models.files import KnownSizes
 from agent.ports import ChatTurn, Entropy, Prompt
 from agent.reward_cache import RewardCache, key
 
@@ -44,7 +45,8 @@ class LlamaRewards:
         cache: RewardCache | None = None,
         weights: Weights | None = None,
         batch: int = MOST,
-        known: BatchSizes | None = None,
+        known: KnownSizes | None = None,
+        flash: bool = True,
     ) -> None:
         self._identity = identity
         self._cache = cache
@@ -60,6 +62,7 @@ class LlamaRewards:
                 threads=n_threads or default_threads(),
                 batch=batch,
                 known=known,
+                flash=flash,
             )
         except ModelError:
             self.close()
@@ -84,6 +87,19 @@ class LlamaRewards:
         """A prompt as the engine reads it."""
         assert self._weights is not None
         return self._weights.prompt(prompt)[0]
+
+    def trial(self, size: int, steps: int) -> list[float]:
+        """Log-probabilities of the last ``steps`` tokens of a fixed text, behind ``size`` more.
+
+        :raises ModelError: if one is no number.
+        """
+        with self._lock:
+            engine = self.engine
+            tokens = engine.weights.tokenize(TRIAL)[: size + steps]
+            (scores,) = engine.score([tokens[:size]], [tokens[size:]])
+            if not np.isfinite(scores).all():
+                raise ModelError("a log-probability is no number")
+            return [float(score) for score in scores]
 
     def entropy(
         self,

@@ -10,7 +10,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from agent.errors import ModelDamaged, ModelError
 
@@ -94,6 +94,13 @@ class VerifiedHashes:
                 str(path.absolute()),
                 {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns, "sha256": digest},
             )
+
+
+class KnownSizes(Protocol):
+    """Remembers sizes of batches that agree."""
+
+    def recall(self) -> tuple[int, ...]: ...
+    def remember(self, sizes: Sequence[int]) -> None: ...
 
 
 class BatchSizes:

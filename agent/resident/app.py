@@ -26,6 +26,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agent.models.notices import listening
 from agent.resident.calls import CALLS, COMMAND, Call, CommandLine, Context, Printed, Say
 from agent.resident.client import Hello, code_folder, settings_of
 from agent.resident.codec import decode, encode
@@ -157,15 +158,19 @@ async def _events(
     def on_text(piece: str) -> None:  # called in the thread of a lane
         loop.call_soon_threadsafe(queue.put_nowait, {"text": piece})
 
+    def on_notice(line: str) -> None:  # likewise
+        loop.call_soon_threadsafe(queue.put_nowait, {"notice": line})
+
     async def work() -> None:
         try:
-            if call.items:
-                async for item in method(asked, context, stop):
-                    queue.put_nowait({"item": encode(item)})
-                last: Event = {"result": None}
-            else:
-                given = await method(asked, context, stop, on_text)
-                last = {"result": encode(_without_trace(given))}
+            with listening(on_notice):
+                if call.items:
+                    async for item in method(asked, context, stop):
+                        queue.put_nowait({"item": encode(item)})
+                    last: Event = {"result": None}
+                else:
+                    given = await method(asked, context, stop, on_text)
+                    last = {"result": encode(_without_trace(given))}
         except Stopped:
             last = _error("ResidentGone", "The resident process is going down. Ask again.")
         except MemlaneError as error:

@@ -94,7 +94,7 @@ def connect(config: Config, notice: Callable[[str], None]) -> Client | None:
     place = Place(config.home)
     if not is_mine(place.socket):
         return None
-    client = Client(config, place.socket)
+    client = Client(config, place.socket, notice)
     try:
         hello = client.hello()
     except ConnectionRefusedError:
@@ -124,9 +124,12 @@ def _other(hello: Hello, config: Config) -> str | None:
 class Client:
     """The requests of ``agent.session.Session``, answered by the resident process."""
 
-    def __init__(self, config: Config, path: Path) -> None:
+    def __init__(
+        self, config: Config, path: Path, notice: Callable[[str], None] = lambda line: None
+    ) -> None:
         self.config = config
         self._path = path
+        self._notice = notice
 
     # ---- the same as a session ------------------------------------------------------------
 
@@ -290,7 +293,10 @@ class Client:
                 event = json.loads(line)
                 if "error" in event:
                     raise _error(event["error"])
-                yield event
+                if "notice" in event:
+                    self._notice(event["notice"])
+                else:
+                    yield event
 
 
 def _lines(wire: h11.Connection, channel: socket.socket) -> Iterator[bytes]:

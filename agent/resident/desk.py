@@ -79,7 +79,7 @@ class Desk:
         self._reminding = Lane("reminding")
         self._llm = Keeper[FreeableModel](llm or LocalLanguageModel(config))
         self._embedder = Keeper[FreeableEmbedder](embedder or LocalEmbedder(config))
-        self._reader = Keeper[FreeableReader](reader or LocalReader())
+        self._reader = Keeper[FreeableReader](reader or LocalReader(config))
         encoder = SharedEmbedder(self._embedder)
         self._graph = open_graph(config)
         self._sessions = {

@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -50,7 +51,9 @@ class Lane:
                 self._current = None
 
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, run)
+            # Whoever is served hears what the models have to say (``agent.models.notices``).
+            here = copy_context()
+            return await asyncio.get_running_loop().run_in_executor(self._pool, here.run, run)
         except asyncio.CancelledError:
             stop.set()
             raise

@@ -1,0 +1,33 @@
+"""One line for whoever is waiting, about something that a model met and got over.
+
+The line goes to whoever is served in this context: a terminal, or the client of the resident
+process. Where nobody listens it goes to the log.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+log = logging.getLogger("memlane.models")
+
+_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Callable[[str], None]) -> Iterator[None]:
+    """Send notices of this context to ``listener``."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def notify(line: str) -> None:
+    """Tell whoever listens, in one line; the log has it too."""
+    log.warning("%s", line)
+    if listener := _listener.get():
+        listener(line)

@@ -1,0 +1,173 @@
+"""Models that live in workers, behind the ports of ``agent.ports``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.models.worker.opening import GgufOpener
+from agent.models.worker.settings import Finding
+from agent.models.worker.worker import Worker
+from agent.ports import ChatTurn, Entropy, Prompt, TextLine
+
+
+class WorkerLanguageModel:
+    """A language model in a worker; fulfils ``agent.ports.LanguageModel``."""
+
+    def __init__(self, worker: Worker, opener: GgufOpener) -> None:
+        self.worker = worker
+        self._opener = opener
+
+    @property
+    def identity(self) -> str:
+        """File name and first digits of the hash; known without loading it."""
+        return self._opener.model
+
+    @property
+    def finding(self) -> Finding | None:
+        """What it runs with; None before it was loaded."""
+        return self._opener.finding
+
+    def check(self) -> Finding:
+        """Find the settings again.
+
+        :raises ModelError: if the model cannot be loaded, or runs with none.
+        """
+        return _checked(self.worker, self._opener)
+
+    def chat(
+        self,
+        turns: Sequence[ChatTurn],
+        *,
+        max_tokens: int,
+        grammar: str | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+        stop: Sequence[str] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> str:
+        """Complete the chat; see ``LanguageModel.chat``."""
+        asked: dict[str, Any] = {
+            "turns": [asdict(turn) for turn in turns],
+            "max_tokens": max_tokens,
+            "grammar": grammar,
+            "temperature": temperature,
+            "seed": seed,
+            "stop": list(stop),
+        }
+        return str(self.worker.call("chat", asked, on_text))
+
+    def close(self) -> None:
+        """Give the memory back; the next use starts the worker again."""
+        self.worker.close()
+
+
+class WorkerRewards:
+    """A reward model in a worker; fulfils ``agent.ports.RewardModel``."""
+
+    def __init__(self, worker: Worker, opener: GgufOpener) -> None:
+        self.worker = worker
+        self._opener = opener
+
+    @property
+    def finding(self) -> Finding | None:
+        """What it runs with; None before it was loaded."""
+        return self._opener.finding
+
+    def check(self) -> Finding:
+        """Find the settings again.
+
+        :raises ModelError: if the model cannot be loaded, or runs with none.
+        """
+        return _checked(self.worker, self._opener)
+
+    @property
+    def identity(self) -> str:
+        """Name and hash of the weights that are really used (a copy, for a small model)."""
+        return str(self.worker.opened()["identity"])
+
+    @property
+    def batches(self) -> tuple[int, ...]:
+        """Numbers of tokens that are decoded at once, as found exact on this machine."""
+        return tuple(self.worker.opened()["batches"])
+
+    def entropy(
+        self,
+        prompts: Sequence[Prompt],
+        *,
+        samples: int = 5,
+        max_tokens: int = 20,
+        temperature: float = 0.7,
+        seed: int = 0,
+        tempered: bool = False,
+    ) -> list[Entropy]:
+        """Mean entropy a token over sampled answers; see ``RewardModel.entropy``."""
+        asked: dict[str, Any] = {
+            "prompts": [_sent(prompt) for prompt in prompts],
+            "samples": samples,
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+            "seed": seed,
+            "tempered": tempered,
+        }
+        return [Entropy(tuple(values)) for values in self.worker.call("entropy", asked)]
+
+    def log_likelihood(
+        self, prompts: Sequence[Prompt], continuations: Sequence[str]
+    ) -> list[NDArray[np.float32]]:
+        """Log-probability of each token of each continuation; see ``RewardModel``."""
+        asked: dict[str, Any] = {
+            "prompts": [_sent(prompt) for prompt in prompts],
+            "continuations": list(continuations),
+        }
+        return [np.array(row, np.float32) for row in self.worker.call("log_likelihood", asked)]
+
+    def choose(
+        self,
+        prompts: Sequence[Prompt],
+        options: Sequence[Sequence[str]],
+        *,
+        by: Literal["likelihood", "letter"] = "likelihood",
+    ) -> list[NDArray[np.float64]]:
+        """Probabilities over each prompt's options; see ``RewardModel.choose``."""
+        asked: dict[str, Any] = {
+            "prompts": [_sent(prompt) for prompt in prompts],
+            "options": [list(given) for given in options],
+            "by": by,
+        }
+        return [np.array(row, np.float64) for row in self.worker.call("choose", asked)]
+
+    def close(self) -> None:
+        """Give the memory back; the next use starts the worker again."""
+        self.worker.close()
+
+
+class WorkerReader:
+    """OCR in a worker; fulfils ``agent.ports.TextReader``."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+
+    def read(self, image: Path) -> list[TextLine]:
+        """Lines in reading order; see ``TextReader.read``."""
+        rows = self.worker.call("read", {"image": str(image.absolute())})
+        return [TextLine(str(row[0]), *map(float, row[1:])) for row in rows]
+
+    def close(self) -> None:
+        """Give the memory back; the next use starts the worker again."""
+        self.worker.close()
+
+
+def _checked(worker: Worker, opener: GgufOpener) -> Finding:
+    worker.reopen(opener.check)
+    assert opener.finding is not None
+    return opener.finding
+
+
+def _sent(prompt: Prompt) -> str | list[dict[str, Any]]:
+    return prompt if isinstance(prompt, str) else [asdict(turn) for turn in prompt]

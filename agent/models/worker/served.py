@@ -1,0 +1,215 @@
+"""Inside a worker: the one model it serves, and what can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from agent.config import injected_fault
+from agent.models import ModelRegistry
+from agent.models.files import BatchSizes
+from agent.models.worker.faults import Fault, parse_fault
+from agent.models.worker.settings import Rung
+from agent.ports import ChatTurn, Prompt
+from agent.reward_cache import RewardCache
+
+if TYPE_CHECKING:
+    from agent.adapters.llama import LlamaModel
+    from agent.adapters.ocr import RapidReader
+    from agent.adapters.rewards import LlamaRewards
+
+Request = dict[str, Any]
+Answer = Callable[[Request], object]
+
+
+class Speaker(Protocol):
+    """The line to the owner."""
+
+    def say(self, **message: object) -> None: ...
+    def beat(self) -> None: ...
+    def check(self) -> None: ...
+    def write(self, data: bytes) -> None: ...
+
+
+class Served:
+    """What a worker does: it opens one model, and then works with it."""
+
+    def __init__(self, line: Speaker, number: int) -> None:
+        self._line = line
+        self._number = number
+        self._fault: Fault | None = None
+        self._steps = 0
+        self._repacked = False
+        self._answers: Mapping[str, Answer] = {
+            "identify": self._identify,
+            "open_chat": self._open_chat,
+            "open_rewards": self._open_rewards,
+            "open_reader": self._open_reader,
+        }
+
+    def do(self, what: str, request: Request) -> object:
+        """:raises ValueError: if the worker cannot do that, or not before a model is open."""
+        if what not in self._answers:
+            raise ValueError(f"this worker does not do {what!r}")
+        return self._answers[what](request)
+
+    # ---- opening --------------------------------------------------------------------------
+
+    def _identify(self, request: Request) -> object:
+        """Model, build and processor as one string, without loading the model."""
+        from agent.adapters.machine import fingerprint
+
+        return fingerprint(request["sha256"], request["threads"])
+
+    def _open_chat(self, request: Request) -> object:
+        from agent.adapters.llama import LlamaModel
+
+        rung = Rung(**request["rung"])
+        self._watch(rung)
+        model = LlamaModel(
+            Path(request["path"]),
+            sha256=request["sha256"],
+            n_ctx=request["context"],
+            n_threads=rung.threads,
+            repack=rung.repack,
+            flash=rung.flash,
+        )
+        chat = Chat(model, self._line)
+        self._answers = {"chat": chat.chat, "trial": chat.trial}
+        return model.identity
+
+    def _open_rewards(self, request: Request) -> object:
+        from agent.adapters.machine import fingerprint
+        from agent.adapters.rewards import LlamaRewards
+        from agent.adapters.unpacking import unpacked
+
+        rung = Rung(**request["rung"])
+        self._watch(rung)
+        models_dir = Path(request["models_dir"])
+        path, sha256 = Path(request["path"]), str(request["sha256"])
+        copy = unpacked(path, models_dir / "unpacked", sha256)
+        if copy != path:
+            path, sha256 = copy, ModelRegistry(models_dir).sha256(copy)
+        # Without flash attention sums come out otherwise: such rewards have a name of their own.
+        plain = "" if rung.flash else "+plain"
+        cache = request["cache"]
+        model = LlamaRewards(
+            path,
+            identity=f"{path.name}:{sha256[:12]}{plain}",
+            n_ctx=request["context"],
+            n_threads=rung.threads,
+            cache=RewardCache(Path(cache), megabytes=request["megabytes"]) if cache else None,
+            batch=request["batch"],
+            # What others are compared with gives one score: it need not find batch sizes first.
+            known=_OneSize()
+            if request["once"]
+            else BatchSizes(models_dir / "batches.json", fingerprint(sha256, rung.threads) + plain),
+            flash=rung.flash,
+        )
+        rewards = Rewards(model)
+        self._answers = {
+            "entropy": rewards.entropy,
+            "log_likelihood": rewards.log_likelihood,
+            "choose": rewards.choose,
+            "trial": rewards.trial,
+        }
+        return {"identity": model.identity, "batches": model.engine.sizes}
+
+    def _open_reader(self, request: Request) -> object:
+        from agent.adapters.ocr import RapidReader
+
+        self._watch(None)
+        reader = Reader(RapidReader(), self._step)
+        self._answers = {"read": reader.read}
+        return "rapidocr"
+
+    # ---- at each step ---------------------------------------------------------------------
+
+    def _watch(self, rung: Rung | None) -> None:
+        """Notice every decode: a sign of life each, and an injected fault where one is due."""
+        fault = parse_fault(injected_fault())
+        if fault and fault.befalls(self._number, repacked=rung is not None and rung.repack):
+            self._fault = fault
+        if rung is not None:
+            from agent.adapters import decoding
+
+            decoding.before_each = self._step
+
+    def _step(self) -> None:
+        self._steps += 1
+        self._line.beat()
+        if self._fault and self._steps == self._fault.at:
+            self._fault.happen(self._line.write)
+
+
+class Chat:
+    """A language model."""
+
+    def __init__(self, model: LlamaModel, line: Speaker) -> None:
+        self._model = model
+        self._line = line
+
+    def chat(self, request: Request) -> str:
+        turns = [ChatTurn(**turn) for turn in request.pop("turns")]
+        return self._model.chat(turns, **request, on_text=lambda text: self._line.say(text=text))
+
+    def trial(self, request: Request) -> object:
+        trial = self._model.trial(request["tokens"], request["steps"], request.get("follow"))
+        return {"tokens": trial.tokens, "gaps": trial.gaps}
+
+
+class Rewards:
+    """A reward model."""
+
+    def __init__(self, model: LlamaRewards) -> None:
+        self._model = model
+
+    def entropy(self, request: Request) -> object:
+        prompts = [_prompt(prompt) for prompt in request.pop("prompts")]
+        return [entropy.samples for entropy in self._model.entropy(prompts, **request)]
+
+    def log_likelihood(self, request: Request) -> object:
+        prompts = [_prompt(prompt) for prompt in request["prompts"]]
+        scores = self._model.log_likelihood(prompts, request["continuations"])
+        return [score.tolist() for score in scores]
+
+    def choose(self, request: Request) -> object:
+        prompts = [_prompt(prompt) for prompt in request["prompts"]]
+        chosen = self._model.choose(prompts, request["options"], by=request["by"])
+        return [probabilities.tolist() for probabilities in chosen]
+
+    def trial(self, request: Request) -> object:
+        return {"scores": self._model.trial(request["tokens"], request["steps"])}
+
+
+class Reader:
+    """A text reader."""
+
+    def __init__(self, reader: RapidReader, step: Callable[[], None]) -> None:
+        self._reader = reader
+        self._step = step
+
+    def read(self, request: Request) -> object:
+        self._step()
+        lines = self._reader.read(Path(request["image"]))
+        return [
+            [line.text, line.left, line.top, line.right, line.bottom, line.confidence]
+            for line in lines
+        ]
+
+
+class _OneSize:
+    """Batch sizes for a model that is asked once: the largest alone."""
+
+    def recall(self) -> tuple[int, ...]:
+        from agent.adapters.engine import MOST
+
+        return (MOST,)
+
+    def remember(self, sizes: Sequence[int]) -> None:
+        """Nothing was found."""
+
+
+def _prompt(sent: str | list[dict[str, Any]]) -> Prompt:
+    return sent if isinstance(sent, str) else [ChatTurn(**turn) for turn in sent]
