@@ -26,9 +26,17 @@ from tests.conftest import Result
 
 HELLO = [ChatTurn("user", "Tell me about the sea in one sentence.")]
 
-# The server ends when its input closes, so it outlives no test run, however that ends.
+# The server ends when its input closes, so it outlives no test run, however that ends. It runs
+# without repacking, as on processors with AMX it would crash at its first token.
 RUN_SERVER = """
 import os, sys, threading
+import llama_cpp.llama_cpp as ll
+defaults = ll.llama_model_default_params
+def without_repacking():
+    params = defaults()
+    params.use_extra_bufts = False
+    return params
+ll.llama_model_default_params = without_repacking
 threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
 from llama_cpp.server.__main__ import main
 main()

@@ -20,7 +20,8 @@ from agent.config import Config, load_config
 from agent.errors import ModelError
 from agent.loading import LocalLanguageModel
 from agent.models.notices import listening
-from agent.ports import Embedder
+from agent.models.worker import worker
+from agent.ports import ChatTurn, Embedder
 from agent.session import open_session
 from store.graph import MemoryGraph
 from store.types import SourceStatus, Status
@@ -31,6 +32,7 @@ from tests.workers import SMALL, nothing_left_behind
 KINDS = ("segv", "kill", "hang", "exit", "garbage")
 NOTES = 20
 MESSAGES = KILLS = 200
+SMALL_TALK = (ChatTurn("user", "Hello."),)
 DONE = {SourceStatus.EXTRACTED, SourceStatus.PENDING, SourceStatus.FAILED}
 
 
@@ -171,8 +173,11 @@ def killer(model: LocalLanguageModel, kills: int) -> Iterator[list[int]]:
         thread.join()
 
 
-def test_200_random_kills_while_200_messages_are_told(own_home: Path, embedder: Embedder):
+def test_200_random_kills_while_200_messages_are_told(
+    own_home: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+):
     """Whatever the model's process was doing: each message is stored, none twice."""
+    monkeypatch.setattr(worker, "PATIENCE", 10**6)  # or it would be left alone for minutes
     config = load_config({"llm": SMALL}, now=NOW)
     model = LocalLanguageModel(config)
     told = [f"so my friend no{n} got locker {n}, he says it smells odd" for n in range(MESSAGES)]
@@ -191,7 +196,7 @@ def test_200_random_kills_while_200_messages_are_told(own_home: Path, embedder: 
                 # More kills than messages would leave the last of them in peace.
                 while len(killed) < number and len(killed) < KILLS:
                     try:
-                        session.llm.chat([], max_tokens=4)
+                        session.llm.chat(SMALL_TALK, max_tokens=4)
                     except ModelError:
                         failed += 1
         assert len(killed) == KILLS
