@@ -146,7 +146,7 @@ def _sources(config: Config) -> str:
 
 def _forgotten(config: Config, search: bool) -> str:
     with open_graph(config) as graph:
-        waiting = softly_forgotten(graph)
+        waiting = softly_forgotten(graph.journal)
         soft = f"; {len(waiting)} softly, undoable for 30 days" if waiting else ""
         if not search:
             count = graph.count_forgotten()

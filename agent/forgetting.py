@@ -31,7 +31,7 @@ def open_graph(config: Config) -> MemoryGraph:
 def forget_due(graph: MemoryGraph, now: datetime) -> tuple[str, ...]:
     """Forget for good what the person softly forgot 30 days ago; returns the memories' ids."""
     # A clock set forward by --now must not destroy anything before its time.
-    ids = due(graph, min(now, datetime.now().astimezone()))
+    ids = due(graph.journal, min(now, datetime.now().astimezone()))
     if ids:
         graph.erase(ids, at=now, actor="auto")
     return ids

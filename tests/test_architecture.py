@@ -72,7 +72,6 @@ CIRCLES = {
     "agent.session agent.sources.calendars agent.sources.contacts agent.sources.typed",
     "agent.resident.app agent.resident.desk agent.web.app agent.web.listener",
     "cli.app cli.quick cli.relay cli.relayed cli.resident cli.system cli.web",
-    "store.erasing store.forgetting store.graph store.sweeping",
 }
 """Files that import one another in a circle, to be mended; nothing may be added."""
 # ---- end ----
