@@ -70,7 +70,6 @@ CIRCLES = {
     "agent.drafting agent.ingest agent.personas.sharing agent.ratings.foretelling "
     "agent.ratings.recommending agent.ratings.storing agent.remembering agent.responding "
     "agent.session agent.sources.calendars agent.sources.contacts agent.sources.typed",
-    "cli.app cli.quick cli.relay cli.relayed cli.resident cli.system cli.web",
 }
 """Files that import one another in a circle, to be mended; nothing may be added."""
 # ---- end ----
