@@ -11,7 +11,7 @@ from agent.dates import resolve_text
 from agent.editing.expiry import held
 from agent.ports import LanguageModel
 from agent.provenance import SourceMap
-from agent.ratings.storing import relations_of
+from agent.ratings.relations import relations_of
 from agent.sources.links import links, with_links
 from store.types import Draft, Source, SourceKind
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import Protocol
 
 from agent.drafting import make_drafts
 from agent.editing import EditPlan, leftovers, plan_edits
@@ -25,9 +24,10 @@ from agent.entities.identity import Identities
 from agent.entities.wording import in_names_of, meanings, mixed_up, other_slots
 from agent.extraction import extract
 from agent.extraction.standing import facts
+from agent.forgetting import Home, Models
+from agent.messages import checked_message
 from agent.pending import decision_on, open_in, suggested_in
-from agent.placing import Placer
-from agent.ports import Embedder, LanguageModel, NameEncoder, TextReader, Vectors
+from agent.ports import Embedder, NameEncoder, Vectors
 from agent.ratings.reading import split_ratings
 from agent.ratings.storing import plan_ratings, with_ratings
 from agent.redaction import redact, what_is_gone
@@ -36,26 +36,13 @@ from agent.retrieval import ensure_vectors, people
 from agent.trusting import within_trust
 from store.errors import EditConflict, InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
-from store.journal import Edit, Expire, Forget, Insert, Replace, checked_text
+from store.journal import Edit, Entry, Expire, Forget, Insert, Replace, checked_text
 from store.partitions import Match
 from store.questions import Ask
 from store.types import Draft, Memory, Source, SourceKind, SourceStatus, Status
 
 ATTEMPTS = 3
 """How often a plan is made anew when another process changed the memories meanwhile."""
-
-
-class Models(Protocol):
-    """The models of a session."""
-
-    @property
-    def llm(self) -> LanguageModel: ...
-    @property
-    def embedder(self) -> Embedder: ...
-    @property
-    def reader(self) -> TextReader: ...
-    @property
-    def placer(self) -> Placer: ...
 
 
 def draft_memories(
@@ -111,6 +98,37 @@ def remember_as_said(
     except MemlaneError as error:
         graph.sources.mark(source.id, SourceStatus.FAILED, str(error))
         raise
+
+
+def edit_by_hand(
+    home: Home,
+    text: str,
+    make: Callable[[Draft], Edit],
+    *,
+    subclass: str | None = None,
+    expires: datetime | None = None,
+    place: str | None = None,
+) -> tuple[Entry, ...]:
+    """Apply the one edit that ``make`` builds of a typed text; nothing is planned or guessed.
+
+    With ``subclass`` no model is needed; its vector is made when it is next searched.
+    """
+    graph, now = home.graph, home.config.now()
+    message = checked_text(without_secrets(home, checked_message(text)))
+    subclass = subclass or home.placer.place([message])[0]
+    with graph.writing():
+        source = graph.sources.add(SourceKind.MANUAL, message, now, place=place)
+        (draft,) = make_drafts([message], [subclass], source, llm=None)
+        if expires is not None:
+            draft = replace(draft, valid_until=expires)
+        entries = graph.apply([make(draft)], at=now, actor="user", source=source.id)
+        graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+    return entries
+
+
+def without_secrets(home: Home, text: str) -> str:
+    """The text as it may be stored: without secrets, unless the person keeps them."""
+    return text if home.config.keep_secrets else redact(text).text
 
 
 def remember_source(

@@ -40,7 +40,7 @@ TODAY = {
     "memory": "editing entities forgetting histories pending periods ratings.storing refitting "
     "remembering trusting",
     "extraction": "drafting extraction placing provenance ratings.items ratings.reading "
-    "sources.links translations triples",
+    "ratings.relations sources.links translations triples",
     "models": "adapters loading models reward_cache",
     "language": "dates editing.moments extraction.mail extraction.pronouns extraction.sentences "
     "injection mentions messages redaction triples.kinds triples.relations triples.tidying",
@@ -49,28 +49,15 @@ TODAY = {
 """Where files and folders that did not move yet belong."""
 UP = {
     ("agent.drafting", "agent.editing.expiry"),
-    ("agent.drafting", "agent.ratings.storing"),
-    ("agent.personas.by_hand", "agent.session"),
-    ("agent.personas.predicting", "agent.session"),
-    ("agent.personas.refreshing", "agent.session"),
-    ("agent.personas.sharing", "agent.session"),
     ("agent.provenance", "agent.entities.names"),
     ("agent.provenance", "agent.telling"),
-    ("agent.ratings.foretelling", "agent.session"),
     ("agent.ratings.items", "agent.entities.statements"),
-    ("agent.ratings.recommending", "agent.session"),
-    ("agent.ratings.storing", "agent.session"),
     ("agent.refitting", "agent.retrieval"),
     ("agent.remembering", "agent.retrieval"),
     ("agent.results", "agent.editing.questions"),
-    ("agent.watching", "agent.session"),
 }
 """Imports that look up, to be mended; nothing may be added."""
-CIRCLES = {
-    "agent.drafting agent.ingest agent.personas.sharing agent.ratings.foretelling "
-    "agent.ratings.recommending agent.ratings.storing agent.remembering agent.responding "
-    "agent.session agent.sources.calendars agent.sources.contacts agent.sources.typed",
-}
+CIRCLES: set[str] = set()
 """Files that import one another in a circle, to be mended; nothing may be added."""
 # ---- end ----
 
