@@ -16,7 +16,7 @@ from agent.editing import EditPlan, leftovers, plan_edits
 from agent.editing.corrections import RECENT, correction_in, plan_correction
 from agent.editing.nearby import Nearby
 from agent.editing.pairs import Judgement, Pair, PairJudge
-from agent.editing.questions import Holds, answer_in, yes_or_no
+from agent.editing.questions import Holds, answer_in, ask, yes_or_no
 from agent.editing.succession import Succession
 from agent.entities.deciding import decide
 from agent.entities.events import EventsBeside
@@ -360,6 +360,7 @@ def _apply(
         tuple(same.memory for same in plan.unchanged),
         doubts,
         note=what_is_gone(source.text),
+        questions=tuple(ask(old.text, new.text) for old, new in doubts),
     )
 
 

@@ -90,13 +90,8 @@ class Remembered:
     """What else to tell the person."""
     queued: bool = False
     """Whether it is only stored so far: the resident process makes memories of it in a moment."""
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """What to ask the person about it."""
-        from agent.editing.questions import ask
-
-        return tuple(ask(old.text, new.text) for old, new in self.open)
+    questions: tuple[str, ...] = ()
+    """What to ask the person about what is ``open``."""
 
 
 @dataclass(frozen=True, slots=True)

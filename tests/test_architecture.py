@@ -54,7 +54,6 @@ UP = {
     ("agent.ratings.items", "agent.entities.statements"),
     ("agent.refitting", "agent.retrieval"),
     ("agent.remembering", "agent.retrieval"),
-    ("agent.results", "agent.editing.questions"),
 }
 """Imports that look up, to be mended; nothing may be added."""
 CIRCLES: set[str] = set()
