@@ -18,9 +18,8 @@ from agent.errors import UnreadableSource
 from agent.forgetting import Home, Models
 from agent.ignoring import FoundFile, Ignore
 from agent.redaction import Redacted, redact, what_is_gone
-from agent.remembering import Remembered, remember_as_said, remember_source
-from agent.results import FileReport as FileReport
-from agent.results import FileStatus
+from agent.remembering import remember_as_said, remember_source
+from agent.results import FileReport, FileStatus, Remembered
 from agent.sources import calendars, contacts, notes, screenshots
 from agent.sources.typed import Reader, remember_typed
 from store.errors import MemlaneError, StoreError

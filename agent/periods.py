@@ -18,8 +18,7 @@ from functools import cached_property
 from agent.editing.compare import slot
 from agent.editing.expiry import is_arranged
 from agent.editing.moments import MONTHS
-from agent.results import Mark as Mark
-from agent.results import Standing as Standing
+from agent.results import Mark, Standing
 from agent.triples.relations import LASTING, is_single
 from store.types import Memory, Status
 

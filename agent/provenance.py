@@ -16,8 +16,7 @@ from agent.editing.moments import values_of
 from agent.entities.names import ONE_HOLDER, may_be_one, role_name
 from agent.extraction.mail import NAMES
 from agent.extraction.sentences import content, numbers, sentences
-from agent.results import Doubt as Doubt
-from agent.telling import phrase as phrase
+from agent.results import Doubt
 from agent.triples.relations import is_single
 from policies.base import Choice, Selection
 from store.records import entity_key

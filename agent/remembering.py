@@ -31,7 +31,7 @@ from agent.ports import Embedder, NameEncoder, Vectors
 from agent.ratings.reading import split_ratings
 from agent.ratings.storing import plan_ratings, with_ratings
 from agent.redaction import redact, what_is_gone
-from agent.results import Remembered as Remembered
+from agent.results import Remembered
 from agent.retrieval import ensure_vectors, people
 from agent.trusting import within_trust
 from store.errors import EditConflict, InvalidInput, MemlaneError, UnknownId

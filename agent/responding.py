@@ -10,12 +10,11 @@ from dataclasses import replace
 from typing import Protocol
 
 from agent.answering import UNKNOWN, Answer, answer, converse
-from agent.context import Exchange, in_context, recent
+from agent.context import in_context, recent
 from agent.forgetting import Home
 from agent.personas.sharing import told_apart
 from agent.ratings.recommending import recommended
-from agent.replies import Reply
-from agent.results import Route
+from agent.results import Exchange, Reply, Route
 from agent.retrieval import Retrieved
 from agent.routing import Router
 from agent.stating import CHANCE

@@ -16,9 +16,9 @@ from agent.entities.identity import Identities
 from agent.entities.wording import also_said, also_said_then
 from agent.grounding import STOP, names, terms
 from agent.held_then import asks_of_days, eligible, falls_in
-from agent.periods import Mark, Telling, Tellings, Timeline
+from agent.periods import Telling, Tellings, Timeline
 from agent.ports import Embedder, Vectors
-from agent.results import Inference
+from agent.results import Inference, Mark
 from agent.slots import in_slot
 from policies.abstain import Judge, Reading, Signs, signs_of
 from policies.base import Choice, Policy, Question, Selection, Step

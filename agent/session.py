@@ -16,10 +16,10 @@ from types import TracebackType
 from typing import Self
 
 from agent import ingest as files
-from agent.autofill import FilledField, fill_from
+from agent.autofill import fill_from
 from agent.choosing import build_policy
 from agent.config import Config
-from agent.context import Exchange, in_context, recent
+from agent.context import in_context, recent
 from agent.forgetting import open_graph
 from agent.forms.fields import FormField
 from agent.ignoring import FoundFile
@@ -35,19 +35,12 @@ from agent.personas.sharing import with_persona
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
 from agent.provenance import doubted
-from agent.remembering import (
-    Remembered,
-    keep,
-    remember_as_said,
-    remember_source,
-    settle,
-    without_secrets,
-)
-from agent.replies import Reply, told, trace_of, with_question
-from agent.responding import ABOUT_THIS as ABOUT_THIS
+from agent.remembering import keep, remember_as_said, remember_source, settle, without_secrets
+from agent.replies import told, trace_of, with_question
 from agent.responding import answer_message, leaned, small_talk, whisper
+from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route
 from agent.retrieval import Retrieved, retrieve
-from agent.routing import Route, Router
+from agent.routing import Router
 from agent.stating import CHANCE, may_tell
 from agent.stopwatch import Stopwatch
 from policies.abstain import shipped
@@ -258,7 +251,7 @@ class Session:
         on_file: Callable[[int, Path], None] | None = None,
         *,
         found: Iterable[FoundFile] | None = None,
-    ) -> Iterator[files.FileReport]:
+    ) -> Iterator[FileReport]:
         """Take notes and screenshots into memory, file by file; folders recursively.
 
         ``found`` are the files of ``paths`` where somebody has looked already (``find``).
@@ -269,7 +262,7 @@ class Session:
         """The files that ``ingest`` would look at, and those that the rules leave aside."""
         return files.find(self, paths)
 
-    def retry(self, only: Collection[str] | None = None) -> Iterator[files.FileReport]:
+    def retry(self, only: Collection[str] | None = None) -> Iterator[FileReport]:
         """Take up what could not be extracted before, or ``only`` the sources with these ids."""
 
         def tells(text: str) -> bool:

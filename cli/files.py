@@ -15,7 +15,7 @@ from store.errors import InvalidInput
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.ingest import FileReport
+    from agent.results import FileReport
 
 
 def ingest(

@@ -32,7 +32,7 @@ ROOMS = (
 TODAY = {
     "server": "mcp resident web",
     "learning": "learning",
-    "session": "checks replies responding session stopwatch telling",
+    "session": "checks replies responding session stopwatch",
     "applications": "autofill forms personas ratings services",
     "io": "folders frontmatter ignoring ingest sources transfer watched watching drawing",
     "answering": "answering asof choosing context entities.asking grounding held_then "
@@ -50,7 +50,6 @@ TODAY = {
 UP = {
     ("agent.drafting", "agent.editing.expiry"),
     ("agent.provenance", "agent.entities.names"),
-    ("agent.provenance", "agent.telling"),
     ("agent.ratings.items", "agent.entities.statements"),
     ("agent.refitting", "agent.retrieval"),
     ("agent.remembering", "agent.retrieval"),

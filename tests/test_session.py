@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.remembering import edit_by_hand
-from agent.routing import Route
+from agent.results import Route
 from agent.session import Session
 from store.types import SourceStatus, Status
 from tests.conftest import NOW, ScriptedModel
