@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.asof import About, Asked
+from agent.contradictions import contradictions
 from agent.grounding import evidence, invented, supported
 from agent.injection import as_data, attacks, steers
 from agent.ports import ChatTurn, LanguageModel
-from agent.provenance import contradictions
 from agent.results import Mark, Standing, phrase
 from policies.base import Choice
 from store.types import Memory

@@ -24,7 +24,7 @@ from agent.forms.values import fit, fit_date
 from agent.periods import Timeline, present
 from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField, Value
-from agent.retrieval import ensure_vectors
+from agent.vectors import ensure_vectors
 from store.form_consents import Consent
 from store.graph import MemoryGraph
 from store.types import Memory, Status

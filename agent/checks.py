@@ -21,8 +21,8 @@ from agent.loading import (
 )
 from agent.models import ModelRegistry
 from agent.ports import ChatTurn
-from agent.retrieval import ensure_vectors
 from agent.reward_cache import MEGABYTE
+from agent.vectors import ensure_vectors
 from store.errors import MemlaneError
 from store.forgetting import softly_forgotten
 from store.graph import MemoryGraph

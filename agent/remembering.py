@@ -32,8 +32,8 @@ from agent.ratings.reading import split_ratings
 from agent.ratings.storing import plan_ratings, with_ratings
 from agent.redaction import redact, what_is_gone
 from agent.results import Remembered
-from agent.retrieval import ensure_vectors, people
 from agent.trusting import within_trust
+from agent.vectors import ensure_vectors
 from store.errors import EditConflict, InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Edit, Entry, Expire, Forget, Insert, Replace, checked_text
@@ -54,6 +54,12 @@ def draft_memories(
     told = extract(text, kind=source.kind, now=source.captured, people=known, llm=models.llm)
     said = (*rated, *told)
     return make_drafts(said, models.placer.place(said), source, llm=models.llm)
+
+
+def people(memories: Sequence[Memory], limit: int = 8) -> tuple[str, ...]:
+    """Short sentences on who is who, against which a new text's names are resolved."""
+    known = [m.text for m in memories if m.type == "Relationship" and len(m.text.split()) <= 12]
+    return tuple(known[-limit:])
 
 
 def keep(

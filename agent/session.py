@@ -20,6 +20,7 @@ from agent.autofill import fill_from
 from agent.choosing import build_policy
 from agent.config import Config
 from agent.context import in_context, recent
+from agent.contradictions import doubted
 from agent.forgetting import open_graph
 from agent.forms.fields import FormField
 from agent.ignoring import FoundFile
@@ -34,7 +35,6 @@ from agent.messages import checked_message
 from agent.personas.sharing import with_persona
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
-from agent.provenance import doubted
 from agent.remembering import keep, remember_as_said, remember_source, settle, without_secrets
 from agent.replies import told, trace_of, with_question
 from agent.responding import answer_message, leaned, small_talk, whisper

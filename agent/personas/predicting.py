@@ -22,7 +22,7 @@ from agent.messages import checked_message
 from agent.personas.joining import Profile, composed, nearest, profiles, put_to, still_agree
 from agent.personas.sharing import usable
 from agent.ports import Vectors
-from agent.retrieval import ensure_vectors
+from agent.vectors import ensure_vectors
 from store.errors import InvalidInput
 from store.peers import VIEWS
 

@@ -18,7 +18,7 @@ from agent.personas.grouping import Group, batches, digest, groups
 from agent.personas.guards import supporters, well_formed
 from agent.personas.writing import INDUCED, distil, induce, is_likely
 from agent.ports import Embedder, LanguageModel
-from agent.retrieval import ensure_vectors
+from agent.vectors import ensure_vectors
 from store.graph import MemoryGraph
 from store.personas import Layer, Line, Made, Standing
 from store.types import Memory
