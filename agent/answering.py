@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.asof import About, Asked
+from agent.contradictions import contradictions
 from agent.grounding import evidence, invented, supported
 from agent.injection import as_data, attacks, steers
-from agent.periods import Mark, Standing
 from agent.ports import ChatTurn, LanguageModel
-from agent.provenance import contradictions, phrase
+from agent.results import Mark, Standing, phrase
 from policies.base import Choice
 from store.types import Memory
 

@@ -21,8 +21,8 @@ from agent.loading import (
 )
 from agent.models import ModelRegistry
 from agent.ports import ChatTurn
-from agent.retrieval import ensure_vectors
 from agent.reward_cache import MEGABYTE
+from agent.vectors import ensure_vectors
 from store.errors import MemlaneError
 from store.forgetting import softly_forgotten
 from store.graph import MemoryGraph
@@ -146,7 +146,7 @@ def _sources(config: Config) -> str:
 
 def _forgotten(config: Config, search: bool) -> str:
     with open_graph(config) as graph:
-        waiting = softly_forgotten(graph)
+        waiting = softly_forgotten(graph.journal)
         soft = f"; {len(waiting)} softly, undoable for 30 days" if waiting else ""
         if not search:
             count = graph.count_forgotten()

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from agent.answering import UNKNOWN
 from agent.mentions import Kind, Mention, listed, mentions
-from agent.results import Exchange as Exchange
+from agent.results import Exchange
 from store.erasing import BLANK, GONE
 from store.errors import UnknownId
 from store.graph import MemoryGraph

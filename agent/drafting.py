@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.dates import resolve_text
-from agent.editing.expiry import held
+from agent.extraction.validity import held
 from agent.ports import LanguageModel
 from agent.provenance import SourceMap
-from agent.ratings.storing import relations_of
+from agent.ratings.relations import relations_of
 from agent.sources.links import links, with_links
 from store.types import Draft, Source, SourceKind
 

@@ -1,16 +1,49 @@
-"""Opening a home, and making good what was softly forgotten long enough ago."""
+"""A home and the models to work on it; opening one, and forgetting for good what is due.
+
+``Home`` is what every function below the session takes; a ``Session`` is one.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
 
 from agent import reward_cache
 from agent.config import Config
+from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
 from store.errors import StoreError
 from store.forgetting import due
 from store.graph import MemoryGraph
 from store.sweeping import register_cache
+
+if TYPE_CHECKING:
+    from agent.placing import Placer
+
+
+class Models(Protocol):
+    """The models that make memories of a text."""
+
+    @property
+    def llm(self) -> LanguageModel: ...
+    @property
+    def embedder(self) -> Embedder: ...
+    @property
+    def reader(self) -> TextReader: ...
+    @property
+    def placer(self) -> Placer: ...
+
+
+class Home(Models, Protocol):
+    """One person's settings, graph and models."""
+
+    @property
+    def config(self) -> Config: ...
+    @property
+    def graph(self) -> MemoryGraph: ...
+    @property
+    def rewards(self) -> RewardModel: ...
+
 
 # Rewards tell how much a memory helped. No text, but made of what is to be forgotten.
 register_cache(reward_cache.REWARDS, reward_cache.empty)
@@ -31,7 +64,7 @@ def open_graph(config: Config) -> MemoryGraph:
 def forget_due(graph: MemoryGraph, now: datetime) -> tuple[str, ...]:
     """Forget for good what the person softly forgot 30 days ago; returns the memories' ids."""
     # A clock set forward by --now must not destroy anything before its time.
-    ids = due(graph, min(now, datetime.now().astimezone()))
+    ids = due(graph.journal, min(now, datetime.now().astimezone()))
     if ids:
         graph.erase(ids, at=now, actor="auto")
     return ids

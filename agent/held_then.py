@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 
 from agent.asof import About, Asked
 from agent.dates import find_times
-from agent.periods import Key, Period, Standing, Telling, Timeline, present
+from agent.periods import Key, Period, Telling, Timeline, present
+from agent.results import Standing
 from store.records import entity_key
 from store.types import Memory, Status
 

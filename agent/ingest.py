@@ -15,11 +15,11 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.errors import UnreadableSource
+from agent.forgetting import Home, Models
 from agent.ignoring import FoundFile, Ignore
 from agent.redaction import Redacted, redact, what_is_gone
-from agent.remembering import Models, Remembered, remember_as_said, remember_source
-from agent.results import FileReport as FileReport
-from agent.results import FileStatus
+from agent.remembering import remember_as_said, remember_source
+from agent.results import FileReport, FileStatus, Remembered
 from agent.sources import calendars, contacts, notes, screenshots
 from agent.sources.typed import Reader, remember_typed
 from store.errors import MemlaneError, StoreError
@@ -112,6 +112,31 @@ def kind_of(path: Path) -> SourceKind | None:
 def locator_of(path: Path) -> str:
     """The absolute path as stored; bytes that are no text are kept readable."""
     return os.fsencode(path.absolute()).decode("utf-8", "backslashreplace")
+
+
+def ingest_into(
+    home: Home,
+    paths: Sequence[Path],
+    on_file: Callable[[int, Path], None] | None = None,
+    *,
+    found: Iterable[FoundFile] | None = None,
+) -> Iterator[FileReport]:
+    """Take files into a home with its settings; see ``ingest``."""
+    return ingest(
+        paths,
+        home.graph,
+        home,
+        home.config.now,
+        fixed_time=home.config.fixed_now is not None,
+        keep_secrets=home.config.keep_secrets,
+        found=find(home, paths) if found is None else found,
+        on_file=on_file,
+    )
+
+
+def find(home: Home, paths: Sequence[Path]) -> Iterator[FoundFile]:
+    """The files that would be looked at, and those that the home's rules leave aside."""
+    return Ignore(home.config.ignore, home.config.home).find(paths)
 
 
 def ingest(

@@ -17,7 +17,7 @@ from agent.editing.questions import ask
 from agent.entities.deciding import Decision, plan_merge, plan_part, plan_reject
 from agent.entities.identity import Identities
 from agent.entities.suggesting import Suggestion, suggestions
-from agent.provenance import phrase
+from agent.results import phrase
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
 from store.questions import Ask, Pair

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 
+from agent.date_literals import MONTHS
 from agent.editing.compare import slot
-from agent.editing.expiry import is_arranged
-from agent.editing.moments import MONTHS
-from agent.results import Mark as Mark
-from agent.results import Standing as Standing
+from agent.extraction.validity import is_arranged
+from agent.results import Mark, Standing
 from agent.triples.relations import LASTING, is_single
 from store.types import Memory, Status
 

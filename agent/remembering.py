@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import Protocol
 
 from agent.drafting import make_drafts
 from agent.editing import EditPlan, leftovers, plan_edits
 from agent.editing.corrections import RECENT, correction_in, plan_correction
 from agent.editing.nearby import Nearby
 from agent.editing.pairs import Judgement, Pair, PairJudge
-from agent.editing.questions import Holds, answer_in, yes_or_no
+from agent.editing.questions import Holds, answer_in, ask, yes_or_no
 from agent.editing.succession import Succession
 from agent.entities.deciding import decide
 from agent.entities.events import EventsBeside
@@ -25,37 +24,25 @@ from agent.entities.identity import Identities
 from agent.entities.wording import in_names_of, meanings, mixed_up, other_slots
 from agent.extraction import extract
 from agent.extraction.standing import facts
+from agent.forgetting import Home, Models
+from agent.messages import checked_message
 from agent.pending import decision_on, open_in, suggested_in
-from agent.placing import Placer
-from agent.ports import Embedder, LanguageModel, NameEncoder, TextReader, Vectors
+from agent.ports import Embedder, NameEncoder, Vectors
 from agent.ratings.reading import split_ratings
 from agent.ratings.storing import plan_ratings, with_ratings
 from agent.redaction import redact, what_is_gone
-from agent.results import Remembered as Remembered
-from agent.retrieval import ensure_vectors, people
+from agent.results import Remembered
 from agent.trusting import within_trust
+from agent.vectors import ensure_vectors
 from store.errors import EditConflict, InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
-from store.journal import Edit, Expire, Forget, Insert, Replace, checked_text
+from store.journal import Edit, Entry, Expire, Forget, Insert, Replace, checked_text
 from store.partitions import Match
 from store.questions import Ask
 from store.types import Draft, Memory, Source, SourceKind, SourceStatus, Status
 
 ATTEMPTS = 3
 """How often a plan is made anew when another process changed the memories meanwhile."""
-
-
-class Models(Protocol):
-    """The models of a session."""
-
-    @property
-    def llm(self) -> LanguageModel: ...
-    @property
-    def embedder(self) -> Embedder: ...
-    @property
-    def reader(self) -> TextReader: ...
-    @property
-    def placer(self) -> Placer: ...
 
 
 def draft_memories(
@@ -67,6 +54,12 @@ def draft_memories(
     told = extract(text, kind=source.kind, now=source.captured, people=known, llm=models.llm)
     said = (*rated, *told)
     return make_drafts(said, models.placer.place(said), source, llm=models.llm)
+
+
+def people(memories: Sequence[Memory], limit: int = 8) -> tuple[str, ...]:
+    """Short sentences on who is who, against which a new text's names are resolved."""
+    known = [m.text for m in memories if m.type == "Relationship" and len(m.text.split()) <= 12]
+    return tuple(known[-limit:])
 
 
 def keep(
@@ -111,6 +104,37 @@ def remember_as_said(
     except MemlaneError as error:
         graph.sources.mark(source.id, SourceStatus.FAILED, str(error))
         raise
+
+
+def edit_by_hand(
+    home: Home,
+    text: str,
+    make: Callable[[Draft], Edit],
+    *,
+    subclass: str | None = None,
+    expires: datetime | None = None,
+    place: str | None = None,
+) -> tuple[Entry, ...]:
+    """Apply the one edit that ``make`` builds of a typed text; nothing is planned or guessed.
+
+    With ``subclass`` no model is needed; its vector is made when it is next searched.
+    """
+    graph, now = home.graph, home.config.now()
+    message = checked_text(without_secrets(home, checked_message(text)))
+    subclass = subclass or home.placer.place([message])[0]
+    with graph.writing():
+        source = graph.sources.add(SourceKind.MANUAL, message, now, place=place)
+        (draft,) = make_drafts([message], [subclass], source, llm=None)
+        if expires is not None:
+            draft = replace(draft, valid_until=expires)
+        entries = graph.apply([make(draft)], at=now, actor="user", source=source.id)
+        graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+    return entries
+
+
+def without_secrets(home: Home, text: str) -> str:
+    """The text as it may be stored: without secrets, unless the person keeps them."""
+    return text if home.config.keep_secrets else redact(text).text
 
 
 def remember_source(
@@ -342,6 +366,7 @@ def _apply(
         tuple(same.memory for same in plan.unchanged),
         doubts,
         note=what_is_gone(source.text),
+        questions=tuple(ask(old.text, new.text) for old, new in doubts),
     )
 
 

@@ -7,9 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from agent.pending import next_question
-from agent.results import Remembered, Route
-from agent.results import Reply as Reply
-from agent.telling import describe
+from agent.results import Remembered, Reply, Route
 from agent.tracing import record
 from store.graph import MemoryGraph
 from store.questions import Ask
@@ -21,6 +19,31 @@ def told(done: Remembered) -> Reply:
     return Reply(
         Route.UPDATE, describe(done), entries=done.entries, open=pairs, questions=done.questions
     )
+
+
+def describe(done: Remembered) -> str:
+    """What was remembered or changed, in one line a thing."""
+    lines = []
+    for entry in done.entries:
+        last = entry.changes[-1].after
+        if entry.kind == "amend":
+            lines.append(f"Corrected: {entry.before} -> {entry.after} ({entry.id})")
+        elif entry.kind == "expire" and entry.before is not None:
+            lines.append(f"No longer holds: {entry.before} ({entry.id})")
+        elif entry.kind == "replace":
+            lines.append(f"Changed: {entry.before} -> {entry.after} ({entry.id})")
+        elif last is not None and last.valid_until is not None and entry.kind == "expire":
+            lines.append(
+                f"Noted until {last.valid_until:%Y-%m-%d %H:%M}: {entry.after} ({entry.id})"
+            )
+        elif entry.kind == "forget":
+            lines.append(f"No longer stated: {entry.before} ({entry.id})")
+        else:
+            lines.append(f"Noted: {entry.after} ({entry.id})")
+    lines += [f"I knew that already ({memory})." for memory in done.unchanged]
+    lines += [done.note] if done.note else []
+    lines += done.questions
+    return "\n".join(lines) or f"I found nothing to remember in that; kept raw as {done.source.id}."
 
 
 def with_question(

@@ -16,7 +16,7 @@ from policies.selection import Choice, Selection
 from store.form_consents import Consent
 from store.journal import Entry
 from store.questions import Ask
-from store.types import Memory, Source
+from store.types import Memory, Source, Trust
 
 
 class Route(StrEnum):
@@ -90,13 +90,8 @@ class Remembered:
     """What else to tell the person."""
     queued: bool = False
     """Whether it is only stored so far: the resident process makes memories of it in a moment."""
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """What to ask the person about it."""
-        from agent.editing.questions import ask
-
-        return tuple(ask(old.text, new.text) for old, new in self.open)
+    questions: tuple[str, ...] = ()
+    """What to ask the person about what is ``open``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,3 +193,18 @@ class FilledField:
     """What the person said to that; until they agree the value is withheld, and so are others."""
     note: str = ""
     """What else to tell the person about this field, in one line."""
+
+
+_PHRASES = {
+    Trust.TOLD: "you said so",
+    Trust.NOTED: "from your note",
+    Trust.RECORDED: "from a calendar or contact card",
+    Trust.SEEN: "from a screenshot",
+    Trust.RELAYED: "in somebody else's words",
+}
+
+
+def phrase(trust: Trust | None, *, mine: bool = False) -> str:
+    """A memory's origin in a few words; ``mine`` as the person would say it, as notes do."""
+    said = _PHRASES[trust or Trust.TOLD]
+    return said.replace("you ", "I ").replace("your ", "my ") if mine else said

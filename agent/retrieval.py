@@ -16,10 +16,11 @@ from agent.entities.identity import Identities
 from agent.entities.wording import also_said, also_said_then
 from agent.grounding import STOP, names, terms
 from agent.held_then import asks_of_days, eligible, falls_in
-from agent.periods import Mark, Telling, Tellings, Timeline
+from agent.periods import Telling, Tellings, Timeline
 from agent.ports import Embedder, Vectors
-from agent.results import Inference
+from agent.results import Inference, Mark
 from agent.slots import in_slot
+from agent.vectors import ensure_vectors
 from policies.abstain import Judge, Reading, Signs, signs_of
 from policies.base import Choice, Policy, Question, Selection, Step
 from policies.words import words
@@ -55,16 +56,6 @@ class Retrieved:
     """Probability that memory holds the answer; None where nobody estimated it."""
     inferred: tuple[Inference, ...] = ()
     """Persona lines among the chosen (``agent.personas.sharing``)."""
-
-
-def ensure_vectors(graph: MemoryGraph, embedder: Embedder) -> int:
-    """Embed what has no vector of this encoder yet; returns how many were."""
-    missing = graph.vectors.missing(embedder.identity)
-    if missing:
-        memories = [graph.memories.get(memory) for memory in missing]
-        vectors = embedder.encode([memory.text for memory in memories])
-        graph.vectors.put(embedder.identity, dict(zip(missing, vectors, strict=True)))
-    return len(missing)
 
 
 def retrieve(
@@ -244,9 +235,3 @@ def _anchor(
         return replace(asked, about=about, anchor=""), None
     memory = view.memories[best]
     return anchored(asked, view.once(timeline).periods[memory.id]), memory
-
-
-def people(memories: Sequence[Memory], limit: int = 8) -> tuple[str, ...]:
-    """Short sentences on who is who, against which a new text's names are resolved."""
-    known = [m.text for m in memories if m.type == "Relationship" and len(m.text.split()) <= 12]
-    return tuple(known[-limit:])

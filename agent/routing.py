@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from agent.errors import ModelDamaged, ModelError
 from agent.ports import Embedder
-from agent.results import Route as Route
+from agent.results import Route
 
 WEIGHTS: Final = Path(__file__).parent / "data" / "routing.npz"
 WORDING: Final = "1"

@@ -16,14 +16,14 @@ from types import TracebackType
 from typing import Self
 
 from agent import ingest as files
-from agent.autofill import FilledField, fill_from
+from agent.autofill import fill_from
 from agent.choosing import build_policy
 from agent.config import Config
-from agent.context import Exchange, in_context, recent
-from agent.drafting import make_drafts
+from agent.context import in_context, recent
+from agent.contradictions import doubted
 from agent.forgetting import open_graph
 from agent.forms.fields import FormField
-from agent.ignoring import FoundFile, Ignore
+from agent.ignoring import FoundFile
 from agent.loading import (
     LocalEmbedder,
     LocalLanguageModel,
@@ -35,28 +35,19 @@ from agent.messages import checked_message
 from agent.personas.sharing import with_persona
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
-from agent.provenance import doubted
-from agent.redaction import redact
-from agent.remembering import (
-    Remembered,
-    keep,
-    remember_as_said,
-    remember_source,
-    settle,
-)
-from agent.replies import Reply, told, trace_of, with_question
-from agent.responding import ABOUT_THIS as ABOUT_THIS
+from agent.remembering import keep, remember_as_said, remember_source, settle, without_secrets
+from agent.replies import told, trace_of, with_question
 from agent.responding import answer_message, leaned, small_talk, whisper
+from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route
 from agent.retrieval import Retrieved, retrieve
-from agent.routing import Route, Router
+from agent.routing import Router
 from agent.stating import CHANCE, may_tell
 from agent.stopwatch import Stopwatch
 from policies.abstain import shipped
 from policies.base import Policy, Selection
 from store.errors import MemlaneError, StoreFull
 from store.graph import MemoryGraph
-from store.journal import Edit, Entry, checked_text
-from store.types import Draft, Source, SourceKind, SourceStatus
+from store.types import Source, SourceKind, SourceStatus
 
 
 class Session:
@@ -119,7 +110,7 @@ class Session:
         """
         if private is not None:
             return whisper(self, checked_message(text), private, on_text)
-        message = self.without_secrets(checked_message(text))
+        message = without_secrets(self, checked_message(text))
         now = self.config.now()
         clock = Stopwatch()
         before = recent(self.graph, now)
@@ -161,7 +152,7 @@ class Session:
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
         """Answer from memory, whatever the router would say of it."""
-        message = self.without_secrets(checked_message(question))
+        message = without_secrets(self, checked_message(question))
         clock = Stopwatch()
         reply = answer_message(
             self, message, Route.RETRIEVE, clock, policy=policy, k=k, use_llm=use_llm,
@@ -245,35 +236,6 @@ class Session:
         )
         return remember_as_said(source, self.graph, self, self.config.now())
 
-    def edit_by_hand(
-        self,
-        text: str,
-        make: Callable[[Draft], Edit],
-        *,
-        subclass: str | None = None,
-        expires: datetime | None = None,
-        place: str | None = None,
-    ) -> tuple[Entry, ...]:
-        """Apply the one edit that ``make`` builds of a typed text; nothing is planned or guessed.
-
-        With ``subclass`` no model is needed; its vector is made when it is next searched.
-        """
-        message = checked_text(self.without_secrets(checked_message(text)))
-        now = self.config.now()
-        subclass = subclass or self.placer.place([message])[0]
-        with self.graph.writing():
-            source = self.graph.sources.add(SourceKind.MANUAL, message, now, place=place)
-            (draft,) = make_drafts([message], [subclass], source, llm=None)
-            if expires is not None:
-                draft = replace(draft, valid_until=expires)
-            entries = self.graph.apply([make(draft)], at=now, actor="user", source=source.id)
-            self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
-        return entries
-
-    def without_secrets(self, text: str) -> str:
-        """The text as it may be stored: without secrets, unless the person keeps them."""
-        return text if self.config.keep_secrets else redact(text).text
-
     @contextmanager
     def _kept(self, source: Source) -> Iterator[None]:
         """Mark the source FAILED when the block fails, so that a retry finds it."""
@@ -289,27 +251,18 @@ class Session:
         on_file: Callable[[int, Path], None] | None = None,
         *,
         found: Iterable[FoundFile] | None = None,
-    ) -> Iterator[files.FileReport]:
+    ) -> Iterator[FileReport]:
         """Take notes and screenshots into memory, file by file; folders recursively.
 
         ``found`` are the files of ``paths`` where somebody has looked already (``find``).
         """
-        return files.ingest(
-            paths,
-            self.graph,
-            self,
-            self.config.now,
-            fixed_time=self.config.fixed_now is not None,
-            keep_secrets=self.config.keep_secrets,
-            found=self.find(paths) if found is None else found,
-            on_file=on_file,
-        )
+        return files.ingest_into(self, paths, on_file, found=found)
 
     def find(self, paths: Sequence[Path]) -> Iterator[FoundFile]:
         """The files that ``ingest`` would look at, and those that the rules leave aside."""
-        return Ignore(self.config.ignore, self.config.home).find(paths)
+        return files.find(self, paths)
 
-    def retry(self, only: Collection[str] | None = None) -> Iterator[files.FileReport]:
+    def retry(self, only: Collection[str] | None = None) -> Iterator[FileReport]:
         """Take up what could not be extracted before, or ``only`` the sources with these ids."""
 
         def tells(text: str) -> bool:

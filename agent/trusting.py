@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from agent.contradictions import contradictions
 from agent.editing import EditPlan, Question
 from agent.editing.roles import same_holder
 from agent.injection import steers
-from agent.provenance import contradictions
 from store.journal import Edit, Expire, Insert, Replace
 from store.partitions import Match
 from store.types import Draft, Memory, Trust, lowest, may_replace

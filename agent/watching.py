@@ -16,10 +16,10 @@ from pathlib import Path
 from threading import Event
 
 from agent.folders import changes, why_wait
+from agent.forgetting import Home
 from agent.ignoring import NAME, FoundFile, Ignore
-from agent.ingest import kind_of, locator_of, plan_change
+from agent.ingest import ingest_into, kind_of, locator_of, plan_change
 from agent.results import FileReport
-from agent.session import Session
 from store.errors import EditConflict, InvalidInput, MemlaneError, StoreError
 from store.watching import FileState, WatchedFile, WatchedFolder
 
@@ -46,17 +46,17 @@ class Watcher:
 
     def __init__(
         self,
-        session: Session,
+        home: Home,
         *,
         clock: Callable[[], float] = time.time,
         wait: Callable[[], str] | None = None,
     ) -> None:
-        self.session = session
-        self.table = session.graph.watched
+        self.home = home
+        self.table = home.graph.watched
         self.paused = ""
         """Why nothing is taken in at the moment; empty where nothing is in the way."""
         self._clock = clock
-        self._wait = wait or (lambda: why_wait(session.config.watch_on_battery))
+        self._wait = wait or (lambda: why_wait(home.config.watch_on_battery))
         self._ignore: Ignore | None = None
         self._rest = 0.0
         """When the store can be tried again, after it could not be written."""
@@ -146,7 +146,7 @@ class Watcher:
         if stat is None or (row is not None and (row.size, row.changed) == stat):
             return None
         due = self._clock() + SETTLE
-        now = self.session.config.now()
+        now = self.home.config.now()
         return WatchedFile(path, folder, FileState.WAITING, *stat, due, 0, now, None, None)
 
     def _again(self, row: WatchedFile) -> WatchedFile:
@@ -156,7 +156,7 @@ class Watcher:
         return replace(row, state=FileState.WAITING, due=due, tries=0)
 
     def _rules(self) -> Ignore:
-        config = self.session.config
+        config = self.home.config
         self._ignore = self._ignore or Ignore(config.ignore, config.home)
         return self._ignore
 
@@ -192,7 +192,7 @@ class Watcher:
         if (moved := self._moved(row)) is not None:
             return moved
         try:
-            (report,) = self.session.ingest([row.path], found=[FoundFile(row.path)])
+            (report,) = ingest_into(self.home, [row.path], found=[FoundFile(row.path)])
         except StoreError:
             raise
         except Exception as error:
@@ -205,7 +205,7 @@ class Watcher:
     def _after(self, row: WatchedFile, report: FileReport) -> WatchedFile:
         # What a stored file failed of is told by its source; the text of a file stays out of here.
         reason = None if report.source else report.reason
-        done = replace(row, source=report.source, reason=reason, at=self.session.config.now())
+        done = replace(row, source=report.source, reason=reason, at=self.home.config.now())
         if report.status == "skipped":
             return replace(done, state=FileState.SKIPPED)
         if report.status != "failed":
@@ -221,16 +221,16 @@ class Watcher:
             # The whole folder is away: a drive that was pulled out deletes nothing.
             self.table.put([replace(row, due=self._clock() + LOOK)])
             return None
-        if self.session.graph.sources.latest_from(locator_of(row.path)) is None:
+        if self.home.graph.sources.latest_from(locator_of(row.path)) is None:
             self.table.drop(row.path)
             return None
-        now = self.session.config.now()
+        now = self.home.config.now()
         self.table.put([replace(row, state=FileState.GONE, size=None, changed=None, at=now)])
         return FileReport(str(row.path), "unchanged", 0, "deleted; what came from it is kept")
 
     def _moved(self, row: WatchedFile) -> FileReport | None:
         """Take a file that only has another place now for what it is; None if it is another."""
-        graph = self.session.graph
+        graph = self.home.graph
         change = plan_change(row.path, graph)
         if change.status != "new" or change.known is not None or change.digest is None:
             return None
@@ -239,7 +239,7 @@ class Watcher:
                 continue
             graph.sources.relocate(old.locator, locator_of(row.path))
             self.table.drop(Path(old.locator))
-            now = self.session.config.now()
+            now = self.home.config.now()
             self.table.put([replace(row, state=FileState.DONE, source=old.id, at=now)])
             return FileReport(str(row.path), "unchanged", 0, f"moved from {old.locator}", old.id)
         return None

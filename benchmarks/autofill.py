@@ -20,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from agent.autofill import FilledField, fill
+from agent.autofill import fill
 from agent.config import load_config
 from agent.forms import (
     FormField,
@@ -33,6 +33,7 @@ from agent.forms import (
 from agent.forms.matching import match_fields
 from agent.loading import LocalEmbedder
 from agent.ports import Embedder
+from agent.results import FilledField
 from agent.session import open_session
 from benchmarks import autofill_lives
 from benchmarks.common import parser, progress, write_results

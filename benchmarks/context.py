@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.context import Exchange, in_context
+from agent.context import in_context
+from agent.results import Exchange
 from benchmarks.common import parser, progress, write_results
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -37,7 +37,7 @@ from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.placing import Placer
 from agent.ports import ChatTurn, Embedder, LanguageModel, TextReader, Vectors
 from agent.remembering import plan_against
-from agent.retrieval import ensure_vectors
+from agent.vectors import ensure_vectors
 from benchmarks.common import parser, progress, write_results
 from benchmarks.editing_own import Pair
 from benchmarks.editing_own import pairs as own_pairs

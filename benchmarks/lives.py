@@ -36,9 +36,9 @@ from agent.config import load_config
 from agent.dates import resolve_text
 from agent.editing.compare import negated
 from agent.forms.fields import FormField
-from agent.periods import Mark
 from agent.ports import Vectors
 from agent.remembering import store_drafts
+from agent.results import Mark
 from agent.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives_test import BANK as TEST

@@ -16,9 +16,9 @@ from agent.loading import LocalLanguageModel, reward_weights
 from agent.personas.predicting import Pool, prompt_of, vote
 from agent.personas.refreshing import refresh
 from agent.ports import ChatTurn, LanguageModel, Vectors
-from agent.retrieval import ensure_vectors
 from agent.reward_cache import RewardCache
 from agent.session import Session
+from agent.vectors import ensure_vectors
 from benchmarks.common import ROOT, progress
 from benchmarks.opinions_data import NOW, Case, KeptVectors, Person, cases, memories
 from benchmarks.qa_models import KeptAnswers, TokenCount

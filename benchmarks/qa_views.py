@@ -21,8 +21,9 @@ from agent.asof import Asked
 from agent.periods import Timeline
 from agent.ports import LanguageModel, NameEncoder, TokenEncoder
 from agent.remembering import store_drafts
-from agent.retrieval import ensure_vectors, retrieve
+from agent.retrieval import retrieve
 from agent.session import Session
+from agent.vectors import ensure_vectors
 from benchmarks.lives import fresh, gold_draft
 from benchmarks.lives_bank import Bank
 from benchmarks.lives_world import write_life

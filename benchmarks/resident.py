@@ -67,7 +67,7 @@ class Resident:
 
 @contextmanager
 def resident(home: Path, **environment: str) -> Iterator[Resident]:
-    words = [sys.executable, "-m", "cli.quick", "--home", str(home), "up", "--foreground"]
+    words = [sys.executable, "-m", "cli.app", "--home", str(home), "up", "--foreground"]
     with subprocess.Popen(
         words, stderr=subprocess.DEVNULL, env={**os.environ, **environment}
     ) as process:

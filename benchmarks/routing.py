@@ -31,7 +31,8 @@ from agent.config import load_config
 from agent.errors import ModelError
 from agent.loading import LocalEmbedder, LocalLanguageModel
 from agent.ports import ChatTurn, LanguageModel
-from agent.routing import ROUTES, WEIGHTS, Route, Router
+from agent.results import Route
+from agent.routing import ROUTES, WEIGHTS, Router
 from benchmarks.common import parser, progress, write_results
 from benchmarks.routing_train import (
     REDISTRIBUTABLE,

@@ -26,13 +26,13 @@ from sklearn.neural_network import MLPClassifier
 from agent.config import load_config
 from agent.loading import LocalEmbedder
 from agent.ports import Embedder, Vectors
+from agent.results import Route
 from agent.routing import (
     ROUTES,
     WEIGHTS,
     WORDING,
     WORDING_SLOTS,
     Layers,
-    Route,
     frame_inputs,
     wording_slots,
 )

@@ -7,7 +7,7 @@ On development data alone (lives of the training bank, our own samples), without
 - ``NEAR`` (``agent.grounding``): of questions that share no content word with the memory that
   answers them, those whose answer is withheld all the same (*withheld*); of questions that memory
   cannot answer and that share no word with the best memory, those let through (*let_through*).
-- ``ABOUT_THIS`` (``agent.session``): of questions that the router takes for small talk and that
+- ``ABOUT_THIS`` (``agent.responding``): of questions that the router takes for small talk and that
   memory answers, those not tried (*missed*); of those that it does not answer, and of small talk
   itself, those tried (*needless*).
 """
@@ -19,9 +19,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent import grounding, session, stating
+from agent import grounding, responding, stating
 from agent.config import load_config
-from agent.routing import Route
+from agent.results import Route
 from agent.session import Session, open_session
 from benchmarks.abstention_cases import NOW, asked_in, life_cases, read_own
 from benchmarks.common import parser, progress, write_results
@@ -61,7 +61,7 @@ def main() -> None:
         figures |= abouts(put, models)
     config = {
         "quick": given.quick, "lives": lives, "CHANCE": stating.CHANCE,
-        "NEAR": grounding.NEAR, "ABOUT_THIS": session.ABOUT_THIS,
+        "NEAR": grounding.NEAR, "ABOUT_THIS": responding.ABOUT_THIS,
     }  # fmt: skip
     write_results("thresholds", config, list(range(lives)), figures)
     for key, value in figures.items():

@@ -13,12 +13,12 @@ from typing import Annotated
 import typer
 
 from cli import consent, entities, files, memories, persona, system, talk, transfer, types
+from cli.arguments import hoisted
 from cli.chat import chat
 from cli.demo import demo
 from cli.exits import exit_code
 from cli.feedback import feedback
 from cli.mcp import mcp
-from cli.quick import hoisted as hoisted
 from cli.ratings import predict, rate
 from cli.resident import down, up
 from cli.run import Run
@@ -88,7 +88,8 @@ def options(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    context.obj = Run({"home": home, "llm": llm}, now, json, debug)
+    make = context.obj or Run  # ``cli.relayed`` brings its own
+    context.obj = make({"home": home, "llm": llm}, now, json, debug)
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from cli import render
 from cli.run import Run
 
 if TYPE_CHECKING:
-    from agent.replies import Reply
+    from agent.results import Reply
     from agent.session import Session
     from store.journal import Entry
 

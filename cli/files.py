@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli import everyday, render, shapes
+from cli import render, shapes
 from cli.run import Run
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.ingest import FileReport
+    from agent.results import FileReport
 
 
 def ingest(
@@ -149,4 +150,18 @@ def fill(
     card security codes are never filled; identity and card numbers and health only after you
     agreed, once for each field and site (memlane consent).
     """
-    everyday.fill(context.obj, form, field, no_llm, apply, output, overwrite, consent, site)
+    from cli.filling import Applying
+    from cli.filling import fill as fill_form
+
+    run: Run = context.obj
+    if not apply and (output is not None or overwrite):
+        raise InvalidInput("-o and --overwrite say where the page of --apply goes; give that too.")
+    fill_form(
+        run,
+        form and run.located(form),
+        field or (),
+        use_llm=not no_llm,
+        applying=Applying(output, overwrite) if apply else None,
+        consent=consent,
+        site=site,
+    )

@@ -1,6 +1,6 @@
 """What ``memlane fill`` does: read the form, ask for consent, show or write what comes of it.
 
-Importing this is quick (``cli.everyday``): what asks and what draws is imported when needed.
+Importing this is quick: what asks and what draws is imported when needed.
 """
 
 from __future__ import annotations

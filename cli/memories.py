@@ -118,11 +118,12 @@ def _apply_draft(
     place: str | None,
 ) -> None:
     from agent.dates import parse_when
+    from agent.remembering import edit_by_hand
 
     now = run.config.now()
     until = parse_when(expires, now, end=True) if expires else None
     with run.session() as session:
-        entries = session.edit_by_hand(text, make, subclass=subclass, expires=until, place=place)
+        entries = edit_by_hand(session, text, make, subclass=subclass, expires=until, place=place)
     _emit_edits(run, entries)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from agent.ratings.foretelling import Prediction
     from agent.ratings.items import Item, Rated
-    from agent.ratings.storing import Rating
+    from agent.ratings.rate import Rating
 
 Name = Annotated[str, typer.Argument(metavar="ITEM", help="A film, book, dish, place ...")]
 Kind = Annotated[
@@ -45,15 +45,15 @@ def rate(
     chat 'I gave Heat five stars, loved the pacing' does the same.
     """
     run: Run = context.obj
-    from agent.ratings import storing
     from agent.ratings.items import Rated
+    from agent.ratings.rate import rate as rate_item
 
     value, scale = _score(rating)
     given = Rated(
         item, kind, _listed(genres), tuple(alias or ()), rating=value, scale=scale, reason=reason
     )
     with run.session() as session:
-        done = storing.rate(session, given)
+        done = rate_item(session, given)
     document = {
         **_rated(done.rated),
         "before": None if done.before is None else done.before.score,

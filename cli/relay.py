@@ -1,13 +1,13 @@
-"""The ``memlane`` command's way in: a line for the resident process goes there whole.
+"""Forwards a short command line to the resident process, if one is running.
 
-Python takes 0.1 s to load what reads a command and shows its outcome, several times as long as the
+Python takes 0.3 s to load what reads a command and shows its outcome, several times as long as the
 outcome takes. The process has all of that loaded (``cli.relayed``), so while it is up a short
 command hands its line over and prints what comes back.
 
-Invariants: what is printed is what ``cli.quick`` and ``cli.app`` would print
-(``tests/test_relay.py``). Whatever only a process of our own can do (read standard input, ask the
-person, say what is wrong with the settings, use others) goes their way. A line is handed over
-once: after that it is never worked out here too. Importing this loads h11 and little else.
+Invariants: what is printed is what ``cli.app`` would print (``tests/test_relay.py``). Whatever only
+a process of our own can do (read standard input, ask the person, say what is wrong with the
+settings, use others) is left to it. A line is handed over once: after that it is never worked out
+here too. Importing this loads h11 and little else.
 """
 
 from __future__ import annotations
@@ -17,34 +17,20 @@ import os
 import socket
 import stat
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
 import h11
 
 from agent.version import __version__
+from cli.arguments import settings, subcommand
 
 HELLO_S = 5.0
 """How long a process that is up may take to say so, before a command works without it."""
-_SETTINGS = ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "HOME", "TZ")
 _SCREEN = ("TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS", "LINES")
 _LONGEST = 103  # of a socket's address; agent.resident.place, which takes 10 ms to load
 _CHUNK = 1 << 16
-
-
-def main() -> None:
-    """The entry point of the ``memlane`` command."""
-    try:
-        code = relayed(sys.argv[1:])
-    except KeyboardInterrupt:
-        print("memlane: interrupted", file=sys.stderr)
-        code = 130
-    if code is None:
-        from cli.quick import main as otherwise
-
-        otherwise()
-    sys.exit(code)
 
 
 def relayed(arguments: Sequence[str]) -> int | None:
@@ -90,7 +76,8 @@ def _short(arguments: Sequence[str]) -> bool:
         "".join(arguments).encode()
     except UnicodeEncodeError:
         return False  # bytes that are no UTF-8: no JSON can carry them there and back
-    known = ("ask" in words and "--no-llm" in words) or "remember" in words or "fill" in words
+    command = subcommand(arguments)
+    known = (command == "ask" and "--no-llm" in words) or command in ("remember", "fill")
     return known and (sys.stdout.encoding or "").lower() == "utf-8"
 
 
@@ -130,15 +117,6 @@ def _is_mine(path: str) -> bool:
 
 def _code_folder() -> str:
     return os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-
-
-def settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """What of the environment decides on settings; the home is where the line is handed over."""
-    return {
-        key: value
-        for key, value in environment.items()
-        if key in _SETTINGS or (key.startswith("MEMLANE_") and key != "MEMLANE_HOME")
-    }
 
 
 def _line(arguments: Sequence[str]) -> dict[str, Any]:
@@ -197,7 +175,3 @@ def _printed(out: str, err: str, code: int) -> int:
         code = 1
     sys.stderr.write(err)
     return code
-
-
-if __name__ == "__main__":
-    main()

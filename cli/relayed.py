@@ -1,7 +1,8 @@
 """What the resident process does with a command line that was handed to it (``cli.relay``).
 
-The line is read and its outcome shown by the very code that does it in a process of its own; only
-what it prints is kept, and the work goes over our own socket like any other command's.
+The line is read and its outcome shown by the very code that does it in a process of its own
+(``cli.app``); only what it prints is kept, and the work goes over our own socket like any other
+command's.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import typer
 from rich.console import Console
 
 from agent.resident.calls import CommandLine, Printed
 from agent.resident.client import Client, connect
+from cli.arguments import hoisted, settings, subcommand
 from cli.exits import outcome
-from cli.quick import understood
-from cli.relay import settings
 from cli.run import Run
 from store.errors import MemlaneError
 
 if TYPE_CHECKING:
+    from typer.core import TyperGroup
+
     from agent.session import Session
     from store.graph import MemoryGraph
 
@@ -39,6 +42,7 @@ class RelayedRun(Run):
     """A run whose words came from elsewhere: what it prints is kept, and nobody can be asked."""
 
     line: CommandLine = field(kw_only=True)
+    names_file: bool = False
 
     @cached_property
     def out(self) -> Console:
@@ -69,43 +73,56 @@ class RelayedRun(Run):
         raise Unsuited("the database is opened by a process of its own")
         yield
 
+    def located(self, path: Path) -> Path:
+        self.names_file = True
+        return Path(self.line.folder) / path
+
     def has_person(self) -> bool:
         if self.line.person:
             raise Unsuited("there is a person to ask")
         return False
 
 
-def work_out(home: Path) -> Callable[[CommandLine], Printed]:
+RELAYED = frozenset({"ask", "fill", "remember"})
+"""The commands that are worked out here; ``cli.relay`` knows when."""
+
+
+def work_out(home: Path, app: TyperGroup) -> Callable[[CommandLine], Printed]:
     """What works lines out for the home of the resident process, in whatever thread it is called.
 
-    :raises Unsuited: (what it gives) where that has to be done in a process of its own.
+    ``app`` is the parser of ``cli.app``, which this process was started by. :raises Unsuited: (what
+    it gives) where that has to be done in a process of its own.
     """
 
     def command(line: CommandLine) -> Printed:
-        read = understood(line.words)
-        if read is None or dict(line.settings) != settings(os.environ):
-            raise Unsuited("it is not spelt plainly, or the settings are others")
-        plain, spelling, given = read
-        run = RelayedRun(
-            {**plain.options, "home": str(home)}, plain.now, plain.json, plain.debug, line=line
-        )
+        if dict(line.settings) != settings(os.environ):
+            raise Unsuited("the settings are others")
+        if subcommand(line.words) not in RELAYED or "--help" in line.words or "-h" in line.words:
+            raise Unsuited("it is a command for a process of its own")
+        run = RelayedRun(line=line)
         run.stdout, run.stderr = io.StringIO(), io.StringIO()
-        code = 0
+
+        def taken(options: dict[str, str | None], now: str | None, json: bool, debug: bool) -> Run:
+            run.options = {**options, "home": str(home)}
+            run.now, run.json, run.debug = now, json, debug
+            return run
+
+        code: object = 0
         try:
-            spelling.does(run, **_placed(given, line))
+            code = app.main(
+                hoisted(line.words), prog_name="memlane", standalone_mode=False, obj=taken
+            )
         except Unsuited:
             raise
+        except (typer.TyperException, typer.Abort) as error:
+            raise Unsuited("it is not spelt as it should be") from error
         except Exception as error:  # as in cli.exits: whatever it is, one line is said of it
-            if "form" in given:  # nothing is stored, and it would name the file by its whole path
+            if run.names_file:  # nothing is stored, and it would name the file by its whole path
                 raise Unsuited("the form cannot be filled") from error
             code, said = outcome(error)
             run.stderr.write(f"memlane: {said}\n")
-        return Printed(run.stdout.getvalue(), run.stderr.getvalue(), code)
+        return Printed(
+            run.stdout.getvalue(), run.stderr.getvalue(), code if isinstance(code, int) else 0
+        )
 
     return command
-
-
-def _placed(given: dict[str, Any], line: CommandLine) -> dict[str, Any]:
-    """The words of a command, where a file is meant from where the person is."""
-    form = given.get("form")
-    return given if form is None else {**given, "form": Path(line.folder) / form}

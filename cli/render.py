@@ -14,10 +14,7 @@ from cli.shapes import state
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.autofill import FilledField
-    from agent.ingest import FileReport
-    from agent.remembering import Remembered
-    from agent.replies import Reply
+    from agent.results import FileReport, FilledField, Remembered, Reply
     from store.forgetting import Forgotten
     from store.journal import Entry
     from store.types import Memory, Source
@@ -87,7 +84,7 @@ def reply(out: Console, said: Reply) -> None:
             out.print(f"  [dim]take back with: memlane memories undo {undo_of(said.entries)}[/dim]")
         _questions(out, said)
         return
-    from agent.telling import phrase
+    from agent.results import phrase
 
     if said.text:
         out.print(said.text, markup=False)
@@ -155,7 +152,7 @@ def memory_table(out: Console, memories: Sequence[Memory], now: datetime) -> Non
 
 
 def memory_card(out: Console, memory: Memory, now: datetime, source: Source | None) -> None:
-    from agent.provenance import phrase
+    from agent.results import phrase
 
     span = shapes.span(memory, source)
     rows = {

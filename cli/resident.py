@@ -47,7 +47,7 @@ def up(
     if install:
         _install(run, port)
     elif foreground:
-        _serve(run, port)
+        _serve(run, port, context.find_root().command)
     else:
         _detach(run, port)
 
@@ -117,8 +117,10 @@ def _install(run: Run, port: int | None) -> None:
     )
 
 
-def _serve(run: Run, port: int | None) -> None:
+def _serve(run: Run, port: int | None, app: object) -> None:
     from contextlib import suppress
+
+    from typer.core import TyperGroup
 
     from agent.resident.server import serve
     from cli.relayed import work_out
@@ -127,7 +129,9 @@ def _serve(run: Run, port: int | None) -> None:
         with suppress(OSError):  # nobody may be reading
             run.err.print(f"memlane is up at {where}", markup=False)
 
-    serve(run.config, port=port, debug=run.debug, on_ready=ready, command=work_out(run.config.home))
+    assert isinstance(app, TyperGroup)
+    command = work_out(run.config.home, app)
+    serve(run.config, port=port, debug=run.debug, on_ready=ready, command=command)
 
 
 def _detach(run: Run, port: int | None) -> None:

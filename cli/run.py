@@ -15,6 +15,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from agent.config import Config
@@ -142,6 +144,10 @@ class Run:
     def note(self, line: str) -> None:
         """One line beside the answer."""
         print(f"memlane: {line}", file=self.stderr)
+
+    def located(self, path: Path) -> Path:
+        """A file named on the command line, from where the person is."""
+        return path
 
     def has_person(self) -> bool:
         """Whether there is somebody at a terminal who can be asked."""

@@ -76,7 +76,7 @@ def reminder(one: Reminder) -> dict[str, object]:
 
 
 def _line(one: Reminder) -> str:
-    from agent.telling import phrase
+    from agent.results import phrase
 
     when = f"{one.when:%a %Y-%m-%d}" + ("      " if one.all_day else f" {one.when:%H:%M}")
     years = f" ({one.years} years)" if one.years else ""

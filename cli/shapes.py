@@ -7,10 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agent.autofill import FilledField
-    from agent.ingest import FileReport
-    from agent.periods import Mark
-    from agent.replies import Reply
+    from agent.results import FileReport, FilledField, Mark, Reply
     from agent.tracing import Trace
     from policies.base import Choice
     from store.erasing import ErasePlan

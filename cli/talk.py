@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli import everyday
+from cli import shapes
+from cli.run import Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.results import Reply
 
 
 def say(
@@ -18,7 +24,10 @@ def say(
     It is remembered if it tells something new, answered from memory if it asks for that, and
     just answered otherwise.
     """
-    everyday.say(context.obj, text)
+    run: Run = context.obj
+    with run.assistant() as assistant:
+        reply = assistant.respond(text)
+    _emit(run, reply)
 
 
 def ask(
@@ -44,7 +53,10 @@ def ask(
 
     The answer names the memories it rests on, and says so when nothing is known.
     """
-    everyday.ask(context.obj, question, policy, k, no_llm)
+    run: Run = context.obj
+    with run.assistant() as assistant:
+        reply = assistant.ask(question, policy=policy, k=k, use_llm=not no_llm)
+    _emit(run, reply)
 
 
 def remember(
@@ -72,4 +84,38 @@ def remember(
     become a memory each. The resident process may answer once the text is stored; its memories
     follow in a moment.
     """
-    everyday.remember(context.obj, text, at, place, expires, keep_secrets, wait)
+    run: Run = context.obj
+    said = until = None
+    if at or expires:
+        from agent.dates import parse_when
+
+        now = run.config.now()
+        said = parse_when(at, now) if at else None
+        until = parse_when(expires, said or now, end=True) if expires else None
+    with run.assistant() as assistant:
+        done = assistant.remember(
+            text, at=said, place=place, expires=until, keep_secrets=keep_secrets, wait=wait
+        )
+
+    def show(out: Console) -> None:
+        from cli import render
+
+        render.remembered(out, done)
+
+    document: dict[str, object] = {
+        "edits": shapes.edits(done.entries),
+        "unchanged": list(done.unchanged),
+        "open": [[old.id, new.id] for old, new in done.open],
+    }
+    if done.queued:
+        document["queued"] = done.source.id
+    run.emit(document, show)
+
+
+def _emit(run: Run, reply: Reply) -> None:
+    def show(out: Console) -> None:
+        from cli import render
+
+        render.reply(out, reply)
+
+    run.emit(shapes.reply(reply), show)

@@ -17,7 +17,7 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.ingest import FileReport
+    from agent.results import FileReport
     from agent.session import Session
     from agent.transfer.backups import Backup
     from agent.transfer.importing import Imported
@@ -183,7 +183,7 @@ def import_(
 
 def _extracted(session: Session, waiting: tuple[str, ...]) -> Iterator[FileReport]:
     from agent.ingest import retry
-    from agent.routing import Route
+    from agent.results import Route
     from agent.stating import may_tell
 
     def tells(text: str) -> bool:

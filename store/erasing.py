@@ -11,19 +11,17 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from store.connection import Connection
 from store.journal import Change, Entry, payload_from_changes
 from store.personas import erase_personas
 from store.records import dumps, iso, public_id, row_id
 from store.sources import steps_of
+from store.tables import Tables
 from store.traces import Marker, codes, occurrences, stream, windows
 from store.types import EditKind, Memory, Source, Span
 from store.unlearning import erase_learned
-
-if TYPE_CHECKING:
-    from store.graph import MemoryGraph
 
 BLANK = "█"
 """Stands for each forgotten character of a raw text, so that other spans keep their place."""
@@ -62,16 +60,16 @@ class Erased:
     """Ids or places of the database that say one of the texts on their own account."""
 
 
-def plan_erase(graph: MemoryGraph, ids: Iterable[str]) -> ErasePlan:
+def plan_erase(tables: Tables, ids: Iterable[str]) -> ErasePlan:
     """What forgetting these memories takes. Reads only.
 
     :raises UnknownId: if one does not exist (any more).
     """
-    asked = {memory.id: memory for memory in map(graph.memories.get, dict.fromkeys(ids))}
+    asked = {memory.id: memory for memory in map(tables.memories.get, dict.fromkeys(ids))}
     for text in [memory.text for memory in asked.values()]:
-        asked.update((memory.id, memory) for memory in graph.memories.saying(text))
+        asked.update((memory.id, memory) for memory in tables.memories.saying(text))
     chosen = tuple(sorted(asked.values(), key=lambda memory: row_id("m", memory.id, "memory")))
-    entries = {entry.id: entry for key in asked for entry in graph.journal.of_memory(key)}
+    entries = {entry.id: entry for key in asked for entry in tables.journal.of_memory(key)}
     versions = [
         version
         for entry in entries.values()
@@ -80,22 +78,21 @@ def plan_erase(graph: MemoryGraph, ids: Iterable[str]) -> ErasePlan:
         for version in (change.before, change.after)
         if version is not None
     ]
-    sources = {key: graph.sources.get(key) for v in versions if (key := v.source) is not None}
+    sources = {key: tables.sources.get(key) for v in versions if (key := v.source) is not None}
     spans = [v.span.of(sources[v.source].text) for v in versions if v.span and v.source]
     texts = dict.fromkeys([*(v.text for v in versions), *spans])
-    kin = {m.replaced_by for m in chosen} | {m.id for m in graph.memories.replaced_by(asked)}
+    kin = {m.replaced_by for m in chosen} | {m.id for m in tables.memories.replaced_by(asked)}
     return ErasePlan(
         chosen,
         tuple(sorted(entries.values(), key=lambda entry: row_id("e", entry.id, "edit"))),
         tuple(sources.values()),
         tuple(text for text in texts if text.strip(BLANK + " \n")),
-        tuple(graph.memories.get(key) for key in sorted(filter(None, kin)) if key not in asked),
+        tuple(tables.memories.get(key) for key in sorted(filter(None, kin)) if key not in asked),
     )
 
 
 def erase(
-    graph: MemoryGraph,
-    rows: Connection,
+    tables: Tables,
     plan: ErasePlan,
     *,
     at: datetime,
@@ -103,23 +100,24 @@ def erase(
     marker: Marker | None,
 ) -> Erased:
     """Carry out a plan, inside the caller's transaction. With ``marker`` a proof is kept."""
+    rows = tables.rows
     rows.execute("INSERT INTO redacting VALUES (?)", [iso(at)])
-    replaced = {memory.id for memory in graph.memories.replaced_by(plan.ids)}
-    _redact_journal(graph, rows, plan, replaced, at)
+    replaced = {memory.id for memory in tables.memories.replaced_by(plan.ids)}
+    _redact_journal(tables, plan, replaced, at)
     for key in replaced - plan.ids:
         rows.execute("UPDATE memories SET replaced_by = NULL WHERE id = ?", [_m(key)])
     for memory in plan.memories:
         rows.execute("UPDATE memories SET replaced_by = NULL WHERE id = ?", [_m(memory.id)])
     for memory in plan.memories:
-        graph.memories.set(Change(memory.id, memory, None))
+        tables.memories.set(Change(memory.id, memory, None))
     # A 'delete' leaves the words in older segments of the index; a rebuild does not.
     rows.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
-    turns = tuple(_blank_turns(rows, plan, _blank_sources(graph, rows, plan)))
+    turns = tuple(_blank_turns(rows, plan, _blank_sources(tables, plan)))
     ends = (end for m in plan.memories for t in m.triples for end in (t.head, t.tail))
     said = (*plan.texts, *ends)
     erase_learned(rows, plan.ids, said, turns)
     erase_personas(rows, plan.ids, said)
-    entry = graph.journal.append(
+    entry = tables.journal.append(
         EditKind.ERASE,
         tuple(Change(memory.id, None, None, redacted=True) for memory in plan.memories),
         at=at,
@@ -139,12 +137,10 @@ def _m(memory: str) -> int:
 # ---- the journal --------------------------------------------------------------------------
 
 
-def _redact_journal(
-    graph: MemoryGraph, rows: Connection, plan: ErasePlan, replaced: set[str], at: datetime
-) -> None:
+def _redact_journal(tables: Tables, plan: ErasePlan, replaced: set[str], at: datetime) -> None:
     touched = {entry.id: entry for entry in plan.entries}
     for key in replaced:  # their lines name the erased memory as what took their place
-        touched.update((entry.id, entry) for entry in graph.journal.of_memory(key))
+        touched.update((entry.id, entry) for entry in tables.journal.of_memory(key))
     for entry in touched.values():
         payload = payload_from_changes(
             Change(change.memory, None, None, redacted=True)
@@ -158,7 +154,7 @@ def _redact_journal(
                     version["replaced_by"] = None
         changed = dumps(payload)
         if changed != dumps(payload_from_changes(entry.changes)):
-            rows.execute(
+            tables.rows.execute(
                 "UPDATE journal SET changes = ?, redacted = ? WHERE id = ?",
                 (changed, iso(at), row_id("e", entry.id, "edit")),
             )
@@ -181,15 +177,16 @@ def _everything(text: str) -> Span:
     return Span(0, len(text))
 
 
-def _blank_sources(graph: MemoryGraph, rows: Connection, plan: ErasePlan) -> dict[str, str]:
+def _blank_sources(tables: Tables, plan: ErasePlan) -> dict[str, str]:
     """Blank the raw texts; returns what became of each that changed."""
+    rows = tables.rows
     own = {source.id for source in plan.sources}
     became: dict[str, str] = {}
     for row in rows.query("SELECT id, locator, text FROM sources"):
         key, text = public_id("s", row["id"]), row["text"]
         spans = [span for needle in _needles(plan.texts) for span in occurrences(needle, text)]
         if key in own:
-            spans += _own_spans(graph, key, text, plan)
+            spans += _own_spans(tables, key, text, plan)
         after = blanked(text, spans)
         if after == text:
             continue
@@ -201,9 +198,9 @@ def _blank_sources(graph: MemoryGraph, rows: Connection, plan: ErasePlan) -> dic
     return became
 
 
-def _own_spans(graph: MemoryGraph, source: str, text: str, plan: ErasePlan) -> list[Span]:
+def _own_spans(tables: Tables, source: str, text: str, plan: ErasePlan) -> list[Span]:
     """What to blank in a source that an erased memory was read from."""
-    others = graph.memories.made_from(source)  # the erased ones are gone already
+    others = tables.memories.made_from(source)  # the erased ones are gone already
     spans = {
         version.span
         for entry in plan.entries

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
-from store.connection import Connection
 from store.erasing import Erased, ErasePlan, erase, plan_erase
-from store.journal import Entry
+from store.journal import Entry, JournalTable
 from store.sweeping import (
     Searched,
     clean_edits,
@@ -25,11 +23,9 @@ from store.sweeping import (
     search_for,
     sweep,
 )
+from store.tables import Tables
 from store.traces import Marker
 from store.types import EditKind
-
-if TYPE_CHECKING:
-    from store.graph import MemoryGraph
 
 KEPT = timedelta(days=30)
 """How long undo brings back what the person softly forgot."""
@@ -57,8 +53,7 @@ class Forgotten:
 
 
 def forget_for_good(
-    graph: MemoryGraph,
-    rows: Connection,
+    tables: Tables,
     ids: Iterable[str],
     *,
     at: datetime,
@@ -67,8 +62,9 @@ def forget_for_good(
 ) -> Forgotten:
     """See ``MemoryGraph.erase``."""
     ids = tuple(ids)
+    rows = tables.rows
     home = rows.path.parent
-    plan = plan_erase(graph, ids)
+    plan = plan_erase(tables, ids)
     # Caches and logs first: a crash after this loses nothing that matters, a crash after the
     # transaction would leave texts in them that nobody knows any more.
     clear_caches(home)
@@ -76,10 +72,10 @@ def forget_for_good(
     key = key_of(home, create=True) if proof else None
     rows.db.conn.execute("PRAGMA secure_delete = ON")
     with rows.writing():
-        plan = plan_erase(graph, ids)  # anew: another process may have written meanwhile
-        erased = erase(graph, rows, plan, at=at, actor=actor, marker=Marker(key) if key else None)
+        plan = plan_erase(tables, ids)  # anew: another process may have written meanwhile
+        erased = erase(tables, plan, at=at, actor=actor, marker=Marker(key) if key else None)
     swept = sweep(rows)
-    searched = search_for(home, erased)
+    searched = search_for(home, erased.windows, plan.texts, erased.still_in)
     clear_readings()  # last: looking for texts reads them
     return Forgotten(erased, swept, searched, cleaned)
 
@@ -93,24 +89,24 @@ class Waiting:
     until: datetime
 
 
-def softly_forgotten(graph: MemoryGraph) -> tuple[Waiting, ...]:
+def softly_forgotten(journal: JournalTable) -> tuple[Waiting, ...]:
     """What the person forgot softly and has not taken back."""
     found: list[Waiting] = []
-    for memory in graph.journal.forgotten_by_person():
-        last = graph.journal.of_memory(memory)[-1]
-        first = _first(graph, last)
+    for memory in journal.forgotten_by_person():
+        last = journal.of_memory(memory)[-1]
+        first = _first(journal, last)
         if first.kind is EditKind.FORGET and first.actor == "user":
             found.append(Waiting(memory, last.id, last.at + KEPT))
     return tuple(found)
 
 
-def _first(graph: MemoryGraph, entry: Entry) -> Entry:
+def _first(journal: JournalTable, entry: Entry) -> Entry:
     """The edit that an undo of an undo does again."""
     while entry.undoes is not None:
-        entry = graph.journal.get(entry.undoes)
+        entry = journal.get(entry.undoes)
     return entry
 
 
-def due(graph: MemoryGraph, now: datetime) -> tuple[str, ...]:
+def due(journal: JournalTable, now: datetime) -> tuple[str, ...]:
     """Memories whose soft forgetting is older than ``KEPT`` at ``now``."""
-    return tuple(waiting.memory for waiting in softly_forgotten(graph) if waiting.until <= now)
+    return tuple(waiting.memory for waiting in softly_forgotten(journal) if waiting.until <= now)

@@ -31,23 +31,22 @@ from store.journal import (
     Expire,
     Forget,
     Insert,
-    JournalTable,
     Replace,
     checked_text,
     refuse_erased,
     reversed_changes,
 )
 from store.learned import LearnedTable
-from store.memories import MemoryTable
 from store.notified import NotifiedTable
 from store.personas import PersonaTable
 from store.questions import QuestionTable
 from store.records import dumps, public_id, subclass_from_row
 from store.runs import RunTable
 from store.shelf import Shelf
-from store.sources import SourceTable, TurnTable
+from store.sources import TurnTable
 from store.subclass_edits import SHOWN, add_subclass, remove_subclass
 from store.sweeping import Proof, prove, sweep
+from store.tables import Tables
 from store.taxonomy import SUBCLASSES, TYPES
 from store.types import Draft, EditKind, Memory, Status, Subclass, Trust, trust_of_kind
 from store.vectors import Vector, VectorTable
@@ -65,9 +64,10 @@ class MemoryGraph:
 
     def __init__(self, connection: Connection) -> None:
         self._rows = connection
-        self.memories = MemoryTable(connection)
-        self.journal = JournalTable(connection)
-        self.sources = SourceTable(connection)
+        self._tables = tables = Tables.of(connection)
+        self.memories = tables.memories
+        self.journal = tables.journal
+        self.sources = tables.sources
         self.turns = TurnTable(connection)
         self.vectors = VectorTable(connection)
         self.runs = RunTable(connection)
@@ -334,7 +334,7 @@ class MemoryGraph:
 
     def plan_erase(self, ids: Iterable[str]) -> ErasePlan:
         """What ``erase`` would take with it. :raises UnknownId: if there is no such memory."""
-        return plan_erase(self, ids)
+        return plan_erase(self._tables, ids)
 
     def erase(
         self, ids: Iterable[str], *, at: datetime, actor: str = "user", proof: bool = True
@@ -347,7 +347,7 @@ class MemoryGraph:
         :raises UnknownId: if there is no such memory (any more); nothing is erased.
         """
         self._seen = self._shelf = None  # their words are in there
-        return forget_for_good(self, self._rows, ids, at=at, actor=actor, proof=proof)
+        return forget_for_good(self._tables, ids, at=at, actor=actor, proof=proof)
 
     def count_forgotten(self) -> int:
         """How often something was erased."""

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from store.connection import Connection
-from store.erasing import Erased
 from store.records import public_id
 from store.traces import SHORTEST, Mark, Marker, occurrences, parts_of, stream, streams_of
 
@@ -187,11 +186,16 @@ def key_of(home: Path, *, create: bool = False) -> bytes | None:
     return path.read_bytes()
 
 
-def search_for(home: Path, erased: Erased) -> Searched:
-    """Look for what was just erased, in clear, in every byte of the home."""
+def search_for(
+    home: Path, windows: Iterable[str], texts: Iterable[str], still_in: Collection[str]
+) -> Searched:
+    """Look for what was just erased, in clear, in every byte of the home.
+
+    ``windows``, ``texts`` and ``still_in`` are those of ``store.erasing.Erased`` and its plan.
+    """
     marker = Marker(secrets.token_bytes(32))
-    marks = {marker.mark(window): None for window in erased.windows}
-    exact = () if erased.still_in else tuple(erased.plan.texts)
+    marks = {marker.mark(window): None for window in windows}
+    exact = () if still_in else tuple(texts)
     return _search(
         home, marker, marks, [text.encode() for text in exact if len(text.encode()) >= SHORTEST]
     )

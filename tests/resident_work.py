@@ -10,10 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from typer.core import TyperGroup
+from typer.main import get_command
+
 from agent.config import Config, load_config
 from agent.ports import ChatTurn, Vectors
 from agent.resident.desk import Desk
 from agent.resident.server import serve
+from cli.app import app
 from cli.relayed import work_out
 from tests.crash_work import HashEncoder
 
@@ -85,12 +89,14 @@ def main() -> None:
         return Desk(config, llm=Talker(), embedder=Encoder(delay), why_wait=lambda: "")
 
     config = load_config({"home": home})
+    parser = get_command(app)
+    assert isinstance(parser, TyperGroup)
     serve(
         config,
         port=port,
         open_desk=desk,
         on_ready=lambda where: print(where, flush=True),
-        command=work_out(config.home),
+        command=work_out(config.home, parser),
     )
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from agent.answering import UNKNOWN
+from agent.results import Route
 from agent.retrieval import READING, timeless
-from agent.routing import Route
 from agent.session import Session
 from benchmarks.abstention_cases import read_own
 from policies.abstain import WEIGHTS, Judge, Signs, shipped, signs_of

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,40 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LADDER = ("store", "policies", "agent", "cli")
 MODEL_PACKAGES = {"llama_cpp", "sentence_transformers", "torch", "rapidocr", "onnxruntime"}
+
+ROOMS = (
+    {"server"},
+    {"learning"},
+    {"session"},
+    {"applications", "io"},
+    {"answering"},
+    {"memory"},
+    {"extraction"},
+    {"models"},
+    {"language"},
+    {"config", "errors", "ports", "results", "server_address", "version"},
+)
+"""The packages of ``agent``, and its files: each imports what stands below its line only."""
+# ---- until the move ----
+TODAY = {
+    "server": "mcp resident web",
+    "learning": "learning",
+    "session": "checks replies responding session stopwatch",
+    "applications": "autofill forms personas ratings services",
+    "io": "folders frontmatter ignoring ingest sources transfer watched watching drawing",
+    "answering": "answering asof choosing context entities.asking grounding held_then "
+    "learning.utilities learning.weights retrieval routing slots stating tracing",
+    "memory": "contradictions editing entities forgetting histories pending periods "
+    "ratings.storing refitting remembering trusting vectors",
+    "extraction": "drafting extraction placing provenance ratings.items ratings.reading "
+    "ratings.relations sources.links translations triples",
+    "models": "adapters loading models reward_cache",
+    "language": "date_literals dates extraction.mail extraction.pronouns extraction.sentences "
+    "injection mentions messages redaction triples.kinds triples.relations triples.tidying",
+    "server_address": "addresses",
+}
+"""Where files and folders that did not move yet belong."""
+# ---- end ----
 
 
 def imports(path: Path) -> set[str]:
@@ -27,6 +63,94 @@ def imports(path: Path) -> set[str]:
 
 def modules(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def edges() -> dict[str, frozenset[str]]:
+    """The files that each file imports: at its top, in functions and under ``TYPE_CHECKING``."""
+    paths = {name_of(path): path for package in LADDER for path in modules(package)}
+    return {name: frozenset(imported(path)) & paths.keys() - {name} for name, path in paths.items()}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Whatever may be the dotted name of a module that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            submodules = [f"{node.module}.{alias.name}" for alias in node.names]
+            known = [name for name in submodules if is_module(name)]
+            yield from known
+            if len(known) < len(submodules):
+                yield node.module
+
+
+@cache
+def is_module(name: str) -> bool:
+    path = ROOT / name.replace(".", "/")
+    return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
+
+
+def circles() -> set[str]:
+    """The files that reach one another by imports, as groups of names."""
+    behind: dict[str, set[str]] = {}
+    for name in edges():
+        seen: set[str] = set()
+        ahead = [name]
+        while ahead:
+            for other in edges()[ahead.pop()] - seen:
+                seen.add(other)
+                ahead.append(other)
+        behind[name] = seen
+    return {
+        " ".join(sorted(other for other in behind if other in seen and name in behind[other]))
+        for name, seen in behind.items()
+        if name in seen
+    }
+
+
+def step(name: str) -> int:
+    """How high a module of ``agent`` stands; the files at its root are 0."""
+    (found,) = [number for number, rooms in enumerate(reversed(ROOMS)) if room_of(name) in rooms]
+    return found
+
+
+def are_beside(name: str, other: str) -> bool:
+    """Whether two modules are of two packages on one line."""
+    return step(name) == step(other) > 0 and room_of(name) != room_of(other)
+
+
+def room_of(name: str) -> str:
+    """The package of ``agent`` that a module is in, or its own name if it stands at the root."""
+    name = name.removeprefix("agent.")
+    # ---- until the move ----
+    holding = {old: room for room, names in TODAY.items() for old in names.split()}
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        if (old := ".".join(parts[:length])) in holding:
+            return holding[old]
+    # ---- end ----
+    return name.split(".")[0]
+
+
+def test_rooms_of_the_agent_look_down_only():
+    up = {
+        (name, other)
+        for name, others in edges().items()
+        for other in others
+        if name.startswith("agent.") and other.startswith("agent.")
+        if step(other) > step(name) or are_beside(name, other)
+    }
+    assert not up
+
+
+def test_no_files_import_one_another_in_a_circle():
+    assert not circles()
 
 
 @pytest.mark.parametrize("package", LADDER)

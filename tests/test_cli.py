@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli import reference
-from cli.app import hoisted
+from cli.arguments import hoisted, subcommand
 from tests.conftest import Result
 
 Memlane = Callable[..., Result]
@@ -226,6 +226,8 @@ def test_models_use_takes_any_gguf_and_refuses_what_is_none(memlane: Memlane, tm
 def test_global_options_work_before_and_after_the_subcommand():
     assert hoisted(["ask", "x", "--json", "--home", "/h"]) == ["--json", "--home", "/h", "ask", "x"]
     assert hoisted(["say", "--", "--json"]) == ["say", "--", "--json"]
+    assert subcommand(["--json", "--home", "say", "ask", "fill"]) == "ask"
+    assert subcommand(["--home=x", "fill"]) == "fill" and subcommand(["--json"]) == ""
 
 
 def test_version_and_help(memlane: Memlane):

@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from agent.context import YESTERDAY, Exchange, in_context, recent
+from agent.context import YESTERDAY, in_context, recent
 from agent.mentions import Kind, listed, mentions
+from agent.results import Exchange
 from agent.session import Session
 from store.types import Status
 from tests.conftest import NOW, ScriptedModel

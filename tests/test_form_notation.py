@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from agent.autofill import FilledField, fill
+from agent.autofill import fill
 from agent.forms import fields_from_html, fields_from_json_schema, fields_from_labels
 from agent.forms.fields import FormField, Option
 from agent.forms.limits import accepts
+from agent.results import FilledField
 from store.types import Memory
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)

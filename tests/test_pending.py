@@ -9,8 +9,7 @@ import pytest
 
 from agent.editing.questions import yes_or_no
 from agent.entities.identity import Identities
-from agent.replies import Reply
-from agent.routing import Route
+from agent.results import Reply, Route
 from agent.session import Session
 from store.questions import Ask
 from store.types import SourceKind, Status

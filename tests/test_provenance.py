@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.answering import build_turns
-from agent.provenance import SourceMap, contradictions, foreign
+from agent.contradictions import contradictions
+from agent.provenance import SourceMap, foreign
 from agent.session import Session
 from policies.base import Choice
 from store.graph import MemoryGraph

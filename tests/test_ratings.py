@@ -14,9 +14,10 @@ from agent.ratings.foretelling import predict
 from agent.ratings.items import Item, Rated, checked, clean_name, rated_of, same_item, sentence_of
 from agent.ratings.nearest import nearness
 from agent.ratings.predicting import Guess, ask, calibration_for, prompt_for, signs_of
+from agent.ratings.rate import rate
 from agent.ratings.reading import one_rating, read_ratings, without_ratings
 from agent.ratings.recommending import recommended, wish
-from agent.ratings.storing import find_item, rate, ratings_of
+from agent.ratings.storing import find_item, ratings_of
 from agent.results import Route
 from agent.session import Session
 from agent.transfer.exporting import export_jsonl

@@ -17,7 +17,7 @@ import pytest
 from agent.resident.place import Place, ensure_token
 from agent.version import __version__
 from cli import relay
-from cli.quick import start
+from cli.app import run
 from tests.residents import ROOT, SECRET, client_of, started
 
 NOW = ["--now", "2024-05-08T09:00:00+00:00"]
@@ -62,7 +62,7 @@ def command(module: str, folder: Path, words: list[str]) -> tuple[int, str, str]
 
 def test_what_is_printed_is_what_the_command_would_print(served: Path):
     for words in COMMANDS:
-        assert command("cli.relay", served, words) == command("cli.quick", served, words), words
+        assert command("cli.main", served, words) == command("cli.app", served, words), words
 
 
 def relays(monkeypatch: pytest.MonkeyPatch, folder: Path, *words: str) -> int | None:
@@ -80,6 +80,8 @@ def test_short_commands_are_handed_over_and_others_are_not(
     capfd.readouterr()
     for words in (
         ["ask", "cat"],
+        ["ask", "fill"],
+        ["say", "remember"],
         ["ask", "--no-llm", "cat", "--debug"],
         ["ask", "--no-llm", "cat", "--llm", "smollm2-135m"],
         ["fill", "-"],
@@ -187,15 +189,15 @@ def test_only_the_socket_in_the_home_takes_command_lines(own_home: Path):
 
 
 def test_the_way_in_loads_little():
-    code = "import sys; import cli.relay; print(*sys.modules)"
+    code = "import sys; import cli.main; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
     )
     loaded = set(done.stdout.split())
-    assert not loaded & {"rich", "typer", "tomllib", "agent.config", "cli.quick"}
+    assert not loaded & {"rich", "typer", "tomllib", "agent.config", "cli.app"}
 
 
 def test_without_a_process_the_command_is_the_long_one(own_home: Path, capfd):
     assert relay.relayed(["ask", "--no-llm", "cat"]) is None
-    assert start(["status"]) == 0
+    assert run(["status"]) == 0
     capfd.readouterr()

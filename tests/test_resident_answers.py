@@ -30,7 +30,7 @@ from tests.residents import ROOT, SECRET, client_of, settle, started
 
 def test_commands_give_the_same_with_it_and_without_it(own_home: Path, tmp_path: Path, memlane):
     """With the real encoder: the process is the one that ``memlane up`` starts."""
-    from cli.quick import start
+    from cli.app import run
 
     note = tmp_path / "note.md"
     note.write_text("My locker is number 12.\n", encoding="utf-8")
@@ -58,13 +58,13 @@ def test_commands_give_the_same_with_it_and_without_it(own_home: Path, tmp_path:
 
     direct = outcomes(tmp_path / "direct", memlane)
     home = tmp_path / "served"
-    assert start(["--home", str(home), "up"]) == 0
+    assert run(["--home", str(home), "up"]) == 0
     try:
         client_of(home)
 
         def quick(*words: str):
             done = subprocess.run(
-                [sys.executable, "-m", "cli.relay", *words],
+                [sys.executable, "-m", "cli.main", *words],
                 cwd=ROOT, capture_output=True, text=True, timeout=120,
             )  # fmt: skip
             return type(
@@ -74,7 +74,7 @@ def test_commands_give_the_same_with_it_and_without_it(own_home: Path, tmp_path:
         assert outcomes(home, quick) == direct
         assert memlane("--home", str(home), "--json", "status").json["running"] is True
     finally:
-        assert start(["--home", str(home), "down"]) == 0
+        assert run(["--home", str(home), "down"]) == 0
     assert memlane("--home", str(home), "--json", "status").json["running"] is False
     with MemoryGraph.open(home) as graph:
         assert graph.verify() == ()

@@ -133,7 +133,7 @@ def open_in_turn(home: Path) -> Iterator[sqlite3.Connection]:
 
 
 def test_two_at_once_one_wins_and_the_other_says_so(own_home: Path):
-    words = [sys.executable, "-m", "cli.quick", "up", "--foreground"]
+    words = [sys.executable, "-m", "cli.app", "up", "--foreground"]
     with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True) as first:
         try:
             assert first.stderr and "memlane is up at" in first.stderr.readline()

@@ -79,7 +79,7 @@ def test_an_occupied_port_is_one_clear_line(own_home: Path):
         other.bind(("127.0.0.1", 0))
         other.listen()
         done = subprocess.run(
-            [sys.executable, "-m", "cli.quick", "up", "--port", str(other.getsockname()[1])],
+            [sys.executable, "-m", "cli.app", "up", "--port", str(other.getsockname()[1])],
             cwd=ROOT, capture_output=True, text=True, timeout=60,
         )  # fmt: skip
     assert done.returncode == 1

@@ -120,7 +120,7 @@ def test_what_does_not_fit_is_refused_with_its_place(body: object, said: str):
 
 def test_the_client_imports_nothing_heavy():
     code = (
-        "import sys; import cli.quick, agent.resident.client; "
+        "import sys; import cli.main, agent.resident.client; "
         "print(*{name.split('.')[0] for name in sys.modules})"
     )
     done = subprocess.run(

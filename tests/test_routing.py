@@ -10,12 +10,12 @@ import pytest
 
 from agent.errors import ModelDamaged, ModelError
 from agent.ports import Embedder, Vectors
+from agent.results import Route
 from agent.routing import (
     MOST_PIECES,
     PIECE_CHARACTERS,
     WEIGHTS,
     WORDING_SLOTS,
-    Route,
     Router,
     combine,
     pieces,

@@ -10,8 +10,8 @@ import pytest
 from icalendar import Calendar
 
 from agent.dates import resolve_text
-from agent.editing.expiry import held
 from agent.entities.identity import Identities
+from agent.extraction.validity import held
 from agent.services.ics import calendar_of
 from agent.services.occasions import Kind, Occasion, occasion
 from agent.services.reminders import coming, reminders

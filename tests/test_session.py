@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.routing import Route
+from agent.remembering import edit_by_hand
+from agent.results import Route
 from agent.session import Session
 from store.types import SourceStatus, Status
 from tests.conftest import NOW, ScriptedModel
@@ -136,7 +137,7 @@ def test_a_screenshot_becomes_memories_through_real_ocr(session: Session):
 def test_an_edit_by_hand_is_one_undoable_entry(session: Session):
     from store.journal import Insert
 
-    (entry,) = session.edit_by_hand("My locker code is 4411.", Insert)
+    (entry,) = edit_by_hand(session, "My locker code is 4411.", Insert)
     assert entry.actor == "user"
     session.graph.undo(entry.id, at=NOW)
     assert session.graph.memories.list() == ()
@@ -147,5 +148,5 @@ def test_an_edit_that_fails_leaves_no_trace(session: Session):
     from store.journal import Replace
 
     with pytest.raises(UnknownId):
-        session.edit_by_hand("I work at Bolt.", lambda draft: Replace("m99", draft))
+        edit_by_hand(session, "I work at Bolt.", lambda draft: Replace("m99", draft))
     assert session.graph.sources.list() == ()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.ingest import FileReport
+from agent.results import FileReport
 from agent.session import Session
 from agent.sources.calendars import read_calendar
 from store.journal import Forget, Insert, Replace

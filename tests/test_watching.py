@@ -250,7 +250,7 @@ def test_a_full_disk_loses_nothing(folder: Folder, monkeypatch: pytest.MonkeyPat
         raise StoreFull("The disk is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(folder.session, "ingest", full)
+        patch.setattr("agent.watching.ingest_into", full)
         report = folder.watcher.step()
         assert report is not None
         assert report.reason == "The disk is full."

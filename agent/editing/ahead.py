@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, timedelta
 
+from agent.date_literals import clock, values_of
 from agent.dates import find_times
-from agent.editing.moments import values_of
-from agent.editing.partial import clock
 from store.partitions import Match
 from store.types import Draft, Memory
 

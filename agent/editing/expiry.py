@@ -1,118 +1,26 @@
-"""When a memory begins and ends beyond what its words say of validity. Pure functions over text.
+"""What a draft says of when memories end: which one it only ends, and which it leaves alone.
 
-``agent.dates.validity`` reads words of validity (a voucher, 'until Friday', 'since March'). Three
-things follow without them: an arrangement ends with its day, a state that is told as begun begins
-with its date ('I moved to Bedok in March'), and one told in the past is over ('I worked at Acme in
-2019'). Nothing is lost: what is over stays in history, and questions about the past find it.
+Pure functions; when a draft itself begins and ends is read by ``agent.extraction.validity``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 
-from agent.dates import TimeSpan, validity
 from agent.editing.compare import slot
-from agent.editing.moments import values_of
+from agent.extraction.validity import is_over
 from agent.triples.relations import LASTING
 from store.partitions import Match
 from store.records import entity_key
-from store.types import Draft, Triple, may_replace
+from store.types import Draft, may_replace
 
-_ARRANGEMENT = "event.arrangement"
-_STANDS = re.compile(
-    r"\b(?:appointments?|reservations?|bookings?|booked|reserved|interview|viewing|check-?(?:in|up))\b",
-    re.IGNORECASE,
-)
-_AT = frozenset("is_at departs_at arrives_at".split())
-_CLOCK = re.compile(r"\d:\d\d|\d ?[ap]\.?m\b", re.IGNORECASE)
-_DUE = re.compile(r"\b(?:must|need to|have to|has to|should|deadline|due|by)\b", re.IGNORECASE)
-_BEGINS = re.compile(
-    r"\b(?:mov(?:e|es|ed|ing)|went to|start(?:s|ed|ing)?|beg[aiu]n\w*|join(?:s|ed|ing)?"
-    r"|becom\w+|became|switch\w*|chang\w+|tak\w+ over|took over|married|marry\w*|transfer\w*"
-    r"|promoted|hired|settled|new|will)\b|['’]ll\b",
-    re.IGNORECASE,
-)
-_SUBJECT = r"^(?:(?:back )?(?:in|until|from|before) [^,]{2,30}, )?(?:i|we|he|she|my [\w'’ ]{2,30}?)"
-_WAS = re.compile(
-    # 'My cousin has worked there since May' is not over.
-    rf"{_SUBJECT} (?<!has )(?<!have )(?:used to|(?:formerly|previously|once) \w+ed|lived|worked"
-    r"|was|were|resided|rented)\b"
-    r"|\b(?:used to be|formerly|previously) (?:my|our)\b|\bmy (?:old|former|previous)\b",
-    re.IGNORECASE,
-)
 _PLANNED = re.compile(
     r"\b(?:will|shall|going to|(?:am|are|is) (?:moving|starting|joining|switching|changing)"
     r"|plan(?:s|ning)? to|hop(?:e|es|ing) to)\b"
     r"|['’](?:ll|m moving|re moving|m starting|m joining)\b",
     re.IGNORECASE,
 )
-
-
-def is_arranged(text: str, triples: Sequence[Triple] = ()) -> bool:
-    """Whether it is an appointment or booking, which is over with its day.
-
-    Anything is that takes place at a time of day; 'the new tram opens on 12 May' goes on after it.
-    """
-    at_a_time = any(t.relation in _AT and _CLOCK.search(t.tail) for t in triples)
-    found = values_of(text)
-    on_a_day = bool(found["date"]) and len(found["time"]) == 1
-    return at_a_time or on_a_day or _STANDS.search(text) is not None
-
-
-def held(
-    sentence: str, text: str, subclass: str, triples: Sequence[Triple], said: datetime
-) -> tuple[datetime | None, datetime | None]:
-    """From when and until when a memory holds; None where nothing says so.
-
-    ``sentence`` is read at the time it was said, ``text`` is the same with absolute dates.
-    """
-    read = validity(sentence, said)
-    start, end, when = read.valid_from, read.valid_until, read.when
-    if is_over(text, triples):
-        if when is not None and when.kind != "recurring":
-            start, end = start or when.start, end or when.end
-        end = min(end or said, said)
-        return (start if start is not None and start <= end else None), end
-    if start is None and when is not None and _begins(text, subclass, triples, when):
-        start = when.start
-    end = end or over_after(text, subclass, triples, when, said)
-    return (start if start is None or end is None or start <= end else None), end
-
-
-def _begins(text: str, subclass: str, triples: Sequence[Triple], when: TimeSpan) -> bool:
-    """Whether the date a sentence names is where the state it tells of begins."""
-    if when.start is None or not when.dated or when.kind == "recurring":
-        return False
-    lasting = any(t.relation in LASTING for t in triples)
-    return lasting and not is_arranged(text, triples) and _BEGINS.search(text) is not None
-
-
-def over_after(
-    text: str, subclass: str, triples: Sequence[Triple], when: TimeSpan | None, said: datetime
-) -> datetime | None:
-    """The end of the last day of an appointment or booking; None for all else.
-
-    What happened already stays as it is, so does what recurs or has no day, and a duty is not over
-    because its day has passed.
-    """
-    if subclass != _ARRANGEMENT or when is None or when.start is None or not when.dated:
-        return None
-    if when.kind == "recurring" or _DUE.search(text) or not is_arranged(text, triples):
-        return None
-    end = when.end or when.start
-    if end <= said or when.start < said:
-        return None
-    if (end.hour, end.minute, end.second) == (0, 0, 0) and end > when.start:
-        return end
-    return end.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-
-
-def is_over(text: str, triples: Sequence[Triple]) -> bool:
-    """Whether a sentence tells of a lasting state as past: 'I used to work at Acme'."""
-    lasting = any(t.relation in LASTING for t in triples)
-    return lasting and _WAS.search(text) is not None
 
 
 def replaces_nothing(draft: Draft) -> bool:

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
+from agent.date_literals import KINDS, clock, values_of
 from agent.editing.cues import common, folded
-from agent.editing.expiry import held
-from agent.editing.moments import KINDS, values_of
+from agent.extraction.validity import held
 from store.types import Draft, Memory, Triple
 
 _CODE = re.compile(r"\b(?=[A-Z-]*\d)[A-Z0-9-]{1,6}\b")
@@ -151,14 +151,3 @@ def _swapped(text: str, swap: Mapping[str, str]) -> str:
     for old, new in swap.items():
         text = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new.replace("\\", r"\\"), text)
     return text
-
-
-def clock(value: str) -> str:
-    """'3 pm' and '15:00' as one; anything else folded."""
-    match = re.fullmatch(r"(\d{1,2})(?::(\d{2}))?\s?([ap])?\.?m?\.?", value.strip(), re.IGNORECASE)
-    if match is None or not (match.group(2) or match.group(3)):
-        return value.casefold()
-    hour = int(match.group(1))
-    half = (match.group(3) or "").casefold()
-    hour = hour % 12 + 12 if half == "p" else hour % 12 if half == "a" else hour
-    return f"{hour:02d}:{match.group(2) or '00'}"

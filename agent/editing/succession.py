@@ -22,10 +22,10 @@ from typing import Self
 
 import numpy as np
 
+from agent.date_literals import values_of
 from agent.editing.changing import is_one_of_several, tells_change
 from agent.editing.compare import named_apart, negated
 from agent.editing.cues import folded, value_and_slot
-from agent.editing.moments import values_of
 from agent.ports import Vectors
 from agent.triples.kinds import PERSON
 from agent.triples.relations import is_named, is_single

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from agent.editing.moments import KINDS as VALUES
-from agent.editing.partial import clock
+from agent.date_literals import KINDS as VALUES
+from agent.date_literals import clock
 from agent.entities.identity import Identities
 from agent.entities.names import ME_KEY
 

@@ -26,9 +26,9 @@ from agent.entities.names import (
     phrase_of,
     role_name,
 )
+from agent.triples.relations import DIFFERENT_FROM, SAME_AS
 from store.types import Memory, Status, Triple, Trust
 
-SAME_AS, DIFFERENT_FROM = "same_as", "different_from"
 _FIRST = frozenset({"first_name", "given_name"})
 _LAST = frozenset({"last_name", "surname", "family_name"})
 _WHOLE = frozenset({"name", "full_name", "real_name", "nickname", "also_known_as"})

@@ -27,7 +27,8 @@ from agent.entities.names import (
     role_name,
     share_a_part,
 )
-from agent.entities.statements import SAME_AS, is_identity
+from agent.entities.statements import is_identity
+from agent.triples.relations import SAME_AS
 from store.records import row_id
 from store.types import Memory
 

@@ -15,9 +15,10 @@ from functools import lru_cache
 from agent.forms.fields import ME, Asked, FormField
 from agent.forms.patterns import VALUES
 from agent.forms.sentences import NEGATED, OUTDATED
-from agent.forms.values import Value, dates_in, fit, fit_date, without_when
+from agent.forms.values import dates_in, fit, fit_date, without_when
 from agent.forms.words import fold, is_unspaced, role_in, words
 from agent.ports import ChatTurn, Embedder, LanguageModel
+from agent.results import Value
 from store.types import Memory
 
 _IDLE = frozenset(

@@ -13,7 +13,7 @@ from agent.forms.fields import FormField, Option
 from agent.forms.limits import accepts
 from agent.forms.places import country_named, state_forms
 from agent.forms.words import fold, words
-from agent.results import Value as Value
+from agent.results import Value
 
 _MONTHS = (
     "january february march april may june july august september october november december".split()

@@ -19,7 +19,7 @@ from agent.entities.identity import Identities
 from agent.learning.associations import associations
 from agent.learning.writing import Failure, write_pair
 from agent.ports import Embedder, LanguageModel
-from agent.retrieval import ensure_vectors
+from agent.vectors import ensure_vectors
 from policies.base import Episode, Question
 from store.graph import MemoryGraph
 from store.learned import Judgement, Origin, Pair

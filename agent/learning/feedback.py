@@ -19,6 +19,7 @@ from agent.learning.personal import keep, starting_policy
 from agent.learning.rewards import LikelihoodValue, Watched
 from agent.learning.training import Plan, Verdict, compare, digest, train
 from agent.ports import Embedder
+from agent.remembering import without_secrets
 from policies.base import Question
 from policies.fusion import Fused
 from store.errors import InvalidInput, UnknownId
@@ -65,7 +66,7 @@ def judge(
     """
     graph, now = session.graph, session.config.now()
     answered = answered_turn(graph, turn)
-    right = session.without_secrets(" ".join((text or "").split()))
+    right = without_secrets(session, " ".join((text or "").split()))
     if judgement is Judgement.ANSWER and not terms(right):
         raise InvalidInput('Give the right answer: memlane feedback answer "Dr. Osei"')
     memories: tuple[Memory, ...] = ()

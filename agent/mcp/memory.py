@@ -15,7 +15,7 @@ from agent.config import Config
 from agent.drafting import make_drafts
 from agent.injection import as_data, steers
 from agent.messages import checked_message
-from agent.remembering import store_drafts
+from agent.remembering import store_drafts, without_secrets
 from agent.resident.client import Client, connect
 from agent.results import Remembered, Reply
 from agent.session import Session, open_session
@@ -124,7 +124,7 @@ class AgentMemory:
 
         :raises InvalidInput: if it is empty, too long or such an order.
         """
-        fact = as_data(self._session().without_secrets(checked_message(text)))
+        fact = as_data(without_secrets(self._session(), checked_message(text)))
         if not fact:
             raise InvalidInput("Give one fact as a sentence.")
         if steers(fact):

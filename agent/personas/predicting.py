@@ -12,22 +12,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.forgetting import Home
 from agent.injection import as_data, steers
 from agent.messages import checked_message
 from agent.personas.joining import Profile, composed, nearest, profiles, put_to, still_agree
 from agent.personas.sharing import usable
 from agent.ports import Vectors
-from agent.retrieval import ensure_vectors
+from agent.vectors import ensure_vectors
 from store.errors import InvalidInput
 from store.peers import VIEWS
-
-if TYPE_CHECKING:
-    from agent.session import Session
 
 SIZE = 20
 """Lines retrieved for a prediction."""
@@ -173,7 +170,7 @@ def prompt_of(
 
 
 def predict(
-    session: Session,
+    home: Home,
     question: str,
     options: Sequence[str],
     *,
@@ -190,33 +187,33 @@ def predict(
     given = list(dict.fromkeys(" ".join(option.split()) for option in options))
     if len(given) < 2 or not all(given):
         raise InvalidInput("Give at least two different options: --option yes --option no")
-    ensure_vectors(session.graph, session.embedder)
-    own = _own(session)
-    vector = session.embedder.encode([asked])[0]
-    read = profiles(session.graph, session.embedder.identity, session.config.now())
+    ensure_vectors(home.graph, home.embedder)
+    own = _own(home)
+    vector = home.embedder.encode([asked])[0]
+    read = profiles(home.graph, home.embedder.identity, home.config.now())
     joined = put_to(vector, read)
     while True:
-        said = _chosen(session, asked, vector, given, own, joined, size, mix or Mix())
-        left = still_agree(session.graph, joined)
+        said = _chosen(home, asked, vector, given, own, joined, size, mix or Mix())
+        left = still_agree(home.graph, joined)
         if len(left) == len(joined):
             return said
         joined = left
 
 
-def _own(session: Session) -> Pool:
+def _own(home: Home) -> Pool:
     """The views of the person, and the lines that were refined from them."""
-    now = session.config.now()
-    view = session.graph.view(now, session.embedder.identity)
+    now = home.config.now()
+    view = home.graph.view(now, home.embedder.identity)
     rows = [
         row
         for row, memory in enumerate(view.memories)
         if memory.type == VIEWS and not steers(memory.text)
     ]
-    lines = usable(session)
+    lines = usable(home)
     vectors = [*(view.vectors[row] for row in rows), *(line.vector for line in lines)]
     return Pool(
         [*(view.memories[row].text for row in rows), *(line.line.text for line in lines)],
-        np.stack(vectors) if vectors else np.zeros((0, session.embedder.dimension), np.float32),
+        np.stack(vectors) if vectors else np.zeros((0, home.embedder.dimension), np.float32),
         [*(view.memories[row].id for row in rows), *(line.line.id for line in lines)],
     )
 
@@ -235,7 +232,7 @@ def joined_pool(joined: Sequence[Profile], dimension: int) -> Pool:
 
 
 def _chosen(
-    session: Session,
+    home: Home,
     question: str,
     asked: Vectors,
     options: Sequence[str],
@@ -245,14 +242,14 @@ def _chosen(
     mix: Mix,
 ) -> Prediction:
     theirs = joined_pool(joined, len(asked))
-    share = session.config.join_share / 100
+    share = home.config.join_share / 100
     room_own, room_joined = composed(size, share, bool(len(theirs.texts)))
     mine, others = own.nearest(asked, room_own), theirs.nearest(asked, room_joined)
-    (by_model,) = session.rewards.choose(
+    (by_model,) = home.rewards.choose(
         [prompt_of(question, mine.texts, others.texts, options)],
         [[f" {option}" for option in options]],
     )
-    encode = session.embedder.encode
+    encode = home.embedder.encode
     votes = [vote(pool, question, options, encode) for pool in (mine, others)]
     found = mixed(by_model, votes[0], votes[1], mix)
     return Prediction(

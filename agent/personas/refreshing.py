@@ -10,22 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
-from typing import TYPE_CHECKING
 
 from agent.errors import ModelError
+from agent.forgetting import Home
 from agent.personas.categories import cache_lines
 from agent.personas.grouping import Group, batches, digest, groups
 from agent.personas.guards import supporters, well_formed
 from agent.personas.writing import INDUCED, distil, induce, is_likely
 from agent.ports import Embedder, LanguageModel
-from agent.retrieval import ensure_vectors
+from agent.vectors import ensure_vectors
 from store.graph import MemoryGraph
 from store.personas import Layer, Line, Made, Standing
 from store.types import Memory
 from store.view import GraphView
-
-if TYPE_CHECKING:
-    from agent.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +80,13 @@ def _basis(batch: tuple[Line, ...]) -> str:
 
 
 def refresh(
-    session: Session, *, limit: int | None = None, on_line: Callable[[int, int], None] | None = None
+    home: Home, *, limit: int | None = None, on_line: Callable[[int, int], None] | None = None
 ) -> Refreshed:
     """Make at most ``limit`` lines that are due, and the cache; remove what has no evidence left.
 
     Without a language model the cache alone is made, and the result says what waits and why.
     """
-    graph, embedder, now = session.graph, session.embedder, session.config.now()
+    graph, embedder, now = home.graph, home.embedder, home.config.now()
     ensure_vectors(graph, embedder)
     _embed(graph, embedder)
     made: list[str] = []
@@ -102,7 +99,7 @@ def refresh(
         if on_line:
             on_line(number, number + len(waiting))
         try:
-            lines = _make(waiting, view, graph, session.llm, embedder, now)
+            lines = _make(waiting, view, graph, home.llm, embedder, now)
         except ModelError as error:
             reason = str(error)
             break

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from agent.forgetting import Home
 from agent.ports import Vectors
 from agent.results import Inference, Mark, Reply
 from agent.results import Standing as Holding
@@ -18,9 +18,6 @@ from agent.retrieval import Retrieved
 from policies.base import Choice
 from store.personas import Layer, Line, Standing
 from store.types import Memory, Trust
-
-if TYPE_CHECKING:
-    from agent.session import Session
 
 _TIMELESS = Mark(Holding.HOLDS, None, None, None, lasts=False)
 NEAR = 0.4
@@ -35,10 +32,10 @@ class Vectored:
     vector: Vectors
 
 
-def usable(session: Session) -> tuple[Vectored, ...]:
+def usable(home: Home) -> tuple[Vectored, ...]:
     """The fresh distilled and induced lines of this home that have a vector."""
-    graph, now = session.graph, session.config.now()
-    vectors = graph.personas.vectors(session.embedder.identity)
+    graph, now = home.graph, home.config.now()
+    vectors = graph.personas.vectors(home.embedder.identity)
     lines = graph.personas.lines(now, Layer.DISTILLED, Layer.INDUCED)
     return tuple(
         Vectored(line, vectors[line.id])
@@ -47,13 +44,13 @@ def usable(session: Session) -> tuple[Vectored, ...]:
     )
 
 
-def with_persona(found: Retrieved, question: str, session: Session, k: int) -> Retrieved:
+def with_persona(found: Retrieved, question: str, home: Home, k: int) -> Retrieved:
     """The same selection with the share of ``k`` that the person gives to persona lines."""
-    room = math.ceil(session.config.persona_share / 100 * k)
-    lines = usable(session) if room else ()
+    room = math.ceil(home.config.persona_share / 100 * k)
+    lines = usable(home) if room else ()
     if not lines:
         return found
-    vector = session.embedder.encode([question])[0]
+    vector = home.embedder.encode([question])[0]
     scored = sorted(((float(one.vector @ vector), one.line) for one in lines), key=lambda s: -s[0])
     near = [(score, line) for score, line in scored[:room] if score >= NEAR]
     if not near:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from agent.forgetting import Home
 from agent.ratings.items import STARS, Item, Rated, checked_item
 from agent.ratings.nearest import Nearness, compared, encoded, nearness
 from agent.ratings.predicting import (
@@ -20,9 +20,6 @@ from agent.ratings.predicting import (
 from agent.ratings.storing import Kept, find_item, ratings_of
 from policies.selection import Choice
 from store.errors import UnknownId
-
-if TYPE_CHECKING:
-    from agent.session import Session
 
 ALIKE = 0.4
 """Cosine similarity of two descriptions from which one tells something of the other, where the
@@ -55,15 +52,15 @@ class Prediction:
         return max(1, min(STARS, int(self.stars + 0.5)))
 
 
-def predict(session: Session, item: Item, *, use_llm: bool = True) -> Prediction:
+def predict(home: Home, item: Item, *, use_llm: bool = True) -> Prediction:
     """What the person would give this item.
 
     :raises UnknownId: if nothing is rated yet, or nothing is known of the item.
     :raises InvalidInput: if it has no name, or several rated things have it.
     """
     item = checked_item(item)
-    now = session.config.now()
-    kept = ratings_of(session.graph, now)
+    now = home.config.now()
+    kept = ratings_of(home.graph, now)
     if not kept:
         raise UnknownId("You have rated nothing yet. Begin with: memlane rate Heat 4")
     if (own := find_item(item, kept)) is not None:
@@ -74,7 +71,7 @@ def predict(session: Session, item: Item, *, use_llm: bool = True) -> Prediction
     kept = in_order(kept)
     kept = tuple(kept[i] for i in compared(item, [one.rated for one in kept]))
     history = [one.rated for one in kept]
-    near = nearness(item, history, *encoded(item, history, session.embedder))
+    near = nearness(item, history, *encoded(item, history, home.embedder))
     if not (item.kind or item.genres) and near.meaning.max() < ALIKE:
         raise UnknownId(
             f"I know nothing of {item.name!r}, and nothing that you rated is like it. Say what it "
@@ -84,8 +81,8 @@ def predict(session: Session, item: Item, *, use_llm: bool = True) -> Prediction
     guess = None
     if use_llm:
         shown = [history[i] for i in reversed(nearest)]  # the nearest stands next to the item
-        (guess,) = ask(session.rewards, [prompt_for(item, shown)])
-    calibration = calibration_for(session.rewards.identity if use_llm else "")
+        (guess,) = ask(home.rewards, [prompt_for(item, shown)])
+    calibration = calibration_for(home.rewards.identity if use_llm else "")
     signs = signs_of(history, near, guess, calibration)
     return Prediction(
         item,

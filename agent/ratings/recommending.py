@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from agent.forgetting import Home
 from agent.injection import as_data, steers
 from agent.ports import ChatTurn
 from agent.ratings.foretelling import choices, in_order, predict
@@ -23,9 +23,6 @@ from agent.ratings.storing import Kept, ratings_of
 from agent.results import Reply, Route
 from policies.selection import Selection, Step
 from store.errors import InvalidInput, UnknownId
-
-if TYPE_CHECKING:
-    from agent.session import Session
 
 LIKED = 3.5
 """Stars from which a rating speaks for what is like it."""
@@ -58,15 +55,15 @@ _SYSTEM = (
 
 
 def recommended(
-    message: str, session: Session, on_text: Callable[[str], None] | None = None
+    message: str, home: Home, on_text: Callable[[str], None] | None = None
 ) -> Reply | None:
     """The reply to a request for a recommendation; None where the message is none, or nothing
     rated has to do with it."""
     if found := _WOULD.match(message.strip()):
-        return _foretold(next(name for name in found.groups() if name), session)
+        return _foretold(next(name for name in found.groups() if name), home)
     if not _ASKS.search(message):
         return None
-    kept = in_order(ratings_of(session.graph, session.config.now()))
+    kept = in_order(ratings_of(home.graph, home.config.now()))
     wanted = wish(message, kept)
     fitting = [one for one in kept if wanted.kind is None or one.rated.kind in (None, wanted.kind)]
     if not fitting:
@@ -74,13 +71,13 @@ def recommended(
     rows = compared(wanted, [one.rated for one in fitting])
     fitting = [fitting[i] for i in rows]
     rated = [one.rated for one in fitting]
-    near = nearness(wanted, rated, *encoded(wanted, rated, session.embedder))
+    near = nearness(wanted, rated, *encoded(wanted, rated, home.embedder))
     order = near.nearest(len(rated))
     liked = [i for i in order if rated[i].stars >= LIKED][:SHOWN]
     shown = [*liked, *[i for i in order if rated[i].stars < LIKED][:1]]
     chosen = choices(fitting, near, shown)
     turns = _turns(message, [rated[i] for i in shown])
-    said = session.llm.chat(turns, max_tokens=80, on_text=on_text).strip()
+    said = home.llm.chat(turns, max_tokens=80, on_text=on_text).strip()
     because = _because([rated[i] for i in shown])
     known = said and not steers(said) and not _only_rated(said, rated)
     text = f"{said} (My suggestion; {because})" if known else f"I can only tell what {because}"
@@ -134,13 +131,13 @@ def _only_rated(said: str, rated: Sequence[Rated]) -> bool:
     return rest != said and not re.search(r"(?<![.!?] )(?<!^)\b[A-Z]\w+", rest)
 
 
-def _foretold(name: str, session: Session) -> Reply | None:
+def _foretold(name: str, home: Home) -> Reply | None:
     words = name.split()
     article = words[0].casefold() in ("the", "a", "an") and len(words) > 2
     kind = KINDS.get(words[1].casefold()) if article else None
     item = Item(" ".join(words[2:]) if kind else name, kind)
     try:
-        told = predict(session, item, use_llm=False)
+        told = predict(home, item, use_llm=False)
     except (InvalidInput, UnknownId):
         return None  # nothing rated says anything of it: an ordinary question
     if told.given is not None:

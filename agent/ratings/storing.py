@@ -9,31 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from agent.editing import EditPlan, Unchanged
 from agent.editing.questions import Question
 from agent.entities.identity import Identities
-from agent.ports import LanguageModel
 from agent.ratings.items import (
     RATED,
     Item,
     Rated,
-    checked,
     rated_of,
     same_item,
-    sentence_of,
     triples_of,
 )
 from agent.ratings.reading import one_rating
-from agent.triples import triples_for
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
-from store.journal import Edit, Entry, Insert, Replace
-from store.types import Draft, Memory, Triple
-
-if TYPE_CHECKING:
-    from agent.session import Session
+from store.journal import Edit, Insert, Replace
+from store.types import Draft, Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +36,6 @@ class Kept:
     memory: Memory
     names: tuple[str, ...] = ()
     """What else the item is called, as other memories say."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rating:
-    """What ``rate`` did."""
-
-    rated: Rated
-    before: Rated | None
-    entries: tuple[Entry, ...]
 
 
 def ratings_of(graph: MemoryGraph, now: datetime) -> tuple[Kept, ...]:
@@ -82,19 +65,6 @@ def of_item(item: Item, kept: Iterable[Kept]) -> tuple[Kept, ...]:
     )
 
 
-def relations_of(
-    sentences: Sequence[str], texts: Sequence[str], llm: LanguageModel | None
-) -> list[tuple[Triple, ...]]:
-    """The relations of memories: the fields of what is a rating, else as ``triples_for`` has it.
-
-    ``sentences`` are as they were said, ``texts`` with absolute dates.
-    """
-    rated = [one_rating(sentence) for sentence in sentences]
-    others = [text for text, one in zip(texts, rated, strict=True) if one is None]
-    rest = iter(triples_for(others, llm))
-    return [next(rest) if one is None else triples_of(one) for one in rated]
-
-
 def plan_ratings(
     drafts: Sequence[Draft], graph: MemoryGraph, now: datetime
 ) -> tuple[EditPlan, tuple[Draft, ...]]:
@@ -119,11 +89,11 @@ def plan_ratings(
             questions += [Question(same[-1].memory.id, draft.text)] if same else []
             continue
         old = same[0]
-        merged = _merged(rated, old.rated)
-        if merged == replace(old.rated, memory=None):
+        both = merged(rated, old.rated)
+        if both == replace(old.rated, memory=None):
             unchanged.append(Unchanged(draft, old.memory.id))
         else:
-            edits.append(Replace(old.memory.id, replace(draft, triples=triples_of(merged))))
+            edits.append(Replace(old.memory.id, replace(draft, triples=triples_of(both))))
     return EditPlan(tuple(edits), tuple(unchanged), tuple(questions)), tuple(others)
 
 
@@ -147,7 +117,7 @@ def with_ratings(plan: EditPlan, ratings: EditPlan) -> EditPlan:
     )
 
 
-def _merged(new: Rated, old: Rated) -> Rated:
+def merged(new: Rated, old: Rated) -> Rated:
     """The new rating of a known item: what it does not say of the item stays as it was known."""
     names = dict.fromkeys((old.name, *old.aliases, new.name, *new.aliases))
     longest = max(old.name, new.name, key=len) if _one_name(old, new) else old.name
@@ -169,9 +139,6 @@ def _one_name(one: Item, other: Item) -> bool:
     return same_item(replace(one, aliases=()), replace(other, aliases=()))
 
 
-# ---- by hand ------------------------------------------------------------------------------
-
-
 def find_item(item: Item, kept: Sequence[Kept]) -> Kept | None:
     """The one rating that is of this item; None where there is none.
 
@@ -186,29 +153,3 @@ def find_item(item: Item, kept: Sequence[Kept]) -> Kept | None:
     raise InvalidInput(
         f"{item.name!r} may be one of {len(same)}: {listed}. Say which: its whole name, or --kind"
     )
-
-
-def rate(session: Session, given: Rated) -> Rating:
-    """Store a rating by hand; a later one of the same item takes the earlier one's place.
-
-    :raises InvalidInput: if it is out of its scale, has no name, or several items have that name.
-    """
-    given = checked(
-        replace(
-            given,
-            name=session.without_secrets(given.name),
-            reason=session.without_secrets(given.reason) if given.reason else None,
-        )
-    )
-    now = session.config.now()
-    old = find_item(given, ratings_of(session.graph, now))
-    rated = _merged(given, old.rated) if old else given
-    if old is not None and replace(rated, memory=None) == replace(old.rated, memory=None):
-        return Rating(old.rated, old.rated, ())
-
-    def make(draft: Draft) -> Edit:
-        draft = replace(draft, triples=triples_of(rated))
-        return Replace(old.memory.id, draft) if old else Insert(draft)
-
-    entries = session.edit_by_hand(sentence_of(rated), make)
-    return Rating(replace(rated, memory=entries[-1].memory), old.rated if old else None, entries)

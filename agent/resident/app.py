@@ -14,7 +14,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -51,11 +51,16 @@ one, and gives one after the other."""
 
 
 def build_app(
-    desk: Desk, socket: str, port: int | None, command: Command | None = None
+    desk: Desk,
+    socket: str,
+    port: int | None,
+    others: Mapping[str, Method],
+    command: Command | None = None,
 ) -> Starlette:
     """The application; it needs no lifespan, the desk is opened and closed by ``server``.
 
-    ``command`` works out the command lines that are handed over; none are where it is None.
+    ``others`` answer the calls of their names, the desk's methods all the rest. ``command`` works
+    out the command lines that are handed over; none are where it is None.
     """
 
     async def hello(request: Request) -> Response:
@@ -72,14 +77,14 @@ def build_app(
         assert command is not None
         return await asyncio.to_thread(command, asked)
 
+    def method_of(call: Call) -> Method:
+        return others[call.name] if call.name in others else getattr(desk, call.name)
+
     routes = [
         Route("/v1/hello", hello),
         Route("/v1/status", status),
         Route("/v1/openapi.json", openapi),
-        *(
-            Route(f"/v1/{c.name}", endpoint(c, getattr(desk, c.name)), methods=["POST"])
-            for c in CALLS
-        ),
+        *(Route(f"/v1/{c.name}", endpoint(c, method_of(c)), methods=["POST"]) for c in CALLS),
     ]
     if command is not None:
         routes.append(Route("/v1/command", endpoint(COMMAND, commanded), methods=["POST"]))

@@ -15,7 +15,7 @@ import logging
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -25,8 +25,8 @@ from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.messages import checked_message
 from agent.personas.refreshing import refresh
 from agent.remembering import keep, remember_as_said
-from agent.resident.calls import Ask, Context, Fill, Ingest, Remember, Retry, Say, Web
-from agent.resident.client import Running, WebPage
+from agent.resident.calls import Ask, Context, Fill, Ingest, Remember, Retry, Say
+from agent.resident.client import Running
 from agent.resident.lanes import Lane, Stopped
 from agent.resident.models import (
     FreeableEmbedder,
@@ -41,7 +41,6 @@ from agent.results import FileReport, FilledField, Remembered, Reply
 from agent.services.desktop import keep_showing
 from agent.session import Session
 from agent.watching import Watcher, only_watcher
-from agent.web.listener import Listener
 from store.errors import MemlaneError
 from store.types import Source, SourceStatus
 
@@ -97,7 +96,6 @@ class Desk:
                 (self._looking, self._looking.check),
             )
         }
-        self.page = Listener(self)
         self._why_wait = why_wait
         self._placing: set[asyncio.Task[Remembered]] = set()
         self._stops: set[threading.Event] = set()
@@ -189,16 +187,6 @@ class Desk:
     ) -> AsyncIterator[FileReport]:
         async for report in self._each(context, stop, lambda session: session.retry()):
             yield report
-
-    async def web(
-        self, asked: Web, context: Context, stop: threading.Event
-    ) -> AsyncIterator[WebPage]:
-        self._stops.add(stop)
-        try:
-            async for state in self.page.serve(asked, context, stop):
-                yield state
-        finally:
-            self._stops.discard(stop)
 
     async def looked(
         self, context: Context, stop: threading.Event, work: Callable[[Session], T]
@@ -378,6 +366,15 @@ class Desk:
             loaded=tuple(name for name, keeper in self._kept.items() if keeper.loaded),
             port=port,
         )
+
+    @contextmanager
+    def stoppable(self, stop: threading.Event) -> Iterator[None]:
+        """Let ``stop_all`` reach what goes on outside of the lanes."""
+        self._stops.add(stop)
+        try:
+            yield
+        finally:
+            self._stops.discard(stop)
 
     def stop_all(self) -> None:
         """End every request at its next word; whoever waits is told."""

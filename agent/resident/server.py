@@ -16,6 +16,7 @@ from agent.resident.listening import LOOPBACK, bind_tcp, quiet_server
 from agent.resident.logs import open_log
 from agent.resident.place import Lock, Place, bind, ensure_token
 from agent.version import __version__
+from agent.web.listener import Listener
 from store.connection import ensure_home
 
 log = logging.getLogger("memlane.resident")
@@ -75,9 +76,12 @@ async def _serve(
     command: Command | None,
 ) -> None:
     port = None if tcp is None else int(tcp.getsockname()[1])
-    servers = [(quiet_server(build_app(desk, path, port, command)), listening)]
+    page = Listener(desk)
+    others = {"web": page.serve}
+    servers = [(quiet_server(build_app(desk, path, port, others, command)), listening)]
     if tcp is not None:
-        servers.append((quiet_server(Guarded(build_app(desk, path, port), token)), tcp))
+        app = build_app(desk, path, port, others)
+        servers.append((quiet_server(Guarded(app, token)), tcp))
 
     def end() -> None:
         log.info("going down")
@@ -97,7 +101,7 @@ async def _serve(
     try:
         await asyncio.gather(*(one.serve(sockets=[sock]) for one, sock in servers))
     finally:
-        await desk.page.close()
+        await page.close()
         for task in background:
             task.cancel()
         await asyncio.gather(*background, return_exceptions=True)

@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 
 from agent.entities.events import events
 from agent.entities.identity import Identities
-from agent.periods import Standing, Timeline
+from agent.periods import Timeline
+from agent.results import Standing
 from agent.services.occasions import Kind, occasion
 from store.graph import MemoryGraph
 from store.types import Memory, Status

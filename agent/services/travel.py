@@ -18,7 +18,8 @@ from urllib.parse import quote
 from agent.entities.identity import Identities
 from agent.entities.names import ME_KEY, key_of
 from agent.errors import NotRemembered
-from agent.periods import Standing, Timeline, happens, present
+from agent.periods import Timeline, happens, present
+from agent.results import Standing
 from agent.services.occasions import occasion
 from agent.services.places import Place, event_company, event_place, places_in
 from agent.triples.relations import attribute_name

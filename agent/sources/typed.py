@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agent.errors import UnreadableSource
-from agent.remembering import Remembered
+from agent.results import Remembered
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
 from store.journal import Amend, Edit, Forget, Insert, Replace, checked_text

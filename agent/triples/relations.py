@@ -10,6 +10,8 @@ import re
 
 SWITCHED_TO, SWITCHED_FROM = "switched_to", "switched_from"
 """What one thing was given up for, and that thing: 'I traded my Volvo for a Skoda'."""
+SAME_AS, DIFFERENT_FROM = "same_as", "different_from"
+"""Two names of one, or names of two: told, or decided by hand."""
 
 _SYNONYMS: dict[str, str] = {
     "lives_in": "live in|reside in|stay in|settle in|be based in|living in|live at|reside at"

@@ -1,7 +1,7 @@
 """What of a sentence tells its time rather than its fact, taken off before relations are compared.
 
 'From 1 June I work at Bolt now' and 'I work at Bolt' give the same edge; when it holds is read by
-``agent.editing.expiry`` from the whole sentence. Pure functions over text.
+``agent.extraction.validity`` from the whole sentence. Pure functions over text.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -14,14 +14,12 @@ from starlette.routing import Route
 
 from agent.resident.app import Method, endpoint
 from agent.resident.calls import Ask, Call, Context, Remember
+from agent.resident.desk import Desk
 from agent.results import Reply
 from agent.session import Session
 from agent.web import calls, changing, looking
 from agent.web.calls import Done, Enter, Key, Tell
 from agent.web.door import API, Guarded, HasPort, Keys
-
-if TYPE_CHECKING:
-    from agent.resident.desk import Desk
 
 FILES = {
     ".html": "text/html",

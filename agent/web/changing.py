@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from agent.frontmatter import Block, Plain, difference, read_blocks, written
 from agent.messages import checked_message
+from agent.remembering import edit_by_hand, without_secrets
 from agent.results import Remembered
 from agent.session import Session
 from agent.web.calls import Done, Edit, Leave, Supersede, Undo
@@ -59,15 +60,15 @@ def _typed(memory: Memory, asked: Edit) -> Block:
 def supersede(session: Session, asked: Supersede) -> Done:
     """Put a new memory in the place of an old one, which stays as history."""
     graph = session.graph
-    text = checked_text(session.without_secrets(checked_message(asked.text)))
+    text = checked_text(without_secrets(session, checked_message(asked.text)))
     # Placed before the transaction: no model is called inside of one.
     subclass = session.placer.place([text])[0]
     return _checked(
         graph,
         asked.memory,
         asked.seen,
-        lambda: session.edit_by_hand(
-            text, lambda draft: Replace(asked.memory, draft), subclass=subclass
+        lambda: edit_by_hand(
+            session, text, lambda draft: Replace(asked.memory, draft), subclass=subclass
         ),
     )
 

@@ -6,16 +6,13 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
 
 from agent.resident.calls import Context, Web
 from agent.resident.client import WebPage
+from agent.resident.desk import Desk
 from agent.resident.listening import LOOPBACK, QuietServer, bind_tcp, quiet_server
 from agent.web.door import Keys
 from store.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from agent.resident.desk import Desk
 
 log = logging.getLogger("memlane.resident")
 _STEP_S = 0.1
@@ -45,14 +42,15 @@ class Listener:
             await self.close()
             yield WebPage()
             return
-        yield self._open(asked.port, context)
-        if not asked.hold:
-            return
-        serving = self._serving
-        while self._serving is serving and not stop.is_set():
-            await asyncio.sleep(_STEP_S)
-        if self._serving is serving:
-            await self.close()
+        with self._desk.stoppable(stop):
+            yield self._open(asked.port, context)
+            if not asked.hold:
+                return
+            serving = self._serving
+            while self._serving is serving and not stop.is_set():
+                await asyncio.sleep(_STEP_S)
+            if self._serving is serving:
+                await self.close()
 
     def _open(self, port: int | None, context: Context) -> WebPage:
         """:raises InvalidInput: if it is open at another port already."""

@@ -28,3 +28,14 @@ KINDS: Mapping[str, re.Pattern[str]] = {
 def values_of(text: str) -> Mapping[str, tuple[str, ...]]:
     """Dates and times of a text as they stand there, by kind."""
     return MappingProxyType({kind: tuple(pattern.findall(text)) for kind, pattern in KINDS.items()})
+
+
+def clock(value: str) -> str:
+    """'3 pm' and '15:00' as one; anything else folded."""
+    match = re.fullmatch(r"(\d{1,2})(?::(\d{2}))?\s?([ap])?\.?m?\.?", value.strip(), re.IGNORECASE)
+    if match is None or not (match.group(2) or match.group(3)):
+        return value.casefold()
+    hour = int(match.group(1))
+    half = (match.group(3) or "").casefold()
+    hour = hour % 12 + 12 if half == "p" else hour % 12 if half == "a" else hour
+    return f"{hour:02d}:{match.group(2) or '00'}"
