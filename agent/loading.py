@@ -178,6 +178,12 @@ class LocalLanguageModel:
         model = self.__dict__.get("_model")
         return model.finding if isinstance(model, WorkerLanguageModel) else None
 
+    @property
+    def pid(self) -> int | None:
+        """The process that holds the weights; None while they are not in memory."""
+        model = self.__dict__.get("_model")
+        return model.worker.pid if isinstance(model, WorkerLanguageModel) else None
+
     def check(self) -> Finding | None:
         """Find the settings for this machine again; None for a server, which has its own.
 

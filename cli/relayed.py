@@ -58,7 +58,7 @@ class RelayedRun(Run):
 
     @contextmanager
     def assistant(self) -> Iterator[Session | Client]:
-        client = connect(self.config, lambda line: None)
+        client = connect(self.config, self.note)
         if client is None:
             raise Unsuited(f"the process of {self.config.home} has other settings")
         yield client

@@ -175,7 +175,8 @@ def test_a_model_that_nobody_uses_is_freed_and_comes_back(embedder):
     keeper = Keeper[FreeableModel](model)
     shared = SharedModel(keeper, lambda: None)
     said = shared.chat([ChatTurn("user", "Say hello.")], max_tokens=4)
-    pid = model._model.worker.pid
+    pid = model.pid
+    assert pid is not None
     assert not keeper.free(idle_s=3600) and keeper.loaded
     assert keeper.free(idle_s=0) and not keeper.loaded
     assert not psutil.pid_exists(pid), "its memory goes back because its process is gone"

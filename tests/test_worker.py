@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -28,10 +29,10 @@ from agent.models.worker.faults import parse_fault
 from agent.models.worker.models import WorkerLanguageModel, WorkerReader
 from agent.models.worker.opening import GgufOpener, ReaderOpener
 from agent.models.worker.serve import _stay_here
-from agent.models.worker.settings import FILE, Findings, Rung, rungs
+from agent.models.worker.settings import FILE, Finding, Findings, Rung, rungs
 from agent.models.worker.wire import Frames, Nonsense, pack
 from agent.models.worker.worker import Worker
-from agent.ports import ChatTurn
+from agent.ports import ChatTurn, Prompt
 from tests.residents import ROOT
 from tests.workers import SMALL, nothing_left_behind, small_model, small_rewards
 
@@ -56,6 +57,12 @@ def own_dir(models_dir: Path, model: WorkerLanguageModel, tmp_path: Path) -> Pat
     model.chat(HELLO, max_tokens=1)
     (tmp_path / FILE).write_bytes((models_dir / FILE).read_bytes())
     return tmp_path
+
+
+def found(model: WorkerLanguageModel) -> Finding:
+    """What the model runs with."""
+    assert model.finding is not None
+    return model.finding
 
 
 @pytest.fixture
@@ -113,7 +120,7 @@ def test_it_answers_as_the_model_in_this_process_does(model: WorkerLanguageModel
     assert "".join(pieces) == said != ""
     registry = ModelRegistry(models_dir)
     path = registry.resolve_llm(SMALL)
-    rung = model.finding.rung
+    rung = found(model).rung
     with LlamaModel(
         path,
         sha256=registry.sha256(path),
@@ -124,20 +131,20 @@ def test_it_answers_as_the_model_in_this_process_does(model: WorkerLanguageModel
     ) as here:
         assert here.identity == model.identity
         assert here.chat(HELLO, max_tokens=16) == said
-        drawn = {"max_tokens": 16, "temperature": 0.9, "seed": 7, "stop": ["."]}
+        drawn: dict[str, Any] = {"max_tokens": 16, "temperature": 0.9, "seed": 7, "stop": ["."]}
         assert here.chat(HELLO, **drawn) == model.chat(HELLO, **drawn)
 
 
 def test_rewards_are_the_same_to_the_last_bit(models_dir: Path, tmp_path: Path):
     cache = tmp_path / "rewards.sqlite"
     rewards = small_rewards(models_dir, cache)
-    prompts = ["User: What is the sea?\nAssistant:", HELLO]
+    prompts: list[Prompt] = ["User: What is the sea?\nAssistant:", HELLO]
     registry = ModelRegistry(models_dir)
     path = registry.resolve_llm(SMALL)
     copy = unpacked(path, models_dir / "unpacked", registry.sha256(path))
     try:
         with LlamaRewards(copy, identity="here", n_ctx=2048, n_threads=2) as here:
-            drawn = {"samples": 3, "max_tokens": 8, "seed": 5}
+            drawn: dict[str, Any] = {"samples": 3, "max_tokens": 8, "seed": 5}
             assert rewards.entropy(prompts, **drawn) == here.entropy(prompts, **drawn)
             far, near = (
                 m.log_likelihood(prompts, [" It is blue.", " Hi"]) for m in (rewards, here)
@@ -145,8 +152,9 @@ def test_rewards_are_the_same_to_the_last_bit(models_dir: Path, tmp_path: Path):
             assert [row.tobytes() for row in far] == [row.tobytes() for row in near]
             options = [["Tea", "Rain"], ["Hello", "No"]]
             for by in ("likelihood", "letter"):
-                far, near = (m.choose(prompts, options, by=by) for m in (rewards, here))
-                assert [row.tobytes() for row in far] == [row.tobytes() for row in near]
+                chosen = (m.choose(prompts, options, by=by) for m in (rewards, here))
+                there, at_home = ([row.tobytes() for row in rows] for rows in chosen)
+                assert there == at_home
         assert rewards.batches == here_sizes(copy)
         assert cache.exists(), "what was computed is kept, by the worker"
     finally:
@@ -238,8 +246,11 @@ def test_ctrl_c_returns_at_once_and_the_model_goes_on(model: WorkerLanguageModel
 
 
 def test_on_text_may_not_call_the_model(model: WorkerLanguageModel):
+    def call_again(piece: str) -> None:
+        model.chat(HELLO, max_tokens=1)
+
     with pytest.raises(RuntimeError, match="must not call"):
-        model.chat(HELLO, max_tokens=4, on_text=lambda _: model.chat(HELLO, max_tokens=1))
+        model.chat(HELLO, max_tokens=4, on_text=call_again)
     assert model.chat(HELLO, max_tokens=2)
 
 
@@ -321,7 +332,7 @@ def test_a_worker_that_dies_costs_no_request(
     assert notice.startswith("The language model ") and notice.endswith("Nothing is lost.")
     lowered = kind in ("segv", "abort")
     assert ("safer settings" in notice) == lowered
-    assert failing.finding.rung == rungs("chat", 2)[1 if lowered else 0]
+    assert found(failing).rung == rungs("chat", 2)[1 if lowered else 0]
     assert failing.chat(HELLO, max_tokens=12) == said and len(notices) == 1
     failing.close()
 
@@ -372,8 +383,8 @@ def test_a_crash_on_repacked_weights_is_found_before_the_first_request(
     monkeypatch.setenv("MEMLANE_FAULT", "segv@1:repack")
     model = small_model(tmp_path)
     assert model.chat(HELLO, max_tokens=4)
-    assert model.finding.rung == Rung(repack=False, flash=True, threads=2)
-    assert "crashed (SIGSEGV)" in model.finding.why[0]
+    assert found(model).rung == Rung(repack=False, flash=True, threads=2)
+    assert "crashed (SIGSEGV)" in found(model).why[0]
     assert len(notices) == 1 and "no repacking" in notices[0]
     model.close()
     again = small_model(tmp_path)
