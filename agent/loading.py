@@ -6,6 +6,7 @@ line that says how to install it, after the raw text is stored.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -400,5 +401,12 @@ class LocalReader:
 
 @cache
 def _load_reader(idle_s: float, timeout_s: float) -> WorkerReader:
-    worker = Worker("The text reader", ReaderOpener(), idle_s=idle_s, timeout_s=timeout_s)
+    worker = Worker(
+        "The text reader",
+        ReaderOpener(),
+        idle_s=idle_s,
+        timeout_s=timeout_s,
+        # A picture that it dies of says nothing about the next one.
+        patience=sys.maxsize,
+    )
     return WorkerReader(worker)

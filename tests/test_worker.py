@@ -356,7 +356,6 @@ def test_a_model_that_always_dies_is_left_alone_for_a_while(own_dir: Path, monke
     with pytest.raises(ModelCrashed, match="left alone for a minute"):
         failing.chat(HELLO, max_tokens=2)
     assert time.monotonic() - began < 0.1
-    monkeypatch.setattr(worker, "PAUSE_S", 0.0)
     monkeypatch.delenv("MEMLANE_FAULT")
     failing.worker._paused_until = 0.0
     assert failing.chat(HELLO, max_tokens=2)

@@ -22,7 +22,7 @@ from agent.config import Config, load_config
 from agent.errors import ModelError
 from agent.loading import LocalLanguageModel
 from agent.models.notices import listening
-from agent.models.worker import worker
+from agent.models.worker.models import WorkerLanguageModel
 from agent.ports import ChatTurn, Embedder
 from agent.session import open_session
 from store.errors import MemlaneError
@@ -149,6 +149,25 @@ def test_an_ingest_ends_with_each_note_taken_in_or_waiting(
         assert graph.verify() == ()
 
 
+def test_what_needs_no_language_model_goes_on_where_none_runs(own_home: Path, own_models: Path):
+    """Every worker dies at its first decode, whatever the settings."""
+    broken = {"MEMLANE_LLM": SMALL, "MEMLANE_FAULT": "segv@1:always"}
+    assert memlane(["say", "My sister Mia lives in Porto."], own_home, **broken).code == 0
+    assert memlane(["remember", "My locker code is 4411."], own_home, **broken).code == 0
+    asked = memlane(["ask", "--no-llm", "Where does my sister live?"], own_home, **broken)
+    assert "Porto" in asked.out
+    filled = memlane(["fill", "--field", "Locker code", "--json"], own_home, **broken)
+    assert filled.code == 0 and "4411" in filled.out
+    message = "so yesterday me and tom went climbing and he broke his helmet lol"
+    told = memlane(["say", message], own_home, **broken)
+    (line,) = told.err.strip().splitlines()
+    assert told.code == 1 and "does not run on this machine" in line
+    with MemoryGraph.open(own_home) as graph:
+        assert message in [source.text for source in graph.sources.list()]
+        assert graph.verify() == ()
+    assert memlane(["ingest", "--retry"], own_home, MEMLANE_LLM=SMALL).code == 0
+
+
 class Brief(LocalLanguageModel):
     """The 135M in its real process, asked for a few words; what it then says is settled, since
     deaths are tested and not the wording of a small model."""
@@ -190,9 +209,10 @@ def test_200_random_kills_while_200_messages_are_told(
     own_home: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ):
     """Whatever the model's process was doing: each message is stored, none twice."""
-    monkeypatch.setattr(worker, "PATIENCE", 10**6)  # or it would be left alone for minutes
     config = load_config({"llm": SMALL}, now=NOW)
     model = Brief(config)
+    assert isinstance(model._model, WorkerLanguageModel)
+    monkeypatch.setattr(model._model.worker, "_patience", 10**6)  # or it is left alone for minutes
     told = [f"so my friend no{n} got locker {n}, he says it smells odd" for n in range(MESSAGES)]
     failed = 0
     with (

@@ -24,7 +24,7 @@ STOPPING_S = 30.0
 TRIES = 2
 """How often a request is tried: once more after a crash, by a fresh process."""
 PATIENCE = 3
-"""After so many failed requests in a row a model is left alone for ``PAUSE_S``."""
+"""After so many failed requests in a row a model is left alone for ``PAUSE_S``, by default."""
 PAUSE_S = 60.0
 _BUILTIN = {"ValueError": ValueError, "RuntimeError": RuntimeError}
 
@@ -51,13 +51,23 @@ class Opener(Protocol):
 class Worker:
     """Requests to one model, one at a time; callers take turns on a lock.
 
-    ``name`` is what a person calls it ("The language model"). A request is over when it was
+    ``name`` is what a person calls it ("The language model"). After ``patience`` failed requests in
+    a row the model is left alone for a minute. A request is over when it was
     answered, failed, or was cancelled by an exception in the caller (Ctrl-C, or one that
     ``on_text`` raises). A process that dies costs nothing but time where its successor succeeds.
     """
 
-    def __init__(self, name: str, opener: Opener, *, idle_s: float, timeout_s: float) -> None:
+    def __init__(
+        self,
+        name: str,
+        opener: Opener,
+        *,
+        idle_s: float,
+        timeout_s: float,
+        patience: int = PATIENCE,
+    ) -> None:
         self._name = name
+        self._patience = patience
         self._opener = opener
         self._idle_s = idle_s
         self._timeout_s = timeout_s
@@ -137,7 +147,7 @@ class Worker:
 
     def _attempts(self, work: Callable[[], Json]) -> Json:
         """Do ``work``, and once more if the process dies on it."""
-        if self._failures >= PATIENCE and time.monotonic() < self._paused_until:
+        if self._failures >= self._patience and time.monotonic() < self._paused_until:
             raise ModelCrashed(
                 f"{self._name} crashed on the last {self._failures} requests and is left alone "
                 "for a minute. Try other settings (memlane models check) or another model "
@@ -185,12 +195,13 @@ class Worker:
                 if "text" in message:
                     stream.add(str(message["text"]))
                 elif is_over(message):
-                    return _result(message)
-        except (WorkerDied, MemlaneError, ValueError, RuntimeError):
+                    break
+        except WorkerDied:
             raise
-        except BaseException:
+        except BaseException:  # Ctrl-C, or whatever ``on_text`` raises
             self._cancel(number)
             raise
+        return _result(message)
 
     def _ready(self) -> Json:
         """A process with the model loaded and nothing else to do."""
