@@ -244,7 +244,7 @@ def fed(memlane: Memlane, words: list[str], text: str) -> Result:
 def begun_and_interrupted(words: list[str]) -> None:
     """Run a command that stays, until its first line, and then press Ctrl-C."""
     child = subprocess.Popen(
-        [sys.executable, "-m", "cli.relay", *words],
+        [sys.executable, "-m", "cli.main", *words],
         env=dict(os.environ, PYTHONPATH=str(ROOT), PYTHONUNBUFFERED="1"),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -55,7 +55,7 @@ def memlane(words: Sequence[str], home: Path, given: str = "", **environment: st
     environment = {**os.environ, "MEMLANE_HOME": str(home), **environment}
     with nothing_left_behind(home):
         done = subprocess.run(
-            [sys.executable, "-m", "cli.relay", *words],
+            [sys.executable, "-m", "cli.main", *words],
             cwd=ROOT, env=environment, input=given, capture_output=True, text=True, timeout=500,
         )  # fmt: skip
     return Result(done.returncode, done.stdout, done.stderr)
@@ -153,11 +153,11 @@ def test_what_needs_no_language_model_goes_on_where_none_runs(own_home: Path, ow
     """Every worker dies at its first decode, whatever the settings."""
     broken = {"MEMLANE_LLM": SMALL, "MEMLANE_FAULT": "segv@1:always"}
     assert memlane(["say", "My sister Mia lives in Porto."], own_home, **broken).code == 0
-    assert memlane(["remember", "My locker code is 4411."], own_home, **broken).code == 0
+    assert memlane(["remember", "My email is ann@example.org."], own_home, **broken).code == 0
     asked = memlane(["ask", "--no-llm", "Where does my sister live?"], own_home, **broken)
     assert "Porto" in asked.out
-    filled = memlane(["fill", "--field", "Locker code", "--json"], own_home, **broken)
-    assert filled.code == 0 and "4411" in filled.out
+    filled = memlane(["fill", "--field", "Email", "--json"], own_home, **broken)
+    assert filled.code == 0 and "ann@example.org" in filled.out
     message = "so yesterday me and tom went climbing and he broke his helmet lol"
     told = memlane(["say", message], own_home, **broken)
     (line,) = told.err.strip().splitlines()
