@@ -28,6 +28,8 @@ def listening(listener: Callable[[str], None]) -> Iterator[None]:
 
 def notify(line: str) -> None:
     """Tell whoever listens, in one line; the log has it too."""
-    log.warning("%s", line)
-    if listener := _listener.get():
+    listener = _listener.get()
+    # A warning that no handler takes is printed, and whoever listens would read it twice.
+    log.log(logging.INFO if listener else logging.WARNING, "%s", line)
+    if listener:
         listener(line)
