@@ -23,7 +23,8 @@ from typing import Any
 import typer
 import typer.main
 
-from cli.app import app, hoisted
+from cli.app import app
+from cli.arguments import hoisted
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = "<!-- example -->"
