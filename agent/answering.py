@@ -18,7 +18,7 @@ from agent.grounding import evidence, invented, supported
 from agent.injection import as_data, attacks, steers
 from agent.ports import ChatTurn, LanguageModel
 from agent.results import Mark, Standing, phrase
-from policies.base import Choice
+from policies.selection import Choice
 from store.types import Memory
 
 UNKNOWN = "I don't know: I remember nothing about that."

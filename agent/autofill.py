@@ -29,8 +29,6 @@ from store.form_consents import Consent
 from store.graph import MemoryGraph
 from store.types import Memory, Status
 
-__all__ = ["Alternative", "FilledField", "fill", "fill_from"]
-
 _MOST_ALTERNATIVES = 3
 _DOUBT = 0.75
 """What another value of the same kind leaves of the confidence in the best one."""

@@ -8,7 +8,7 @@ from agent.date_literals import values_of
 from agent.entities.names import ONE_HOLDER, may_be_one, role_name
 from agent.results import Doubt
 from agent.triples.relations import is_single
-from policies.base import Choice, Selection
+from policies.selection import Choice, Selection
 from store.records import entity_key
 from store.types import Memory, Trust
 

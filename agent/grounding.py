@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import combinations, islice
 
-from policies.base import Choice
+from policies.selection import Choice
 from store.types import Memory
 
 NEAR = 0.35

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.config import Config
-from agent.models import BUILT_IN, ModelRegistry
+from agent.models import ModelRegistry
+from agent.models.specs import BUILT_IN
 from agent.models.worker.models import WorkerLanguageModel, WorkerReader, WorkerRewards
 from agent.models.worker.opening import GgufOpener, ReaderOpener
 from agent.models.worker.settings import Finding

@@ -22,7 +22,8 @@ from agent.results import Inference, Mark
 from agent.slots import in_slot
 from agent.vectors import ensure_vectors
 from policies.abstain import Judge, Reading, Signs, signs_of
-from policies.base import Choice, Policy, Question, Selection, Step
+from policies.base import Policy, Question
+from policies.selection import Choice, Selection, Step
 from policies.words import words
 from store.graph import MemoryGraph
 from store.types import Memory

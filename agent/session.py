@@ -44,7 +44,8 @@ from agent.routing import Router
 from agent.stating import CHANCE, may_tell
 from agent.stopwatch import Stopwatch
 from policies.abstain import shipped
-from policies.base import Policy, Selection
+from policies.base import Policy
+from policies.selection import Selection
 from store.errors import MemlaneError, StoreFull
 from store.graph import MemoryGraph
 from store.types import Source, SourceKind, SourceStatus

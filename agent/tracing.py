@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from policies.base import Selection, Step
+from policies.selection import Selection, Step
 from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.sources import Turn, steps_of

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from agent.contradictions import contradictions
-from agent.editing import EditPlan, Question
+from agent.editing import EditPlan
+from agent.editing.questions import Question
 from agent.editing.roles import same_holder
 from agent.injection import steers
 from store.journal import Edit, Expire, Insert, Replace

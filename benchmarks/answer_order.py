@@ -23,7 +23,7 @@ from benchmarks.abstention_cases import K, tell
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS, at, fresh
 from benchmarks.lives_world import Asked, write_life
-from policies.base import Choice
+from policies.selection import Choice
 from store.records import entity_key
 from store.types import Memory
 

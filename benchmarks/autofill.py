@@ -23,13 +23,12 @@ from typing import Any
 from agent.autofill import fill
 from agent.config import load_config
 from agent.forms import (
-    FormField,
-    Option,
     fields_from_csv_header,
     fields_from_html,
     fields_from_json_schema,
     fields_from_labels,
 )
+from agent.forms.fields import FormField, Option
 from agent.forms.matching import match_fields
 from agent.loading import LocalEmbedder
 from agent.ports import Embedder

@@ -18,7 +18,8 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.autofill import fill
-from agent.forms import FormField, fields_from_labels, open_form
+from agent.forms import fields_from_labels, open_form
+from agent.forms.fields import FormField
 from agent.remembering import store_drafts
 from agent.results import FilledField
 from agent.session import Session

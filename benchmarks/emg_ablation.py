@@ -30,7 +30,7 @@ from benchmarks.qa_metrics import over_seeds
 from benchmarks.qa_models import TokenCount
 from benchmarks.qa_training import TRAIN_LIVES, Lessons, Rewards, fresh, shipped, watch
 from benchmarks.qa_views import Put, names_of, sample
-from policies.base import Policy, Question, Selection
+from policies.base import Policy, Question
 from policies.network import Floats, Ints, Network
 from policies.reinforce import (
     GRADIENT_EPISODES,
@@ -41,6 +41,7 @@ from policies.reinforce import (
     warm_start,
 )
 from policies.scout import Scout
+from policies.selection import Selection
 from policies.walk import Walk
 from store.view import GraphView
 

@@ -15,7 +15,8 @@ from benchmarks.lives import states
 from benchmarks.qa_data import Item
 from benchmarks.qa_metrics import bleu, evidence, exact, rouge, token_f1
 from benchmarks.qa_views import Put, respond
-from policies.base import Policy, Selection
+from policies.base import Policy
+from policies.selection import Selection
 
 MOST_TOKENS = 3000
 """Of notes; a longer prompt takes minutes on 2 cores and leaves the model's window. Its question

@@ -29,8 +29,9 @@ from benchmarks.lives_bank import Bank
 from benchmarks.lives_world import write_life
 from benchmarks.qa_data import Collection, Item, simulated
 from policies.bandit import TokenVectors
-from policies.base import Choice, Episode, Question, Selection
+from policies.base import Episode, Question
 from policies.naming import NameVectors
+from policies.selection import Choice, Selection
 from store.view import GraphView
 
 

@@ -38,10 +38,11 @@ from benchmarks.common import parser, progress, write_results
 from benchmarks.many_memories import MOST, NOW, Told, build_home, encoded, memories
 from benchmarks.pretrain import names_of
 from policies import nearness
-from policies.base import Policy, Question, Selection
+from policies.base import Policy, Question
 from policies.fusion import activate
 from policies.naming import NameVectors
 from policies.registry import POLICIES, Tools, make_policy
+from policies.selection import Selection
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.journal import Insert

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.forms import Form, FormField, fields_from_labels, open_form
+from agent.forms import Form, fields_from_labels, open_form
+from agent.forms.fields import FormField
 from agent.forms.pages import host_of
 from agent.results import FilledField
 from cli import shapes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agent.results import FileReport, FilledField, Mark, Reply
     from agent.tracing import Trace
-    from policies.base import Choice
+    from policies.selection import Choice
     from store.erasing import ErasePlan
     from store.forgetting import Forgotten
     from store.journal import Entry

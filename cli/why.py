@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from agent.tracing import Trace, TracedStep
     from cli.painting import Canvas, Shape
-    from policies.base import Step
+    from policies.selection import Step
 
 ROW, INDENT = 24.0, 26.0
 LEFT, TOP = 30.0, 102.0

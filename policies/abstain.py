@@ -20,7 +20,8 @@ from typing import Self
 
 import numpy as np
 
-from policies.base import Choice, Question
+from policies.base import Question
+from policies.selection import Choice
 from store.types import Memory
 from store.view import GraphView
 

@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies import plackett
-from policies.base import Question, Selection
+from policies.base import Question
 from policies.fusion import Candidate, activate
 from policies.propensity import Propensities, Records
 from policies.ranking import SHOWN, selection
+from policies.selection import Selection
 from store.errors import InvalidInput
 from store.types import Memory
 from store.view import GraphView

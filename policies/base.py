@@ -14,9 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from policies.selection import Choice as Choice
-from policies.selection import Selection as Selection
-from policies.selection import Step as Step
+from policies.selection import Selection
 from store.view import GraphView
 
 

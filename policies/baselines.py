@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from policies.base import Choice, Question, Selection, Step
+from policies.base import Question
 from policies.ranking import best, product, selection, similar
+from policies.selection import Choice, Selection, Step
 from store.shelf import Told
 from store.view import GraphView
 

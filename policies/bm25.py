@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from policies.base import Question, Selection
+from policies.base import Question
 from policies.ranking import top
+from policies.selection import Selection
 from policies.words import words
 from store.shelf import Postings
 from store.types import Memory

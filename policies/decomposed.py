@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from policies.base import Question, Selection
+from policies.base import Question
 from policies.bm25 import lexical
 from policies.ranking import SHOWN, best, selection, similar
+from policies.selection import Selection
 from policies.words import folded
 from store.view import SELF, GraphView
 

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from policies.base import Question, Selection
+from policies.base import Question
 from policies.bm25 import Held, held, lexical, scored
 from policies.marks import asking, on_days_of
 from policies.nearness import exactly, roughly
 from policies.ranking import best, similar, top
+from policies.selection import Selection
 from store.view import GraphView
 
 FAR = 6.0

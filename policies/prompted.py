@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from policies.base import Question, Selection
+from policies.base import Question
 from policies.fusion import activate
 from policies.ranking import SHOWN, selection
+from policies.selection import Selection
 from store.view import GraphView
 
 Pick = Callable[[str, Sequence[str]], Sequence[int]]

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from policies.base import Choice, Question, Selection, Step
+from policies.base import Question
+from policies.selection import Choice, Selection, Step
 from store.view import GraphView
 
 SHOWN = 5

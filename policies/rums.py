@@ -23,10 +23,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from policies.base import Choice, Question, Selection, Step
+from policies.base import Question
 from policies.fusion import Candidate, activate
 from policies.network import Floats, Ints, Network
 from policies.reinforce import Rollout
+from policies.selection import Choice, Selection, Step
 from policies.utility import CANDIDATES, MOST, Need, coarse, search
 from store.errors import InvalidInput
 from store.taxonomy import SUBCLASSES, TYPES

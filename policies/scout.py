@@ -19,11 +19,12 @@ from typing import Self
 
 import numpy as np
 
-from policies.base import Choice, Question, Selection, Step
+from policies.base import Question
 from policies.candidates import STATE, Candidates
 from policies.naming import Names, NameVectors
 from policies.network import Floats, Ints, Network
 from policies.reinforce import Rollout
+from policies.selection import Choice, Selection, Step
 from store.view import GraphView
 
 WEIGHTS = Path(__file__).parent / "data" / "scout.npz"

@@ -23,12 +23,13 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from policies.base import Choice, Question, Selection, Step
+from policies.base import Question
 from policies.naming import Names, NameVectors, named_fit
 from policies.nearness import exactly, roughly
 from policies.network import Floats, Ints, Network
 from policies.ranking import best
 from policies.reinforce import Rollout
+from policies.selection import Choice, Selection, Step
 from store.view import GraphView
 
 WEIGHTS = Path(__file__).parent / "data" / "walk.npz"

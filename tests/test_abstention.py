@@ -14,7 +14,8 @@ from agent.retrieval import READING, timeless
 from agent.session import Session
 from benchmarks.abstention_cases import read_own
 from policies.abstain import WEIGHTS, Judge, Signs, shipped, signs_of
-from policies.base import Choice, Question
+from policies.base import Question
+from policies.selection import Choice
 from store.types import Memory, SourceStatus, Triple
 from store.view import GraphView
 from tests.conftest import NOW, ScriptedModel

@@ -8,7 +8,7 @@ import pytest
 
 from agent.answering import UNKNOWN, answer, build_turns, note
 from agent.grounding import evidence, invented
-from policies.base import Choice
+from policies.selection import Choice
 from store.types import Memory, Status
 from tests.conftest import ScriptedModel
 

@@ -7,7 +7,7 @@ import pytest
 from agent.choosing import PARTS, pick, split
 from agent.session import Session
 from benchmarks.answer_order import ARRANGEMENTS, by_entity, by_time, with_relations
-from policies.base import Choice
+from policies.selection import Choice
 from store.errors import InvalidInput
 from store.types import Memory, Triple
 from tests.conftest import NOW, ScriptedModel

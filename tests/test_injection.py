@@ -16,7 +16,7 @@ from agent.config import load_config
 from agent.injection import as_data, attacks, steers
 from agent.ports import ChatTurn
 from agent.session import Session
-from policies.base import Choice
+from policies.selection import Choice
 from store.journal import Insert
 from store.types import Draft, Memory, SourceKind, Status, Trust
 from tests.conftest import NOW, ScriptedModel

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ModelDamaged, ModelError, ModelMissing
-from agent.models import BUILT_IN, ModelRegistry, ModelSpec, PackageFile
+from agent.models import ModelRegistry
+from agent.models.specs import BUILT_IN, ModelSpec, PackageFile
 from store.errors import MemlaneError, StoreFull
 
 ROOT = Path(__file__).parent.parent

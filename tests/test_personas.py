@@ -16,7 +16,7 @@ from agent.personas.refreshing import refresh
 from agent.ports import Embedder
 from agent.session import Session
 from agent.transfer.exporting import export_jsonl
-from policies.base import Choice
+from policies.selection import Choice
 from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.journal import Expire, Forget

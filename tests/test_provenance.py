@@ -15,7 +15,7 @@ from agent.answering import build_turns
 from agent.contradictions import contradictions
 from agent.provenance import SourceMap, foreign
 from agent.session import Session
-from policies.base import Choice
+from policies.selection import Choice
 from store.graph import MemoryGraph
 from store.journal import Amend, Insert
 from store.records import memory_from_payload, memory_payload

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from policies.base import Episode, Question, Selection
+from policies.base import Episode, Question
 from policies.network import Network
 from policies.reinforce import (
     Progress,
@@ -21,6 +21,7 @@ from policies.reinforce import (
     returns,
     warm_start,
 )
+from policies.selection import Selection
 from store.errors import InvalidInput
 from store.view import GraphView
 

@@ -11,8 +11,8 @@ import pytest
 
 from agent.tracing import MOST, read_trace, record
 from cli.why import canvas, nested, title_of
-from policies.base import Selection, Step
 from policies.registry import DEFAULT_POLICY, POLICIES
+from policies.selection import Selection, Step
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert
 from store.types import Draft

@@ -32,7 +32,6 @@ from agent.editing.compare import (
     same_but_value,
     same_statement,
     sameslot,
-    slot,
     words,
 )
 from agent.editing.deciding import Judge, decide
@@ -46,9 +45,6 @@ from agent.triples.tidying import without_lead
 from store.journal import Edit, Expire, Insert, Replace
 from store.partitions import Match
 from store.types import Draft, Memory, Subclass, may_replace
-
-__all__ = ["EditPlan", "Question", "Unchanged", "leftovers", "plan_edits", "slot"]
-
 
 Worded = Callable[[Draft], Callable[[Memory], Draft]]
 """A draft, for each memory in the names that it uses."""

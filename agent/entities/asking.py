@@ -19,7 +19,8 @@ from agent.entities.identity import Identities
 from agent.entities.names import key_of
 from agent.entities.wording import also_said, mixed_up
 from agent.ports import Vectors
-from policies.base import Choice, Policy, Question, Selection, Step
+from policies.base import Policy, Question
+from policies.selection import Choice, Selection, Step
 from store.types import Memory
 from store.view import GraphView
 

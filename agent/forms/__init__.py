@@ -17,22 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from agent.forms.fields import MAX_FIELDS, FormField, Option
+from agent.forms.fields import MAX_FIELDS, FormField
 from agent.forms.html import read_page
 from agent.forms.schema import read_schema
 from store.errors import InvalidInput
-
-__all__ = [
-    "Form",
-    "FormField",
-    "Option",
-    "fields_from_csv_header",
-    "fields_from_html",
-    "fields_from_json_schema",
-    "fields_from_labels",
-    "open_form",
-    "read_form",
-]
 
 MAX_CHARACTERS = 2_000_000
 Kind = Literal["html", "json", "csv"]

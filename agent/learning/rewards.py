@@ -29,7 +29,8 @@ from agent.injection import steers
 from agent.learning.agreement import token_f1
 from agent.ports import ChatTurn, LanguageModel, RewardModel
 from agent.reward_cache import RewardCache, key
-from policies.base import Choice, Episode, Value
+from policies.base import Episode, Value
+from policies.selection import Choice
 
 KINDS = ("answer", "likelihood", "entropy", "both")
 """What ``train --reward`` takes; both is answer and entropy."""

@@ -20,7 +20,7 @@ from agent.answering import answer, note
 from agent.grounding import invented, names, terms
 from agent.learning.agreement import agrees
 from agent.ports import ChatTurn, LanguageModel
-from policies.base import Choice
+from policies.selection import Choice
 from store.types import Memory
 
 MAX_TOKENS = 80

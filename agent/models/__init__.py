@@ -37,7 +37,6 @@ from agent.models.specs import (
     Kind,
     ModelSpec,
     ModelStatus,
-    PackageFile,
     check_kind,
     damaged,
     full_disk,
@@ -46,8 +45,6 @@ from agent.models.specs import (
     unknown,
 )
 from store.errors import StoreFull
-
-__all__ = ["BUILT_IN", "InstalledModel", "ModelRegistry", "ModelSpec", "PackageFile"]
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 

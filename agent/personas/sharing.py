@@ -15,7 +15,7 @@ from agent.ports import Vectors
 from agent.results import Inference, Mark, Reply
 from agent.results import Standing as Holding
 from agent.retrieval import Retrieved
-from policies.base import Choice
+from policies.selection import Choice
 from store.personas import Layer, Line, Standing
 from store.types import Memory, Trust
 
