@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from agent.addresses import is_loopback, parse_address
 from agent.config import Config
 from agent.forgetting import open_graph
 from agent.loading import (
@@ -22,6 +21,7 @@ from agent.loading import (
 from agent.models import ModelRegistry
 from agent.ports import ChatTurn
 from agent.reward_cache import MEGABYTE
+from agent.server_address import is_loopback, parse_address
 from agent.vectors import ensure_vectors
 from store.errors import MemlaneError
 from store.forgetting import softly_forgotten

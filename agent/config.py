@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
-from agent.addresses import looks_like_address, parse_address
+from agent.server_address import looks_like_address, parse_address
 from store.errors import HomeUnavailable, InvalidInput
 
 Origin = Literal["command line", "environment", "file", "default"]

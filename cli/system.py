@@ -99,9 +99,9 @@ def models_use(
     on this machine, such as http://127.0.0.1:8080/v1, takes the place of the language model.
     """
     run: Run = context.obj
-    from agent.addresses import looks_like_address
     from agent.config import set_in_file
     from agent.models import ModelRegistry
+    from agent.server_address import looks_like_address
 
     if looks_like_address(model):
         kind, value = "llm", model
