@@ -15,7 +15,7 @@ from datetime import datetime
 from agent.asof import About, Asked
 from agent.contradictions import contradictions
 from agent.grounding import evidence, invented, supported
-from agent.injection import as_data, attacks, steers
+from agent.language.injection import as_data, attacks, steers
 from agent.ports import ChatTurn, LanguageModel
 from agent.results import Mark, Standing, phrase
 from policies.selection import Choice

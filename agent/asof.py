@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from agent.dates import TimeSpan, find_times
-from agent.dates.values import unit_start
+from agent.language.dates import TimeSpan, find_times
+from agent.language.dates.values import unit_start
 from agent.periods import Period
 
 

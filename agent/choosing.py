@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.injection import as_data
+from agent.language.injection import as_data
 from agent.learning.utilities import sampled
 from agent.learning.weights import weights_of
 from agent.ports import (

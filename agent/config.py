@@ -132,7 +132,7 @@ class Config:
     model_timeout: int
     reward_cache_mb: int
     keep_secrets: bool
-    """Whether secrets are stored as they stand (``agent.redaction``)."""
+    """Whether secrets are stored as they stand (``agent.language.redaction``)."""
     ignore: tuple[str, ...]
     """Patterns of files that are never ingested (``agent.ignoring``)."""
     persona_share: int

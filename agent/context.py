@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from agent.answering import UNKNOWN
-from agent.mentions import Kind, Mention, listed, mentions
+from agent.language.mentions import Kind, Mention, listed, mentions
 from agent.results import Exchange
 from store.erasing import BLANK, GONE
 from store.errors import UnknownId

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.date_literals import values_of
 from agent.entities.names import ONE_HOLDER, may_be_one, role_name
+from agent.language.date_literals import values_of
+from agent.language.relation_names import is_single
 from agent.results import Doubt
-from agent.triples.relations import is_single
 from policies.selection import Choice, Selection
 from store.records import entity_key
 from store.types import Memory, Trust

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.dates import resolve_text
 from agent.extraction.validity import held
+from agent.language.dates import resolve_text
 from agent.ports import LanguageModel
 from agent.provenance import SourceMap
 from agent.ratings.relations import relations_of

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from agent.asof import About, Asked
-from agent.dates import find_times
+from agent.language.dates import find_times
 from agent.periods import Key, Period, Telling, Timeline, present
 from agent.results import Standing
 from store.records import entity_key

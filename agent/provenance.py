@@ -12,8 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from agent.extraction.mail import NAMES
-from agent.extraction.sentences import content, numbers, sentences
+from agent.language.email_headers import NAMES
+from agent.language.sentences import content, numbers, sentences
 from store.traces import occurrences
 from store.types import Source, SourceKind, Span, Trust, trust_of_kind
 

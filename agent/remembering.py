@@ -25,12 +25,12 @@ from agent.entities.wording import in_names_of, meanings, mixed_up, other_slots
 from agent.extraction import extract
 from agent.extraction.standing import facts
 from agent.forgetting import Home, Models
-from agent.messages import checked_message
+from agent.language.redaction import redact, what_is_gone
+from agent.language.validation import checked_message
 from agent.pending import decision_on, open_in, suggested_in
 from agent.ports import Embedder, NameEncoder, Vectors
 from agent.ratings.reading import split_ratings
 from agent.ratings.storing import plan_ratings, with_ratings
-from agent.redaction import redact, what_is_gone
 from agent.results import Remembered
 from agent.trusting import within_trust
 from agent.vectors import ensure_vectors
@@ -73,7 +73,8 @@ def keep(
 ) -> Source:
     """Store a text that is to be remembered as it stands; ``remember_as_said`` does the rest.
 
-    Its secrets are taken out before (``agent.redaction``), unless the person wants them kept.
+    Its secrets are taken out before (``agent.language.redaction``), unless the person wants them
+    kept.
 
     :raises InvalidInput: if it is empty, too long, or expires before it was said.
     """

@@ -9,13 +9,13 @@ from datetime import datetime
 import numpy as np
 
 from agent.asof import About, Asked, anchored, read_question
-from agent.dates import find_times
 from agent.entities.asking import choose, with_former_links, wordings
 from agent.entities.events import event_of
 from agent.entities.identity import Identities
 from agent.entities.wording import also_said, also_said_then
 from agent.grounding import STOP, names, terms
 from agent.held_then import asks_of_days, eligible, falls_in
+from agent.language.dates import find_times
 from agent.periods import Telling, Tellings, Timeline
 from agent.ports import Embedder, Vectors
 from agent.results import Inference, Mark

@@ -24,6 +24,7 @@ from agent.contradictions import doubted
 from agent.forgetting import open_graph
 from agent.forms.fields import FormField
 from agent.ignoring import FoundFile
+from agent.language.validation import checked_message
 from agent.loading import (
     LocalEmbedder,
     LocalLanguageModel,
@@ -31,7 +32,6 @@ from agent.loading import (
     LocalRewardModel,
     Progress,
 )
-from agent.messages import checked_message
 from agent.personas.sharing import with_persona
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, RewardModel, TextReader

@@ -1,10 +1,10 @@
 """Which place of the graph a question asks for: 'Which company do I work for?' is (me, works_at).
 
 Similarity alone misses a fact told in other words ('I start at Luma on Tuesday'). The names of
-relations and their synonyms (``agent.triples.relations``) find it exactly. Only relations of one
-value at a time are looked up so: of what one likes there may be hundreds. Whether one has several
-doctors or cars no noun says, so those are looked up where just one memory, of those that held at
-the time, gives a value. Pure functions.
+relations and their synonyms (``agent.language.relation_names``) find it exactly. Only relations of
+one value at a time are looked up so: of what one likes there may be hundreds. Whether one has
+several doctors or cars no noun says, so those are looked up where just one memory, of those that
+held at the time, gives a value. Pure functions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.triples.relations import LASTING, attribute_name, lemma, relation_name
+from agent.language.relation_names import LASTING, attribute_name, lemma, relation_name
 from store.types import Memory
 
 LONGEST = 3

@@ -8,7 +8,7 @@ costs no model to try, so it is tried on less than the usual chance (``LEAST``).
 from __future__ import annotations
 
 from agent.extraction.guards import clean_sentence, is_clean
-from agent.extraction.sentences import declarative, sentences
+from agent.language.sentences import declarative, sentences
 from agent.triples.shapes import shape_triples
 
 CHANCE = 0.25

@@ -9,7 +9,7 @@ from agent.contradictions import contradictions
 from agent.editing import EditPlan
 from agent.editing.questions import Question
 from agent.editing.roles import same_holder
-from agent.injection import steers
+from agent.language.injection import steers
 from store.journal import Edit, Expire, Insert, Replace
 from store.partitions import Match
 from store.types import Draft, Memory, Trust, lowest, may_replace

@@ -1,4 +1,4 @@
-"""How many English time expressions agent.dates resolves exactly.
+"""How many English time expressions agent.language.dates resolves exactly.
 
 Data: ``datetime_recognizers/English`` (Microsoft Recognizers-Text specs, MIT). A gold expression
 counts as right when a found span overlaps it, has its type, and the reading that memlane would
@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agent.dates import TimeSpan, find_times
+from agent.language.dates import TimeSpan, find_times
 from benchmarks.common import parser, progress, write_results
 
 MEMORY_TYPES = ("date", "datetime", "daterange", "datetimerange", "duration")

@@ -33,9 +33,9 @@ from pathlib import Path
 import numpy as np
 
 from agent.config import load_config
-from agent.dates import resolve_text
 from agent.editing.compare import negated
 from agent.forms.fields import FormField
+from agent.language.dates import resolve_text
 from agent.ports import Vectors
 from agent.remembering import store_drafts
 from agent.results import Mark

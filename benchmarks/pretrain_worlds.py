@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from agent.dates import resolve_text
+from agent.language.dates import resolve_text
 from benchmarks.lives_train import BANK
 from benchmarks.lives_world import Life, Told, write_life
 from benchmarks.pretrain_bundles import write_bundles

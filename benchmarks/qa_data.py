@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agent.dates import resolve_text
+from agent.language.dates import resolve_text
 from agent.ports import Vectors
 from benchmarks.lives_bank import Bank
 from benchmarks.lives_test import BANK as TEST

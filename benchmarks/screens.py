@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.extraction.sentences import content
+from agent.language.sentences import content
 from agent.ports import TextLine
 from agent.sources.layout import rows
 from agent.sources.screenshots import written

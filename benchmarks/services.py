@@ -27,9 +27,9 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.config import load_config
-from agent.dates import resolve_text
 from agent.entities.identity import Identities
 from agent.errors import NotRemembered
+from agent.language.dates import resolve_text
 from agent.ports import ChatTurn, Vectors
 from agent.remembering import store_drafts
 from agent.services.places import event_place, places_in

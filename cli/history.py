@@ -51,8 +51,8 @@ def history(
       memlane memories history --runs
     """
     run: Run = context.obj
-    from agent.dates import parse_when
     from agent.histories import lives
+    from agent.language.dates import parse_when
 
     now = run.config.now()
     with run.graph() as graph:

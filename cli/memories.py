@@ -117,7 +117,7 @@ def _apply_draft(
     expires: str | None,
     place: str | None,
 ) -> None:
-    from agent.dates import parse_when
+    from agent.language.dates import parse_when
     from agent.remembering import edit_by_hand
 
     now = run.config.now()

@@ -46,7 +46,7 @@ class Run:
 
         if self.now is None:
             return load_config(self.options)
-        from agent.dates import parse_when
+        from agent.language.dates import parse_when
 
         present = datetime.now().astimezone().replace(microsecond=0)
         return load_config(self.options, now=parse_when(self.now, present))

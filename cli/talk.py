@@ -87,7 +87,7 @@ def remember(
     run: Run = context.obj
     said = until = None
     if at or expires:
-        from agent.dates import parse_when
+        from agent.language.dates import parse_when
 
         now = run.config.now()
         said = parse_when(at, now) if at else None

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from agent.context import YESTERDAY, in_context, recent
-from agent.mentions import Kind, listed, mentions
+from agent.language.mentions import Kind, listed, mentions
 from agent.results import Exchange
 from agent.session import Session
 from store.types import Status

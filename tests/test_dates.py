@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.dates import TimeSpan, find_times, parse_when, resolve_text, validity
-from agent.dates.reading import _grammar
-from agent.dates.tokens import tokens
+from agent.language.dates import TimeSpan, find_times, parse_when, resolve_text, validity
+from agent.language.dates.parser import _grammar
+from agent.language.dates.tokenizer import tokens
 from store.errors import InvalidInput
 
 # A Saturday.

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.dates import resolve_text
 from agent.editing.expiry import replaces_nothing
 from agent.extraction.validity import held
+from agent.language.dates import resolve_text
 from agent.session import Session
 from agent.triples import triples_for
 from store.types import Draft, Status

@@ -17,9 +17,9 @@ from agent.extraction import (
     parse_reply,
 )
 from agent.extraction.guards import clean_sentence, guard, is_clean
-from agent.extraction.mail import without_headers
-from agent.extraction.pronouns import resolve, split_facts
-from agent.extraction.sentences import (
+from agent.language.coreference import resolve, split_facts
+from agent.language.email_headers import without_headers
+from agent.language.sentences import (
     CHUNK_CHARACTERS,
     Chunk,
     chunks,

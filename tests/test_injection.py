@@ -13,7 +13,7 @@ import pytest
 
 from agent.answering import NO_ORDERS, UNKNOWN, answer, build_turns
 from agent.config import load_config
-from agent.injection import as_data, attacks, steers
+from agent.language.injection import as_data, attacks, steers
 from agent.ports import ChatTurn
 from agent.session import Session
 from policies.selection import Choice

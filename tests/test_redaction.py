@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.redaction import redact, what_is_gone
+from agent.language.redaction import redact, what_is_gone
 from tests.redaction_cases import HARMLESS, SECRETS
 
 

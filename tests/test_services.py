@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from icalendar import Calendar
 
-from agent.dates import resolve_text
 from agent.entities.identity import Identities
 from agent.extraction.validity import held
+from agent.language.dates import resolve_text
 from agent.services.ics import calendar_of
 from agent.services.occasions import Kind, Occasion, occasion
 from agent.services.reminders import coming, reminders

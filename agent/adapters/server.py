@@ -20,7 +20,7 @@ import httpx2 as httpx
 
 from agent.config import DEFAULT_LLM
 from agent.errors import PromptTooLong, ServerUnavailable
-from agent.injection import inert
+from agent.language.injection import inert
 from agent.ports import ChatTurn
 
 CONNECT_SECONDS = 5.0

@@ -41,7 +41,7 @@ from agent.editing.questions import Question
 from agent.editing.roles import further_name
 from agent.editing.succession import Succession, in_slot_of
 from agent.editing.swapping import in_its_place
-from agent.triples.tidying import without_lead
+from agent.language.time_phrases import without_lead
 from store.journal import Edit, Expire, Insert, Replace
 from store.partitions import Match
 from store.types import Draft, Memory, Subclass, may_replace

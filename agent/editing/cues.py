@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from agent.extraction.sentences import stem, words
+from agent.language.sentences import stem, words
 from store.types import Triple
 
 _DENIAL = re.compile(

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from agent.date_literals import values_of
 from agent.editing.compare import named_apart, values
 from agent.editing.cues import averse, common, counts, coverage, folded, is_request, value_and_slot
 from agent.editing.pairs import Judgement, Verdict
-from agent.triples.kinds import PERSON
+from agent.language.date_literals import values_of
+from agent.language.pattern_kinds import PERSON
 from store.partitions import Match
 from store.types import Draft
 

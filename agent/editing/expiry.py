@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from agent.editing.compare import slot
 from agent.extraction.validity import is_over
-from agent.triples.relations import LASTING
+from agent.language.relation_names import LASTING
 from store.partitions import Match
 from store.records import entity_key
 from store.types import Draft, may_replace

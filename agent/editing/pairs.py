@@ -30,8 +30,8 @@ from agent.editing.cues import (
     yes_or_no,
 )
 from agent.editing.relations import MANY_VALUED
+from agent.language.relation_names import is_single
 from agent.ports import Vectors
-from agent.triples.relations import is_single
 from store.types import Memory, Triple
 
 WEIGHTS = Path(__file__).parent.parent / "data" / "editing.npz"

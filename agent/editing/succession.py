@@ -22,14 +22,14 @@ from typing import Self
 
 import numpy as np
 
-from agent.date_literals import values_of
 from agent.editing.changing import is_one_of_several, tells_change
 from agent.editing.compare import named_apart, negated
 from agent.editing.cues import folded, value_and_slot
+from agent.language.date_literals import values_of
+from agent.language.pattern_kinds import PERSON
+from agent.language.relation_names import is_named, is_single
+from agent.language.time_phrases import without_lead
 from agent.ports import Vectors
-from agent.triples.kinds import PERSON
-from agent.triples.relations import is_named, is_single
-from agent.triples.tidying import without_lead
 from store.partitions import Match
 from store.records import entity_key
 from store.types import Draft, Triple

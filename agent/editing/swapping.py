@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.triples.relations import SWITCHED_FROM, SWITCHED_TO
+from agent.language.relation_names import SWITCHED_FROM, SWITCHED_TO
 from store.partitions import Match
 from store.records import entity_key
 from store.types import Draft, Triple

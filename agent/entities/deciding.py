@@ -17,7 +17,7 @@ from datetime import datetime
 
 from agent.entities.identity import Identities
 from agent.entities.names import LONGEST, ME_KEY, key_of, phrase_of
-from agent.triples.relations import DIFFERENT_FROM, SAME_AS
+from agent.language.relation_names import DIFFERENT_FROM, SAME_AS
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Amend, Edit, Entry, Insert, Replace

@@ -24,7 +24,7 @@ from agent.entities.names import (
     phrase_of,
 )
 from agent.entities.statements import Says, Statement, is_identity, statements
-from agent.triples.kinds import PERSON
+from agent.language.pattern_kinds import PERSON
 from store.graph import MemoryGraph
 from store.types import Memory
 

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent.triples.kinds import PERSON
-from agent.triples.relations import attribute_name
+from agent.language.pattern_kinds import PERSON
+from agent.language.relation_names import attribute_name
 from store.records import entity_key
 
 ME_KEY = "me"

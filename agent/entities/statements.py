@@ -26,7 +26,7 @@ from agent.entities.names import (
     phrase_of,
     role_name,
 )
-from agent.triples.relations import DIFFERENT_FROM, SAME_AS
+from agent.language.relation_names import DIFFERENT_FROM, SAME_AS
 from store.types import Memory, Status, Triple, Trust
 
 _FIRST = frozenset({"first_name", "given_name"})

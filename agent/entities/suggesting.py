@@ -28,7 +28,7 @@ from agent.entities.names import (
     share_a_part,
 )
 from agent.entities.statements import is_identity
-from agent.triples.relations import SAME_AS
+from agent.language.relation_names import SAME_AS
 from store.records import row_id
 from store.types import Memory
 

@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from agent.extraction.guards import clean_sentence, guard, has_verb, is_clean, tied
-from agent.extraction.mail import without_headers
 from agent.extraction.outlines import read_outline
 from agent.extraction.passes import read_pass
-from agent.extraction.pronouns import split_facts
 from agent.extraction.screens import read_screen
-from agent.extraction.sentences import Chunk, chunks, declarative, is_chinese, sentences
+from agent.language.coreference import split_facts
+from agent.language.email_headers import without_headers
+from agent.language.sentences import Chunk, chunks, declarative, is_chinese, sentences
 from agent.ports import ChatTurn, LanguageModel
 from store.errors import MemlaneError
 from store.types import SourceKind

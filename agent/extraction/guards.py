@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.extraction.pronouns import NAME, clauses, resolve, split_facts
-from agent.extraction.sentences import (
+from agent.language.coreference import NAME, clauses, resolve, split_facts
+from agent.language.relation_names import IRREGULAR_PASTS
+from agent.language.sentences import (
     content,
     declarative,
     is_chinese,
@@ -23,7 +24,6 @@ from agent.extraction.sentences import (
     strip_wrapper,
     words,
 )
-from agent.triples.relations import IRREGULAR_PASTS
 
 SUPPORT = 0.6
 """Least share of a line's content words that source and known people must hold."""

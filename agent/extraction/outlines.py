@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agent.extraction.guards import has_verb, is_clean
-from agent.extraction.sentences import content, is_instruction, is_question, strip_wrapper
+from agent.language.sentences import content, is_instruction, is_question, strip_wrapper
 from agent.sources.links import plain_links
 
 BARE = 3

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from agent.extraction.sentences import is_noise
+from agent.language.sentences import is_noise
 
 MOST_LINES = 8
 """Lines of a card; a longer text is a letter about one."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent.extraction.screen_labels import CITIES, GENERIC, SLOT, TEMPLATES
-from agent.extraction.sentences import is_noise
+from agent.language.sentences import is_noise
 
 
 @dataclass(frozen=True, slots=True)

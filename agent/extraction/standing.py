@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from agent.extraction.guards import is_clean
-from agent.extraction.sentences import sentences
+from agent.language.sentences import sentences
 
 _LEANS = re.compile(
     r"(?:and|but|so|or|yet|because|since|then|also|too|otherwise|therefore|however|still|instead"

@@ -1,9 +1,10 @@
 """When a memory begins and ends beyond what its words say of validity. Pure functions over text.
 
-``agent.dates.validity`` reads words of validity (a voucher, 'until Friday', 'since March'). Three
-things follow without them: an arrangement ends with its day, a state that is told as begun begins
-with its date ('I moved to Bedok in March'), and one told in the past is over ('I worked at Acme in
-2019'). Nothing is lost: what is over stays in history, and questions about the past find it.
+``agent.language.dates.validity`` reads words of validity (a voucher, 'until Friday', 'since
+March'). Three things follow without them: an arrangement ends with its day, a state that is told as
+begun begins with its date ('I moved to Bedok in March'), and one told in the past is over ('I
+worked at Acme in 2019'). Nothing is lost: what is over stays in history, and questions about the
+past find it.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from agent.date_literals import values_of
-from agent.dates import TimeSpan, validity
-from agent.triples.relations import LASTING
+from agent.language.date_literals import values_of
+from agent.language.dates import TimeSpan, validity
+from agent.language.relation_names import LASTING
 from store.types import Triple
 
 _ARRANGEMENT = "event.arrangement"

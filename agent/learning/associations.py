@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from agent.injection import steers
+from agent.language.injection import steers
 from store.types import Memory
 from store.view import GraphView
 

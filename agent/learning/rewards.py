@@ -25,7 +25,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from agent.answering import answer, build_turns
-from agent.injection import steers
+from agent.language.injection import steers
 from agent.learning.agreement import token_f1
 from agent.ports import ChatTurn, LanguageModel, RewardModel
 from agent.reward_cache import RewardCache, key

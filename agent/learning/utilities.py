@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agent.injection import as_data
+from agent.language.injection import as_data
 from agent.ports import RewardModel
 from policies.rums import Asking, Texts
 

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from agent.injection import as_data, steers
+from agent.language.injection import as_data, steers
 from agent.results import Mark
 from store.types import Memory
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from agent.config import Config
 from agent.drafting import make_drafts
-from agent.injection import as_data, steers
-from agent.messages import checked_message
+from agent.language.injection import as_data, steers
+from agent.language.validation import checked_message
 from agent.remembering import store_drafts, without_secrets
 from agent.resident.client import Client, connect
 from agent.results import Remembered, Reply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.forgetting import Home
-from agent.messages import checked_message
+from agent.language.validation import checked_message
 from agent.remembering import without_secrets
 from store.journal import checked_text
 from store.personas import Line

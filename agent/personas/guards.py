@@ -14,7 +14,7 @@ import numpy as np
 
 from agent.editing.cues import averse, counts
 from agent.grounding import invented, terms
-from agent.injection import steers
+from agent.language.injection import steers
 from agent.ports import Vectors
 from store.types import Memory
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.forgetting import Home
-from agent.injection import as_data, steers
-from agent.messages import checked_message
+from agent.language.injection import as_data, steers
+from agent.language.validation import checked_message
 from agent.personas.joining import Profile, composed, nearest, profiles, put_to, still_agree
 from agent.personas.sharing import usable
 from agent.ports import Vectors

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.injection import as_data
+from agent.language.injection import as_data
 from agent.ports import ChatTurn, LanguageModel
 
 MAX_TOKENS = 40

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from agent.triples.relations import SAME_AS
+from agent.language.relation_names import SAME_AS
 from store.errors import InvalidInput
 from store.records import entity_key
 from store.types import Draft, Memory, Triple

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from agent.forgetting import Home
-from agent.injection import as_data, steers
+from agent.language.injection import as_data, steers
 from agent.ports import ChatTurn
 from agent.ratings.foretelling import choices, in_order, predict
 from agent.ratings.items import KINDS, Item, Rated, clean_name, same_item

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 
 from agent.config import Config
 from agent.forgetting import open_graph
-from agent.injection import as_data, steers
+from agent.language.injection import as_data, steers
 from agent.services.occasions import Kind
 from agent.services.reminders import Reminder, coming
 from store.errors import MemlaneError

@@ -1,7 +1,7 @@
 """What one memory gives occasion for: an event, a birthday, an anniversary, an end, a habit.
 
-Read off the sentence by ``agent.dates``; when and what stand in the memory, and a memory that names
-no day gives no occasion. Pure. Times are on the wall clock of the person.
+Read off the sentence by ``agent.language.dates``; when and what stand in the memory, and a memory
+that names no day gives no occasion. Pure. Times are on the wall clock of the person.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
-from agent.dates import TimeSpan, find_times, validity
-from agent.dates.reading import Tenses
 from agent.editing.compare import negated
+from agent.language.dates import TimeSpan, find_times, validity
+from agent.language.dates.parser import Tenses
 from agent.services.repeating import clock_of, next_time, next_year_day, rule_of
 from store.types import Memory
 

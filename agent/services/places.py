@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agent.dates import find_times
 from agent.editing.compare import negated
+from agent.language.dates import find_times
+from agent.language.time_phrases import without_end, without_times
 from agent.triples.shapes import thing
-from agent.triples.tidying import without_end, without_times
 from store.types import Memory
 
 _HOUSE = (

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.errors import UnreadableSource
-from agent.redaction import redact
+from agent.language.redaction import redact
 from agent.transfer.conversations import read_turns, store_turns
 from agent.transfer.mcp_memory import Place, import_mcp
 from agent.transfer.merging import Merge

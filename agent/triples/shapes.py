@@ -12,15 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from agent.language.pattern_kinds import NAME, PERSON, compiled
+from agent.language.relation_names import SWITCHED_FROM, SWITCHED_TO, attribute_name, relation_name
+from agent.language.time_phrases import without_times
 from agent.triples.joining import JOINS_AS, JOINS_FIRM, JOINS_NAME
-from agent.triples.kinds import NAME, PERSON, compiled
-from agent.triples.relations import (
-    SWITCHED_FROM,
-    SWITCHED_TO,
-    attribute_name,
-    relation_name,
-)
-from agent.triples.tidying import without_times
 from store.types import Triple
 
 ME = "me"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from agent.frontmatter import Block, Plain, difference, read_blocks, written
-from agent.messages import checked_message
+from agent.language.validation import checked_message
 from agent.remembering import edit_by_hand, without_secrets
 from agent.results import Remembered
 from agent.session import Session

@@ -1,6 +1,7 @@
 """E-mail headers in a text: who wrote to whom and when is no memory of the person.
 
-The raw source keeps them, and ``provenance`` reads them there to tell whose words follow.
+The raw source keeps them, and ``extraction.source_spans`` reads them there to tell whose words
+follow.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agent.triples.relations import IRREGULAR_PASTS
+from agent.language.relation_names import IRREGULAR_PASTS
 
 PERSON = (
     r"(?:(?:ex-|step-?|half-|god|grand|great-grand)?(?:wife|husband|partner|spouse|girlfriend"

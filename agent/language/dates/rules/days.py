@@ -1,7 +1,7 @@
 """Rules for single days: dates, weekdays, holidays, today and tomorrow.
 
 A date without a year has two readings, the last before today and the first from today on;
-``agent.dates.reading`` picks by the tense around it.
+``agent.language.dates.parser`` picks by the tense around it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.dates.grammar import Found, Table
-from agent.dates.rules import spell, steps_of, year_of, year_slot
-from agent.dates.values import (
+from agent.language.dates.grammar import Found, Table
+from agent.language.dates.rules.common import spell, steps_of, year_of, year_slot
+from agent.language.dates.values import (
     DAY,
     Reading,
     When,

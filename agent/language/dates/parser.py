@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from functools import cache, lru_cache
 
-from agent.dates.grammar import Grammar
-from agent.dates.habits import is_weekly
-from agent.dates.rules_clock import CLOCK_TABLE
-from agent.dates.rules_days import DAY_TABLE
-from agent.dates.rules_holidays import HOLIDAY_TABLE
-from agent.dates.rules_joined import JOINED_TABLE, REPEATED_TABLE
-from agent.dates.rules_numbers import NUMBER_TABLE
-from agent.dates.rules_periods import PERIOD_TABLE
-from agent.dates.rules_pieces import PIECE_TABLE
-from agent.dates.rules_ranges import RANGE_TABLE
-from agent.dates.values import Reading, When
+from agent.language.dates.grammar import Grammar
+from agent.language.dates.recurrence import is_weekly
+from agent.language.dates.rules.clock import CLOCK_TABLE
+from agent.language.dates.rules.days import DAY_TABLE
+from agent.language.dates.rules.holidays import HOLIDAY_TABLE
+from agent.language.dates.rules.joined import JOINED_TABLE, REPEATED_TABLE
+from agent.language.dates.rules.numbers import NUMBER_TABLE
+from agent.language.dates.rules.periods import PERIOD_TABLE
+from agent.language.dates.rules.pieces import PIECE_TABLE
+from agent.language.dates.rules.ranges import RANGE_TABLE
+from agent.language.dates.values import Reading, When
 
 
 @dataclass(frozen=True, slots=True)

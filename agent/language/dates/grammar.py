@@ -2,10 +2,10 @@
 
 A rule is one line over token categories, such as ``"d:DAY of? m:MONTH ,? y:YEAR?"``:
 
-- ``NAMES`` are categories of ``agent.dates.words`` or of what an earlier rule made; lower-case
-  words and signs stand for themselves; ``|``, ``?`` and parentheses mean what they mean in any
-  regular expression; ``!NAME`` looks ahead: that may not follow; ``!<NAME`` and ``@NAME`` look
-  behind: that may not, or must, stand before;
+- ``NAMES`` are categories of ``agent.language.dates.lexicon`` or of what an earlier rule made;
+  lower-case words and signs stand for themselves; ``|``, ``?`` and parentheses mean what they mean
+  in any regular expression; ``!NAME`` looks ahead: that may not follow; ``!<NAME`` and ``@NAME``
+  look behind: that may not, or must, stand before;
 - ``d:`` gives the token a name, under which the rule's function finds it; a named part may be one
   of several words or categories, ``s:next/last``.
 
@@ -22,9 +22,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.dates.tokens import tokens
-from agent.dates.values import When
-from agent.dates.words import OTHER_SIGN, OTHER_WORD, Token, is_anchor, number_kinds, signatures
+from agent.language.dates.lexicon import (
+    OTHER_SIGN,
+    OTHER_WORD,
+    Token,
+    is_anchor,
+    number_kinds,
+    signatures,
+)
+from agent.language.dates.tokenizer import tokens
+from agent.language.dates.values import When
 
 
 @dataclass(frozen=True, slots=True)

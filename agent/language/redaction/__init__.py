@@ -14,10 +14,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from agent.redaction.codes import one_time, security_codes
-from agent.redaction.keys import blocks, seeds, tokens
-from agent.redaction.numbers import cards, ibans
-from agent.redaction.passwords import passwords, pins
+from agent.language.redaction.api_keys import blocks, seeds, tokens
+from agent.language.redaction.card_numbers import cards, ibans
+from agent.language.redaction.one_time_codes import one_time, security_codes
+from agent.language.redaction.passwords import passwords, pins
 from store.types import Span
 
 

@@ -7,9 +7,10 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.dates.grammar import Found, Table
-from agent.dates.rules import a_period, spell, steps_of, year_of, year_slot
-from agent.dates.values import (
+from agent.language.dates.grammar import Found, Table
+from agent.language.dates.lexicon import UNIT_OF, full_year
+from agent.language.dates.rules.common import a_period, spell, steps_of, year_of, year_slot
+from agent.language.dates.values import (
     DAY,
     SEASONS,
     Reading,
@@ -22,7 +23,6 @@ from agent.dates.values import (
     unit_span,
     unit_start,
 )
-from agent.dates.words import UNIT_OF, full_year
 
 PERIOD_TABLE = Table()
 rule = PERIOD_TABLE.rule

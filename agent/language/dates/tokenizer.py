@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from agent.dates.words import (
+from agent.language.dates.lexicon import (
     LEXICON,
     OTHER_SIGN,
     OTHER_WORD,

@@ -5,16 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from agent.dates.grammar import Found, Table
-from agent.dates.values import (
-    DAY,
-    Reading,
-    When,
-    clock,
-    midnight,
-    part_of_day,
-    tighten,
-)
+from agent.language.dates.grammar import Found, Table
+from agent.language.dates.values import DAY, Reading, When, clock, midnight, part_of_day, tighten
 
 CLOCK_TABLE = Table()
 rule = CLOCK_TABLE.rule

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.dates.grammar import Found, Table
-from agent.dates.rules_clock import hours, stretch
-from agent.dates.values import (
+from agent.language.dates.grammar import Found, Table
+from agent.language.dates.rules.clock import hours, stretch
+from agent.language.dates.values import (
     Core,
     Reading,
     When,

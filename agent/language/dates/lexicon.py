@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from agent.dates.values import HOLIDAYS
+from agent.language.dates.values import HOLIDAYS
 
 MONTH_NAMES = (
     "January February March April May June July August September October November December"

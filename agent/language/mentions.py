@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from agent.extraction.pronouns import KIN
+from agent.language.coreference import KIN
 
 
 class Kind(StrEnum):

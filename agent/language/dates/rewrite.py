@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from agent.dates.reading import Expression, expressions
-from agent.dates.values import Reading, When, midnight
-from agent.dates.words import MONTH_NAMES
+from agent.language.dates.lexicon import MONTH_NAMES
+from agent.language.dates.parser import Expression, expressions
+from agent.language.dates.values import Reading, When, midnight
 
 QUOTED = re.compile(
     r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|`[^`\n]{1,400}`|(?<!\w)'[^'\n]{1,400}'(?!\w)"
@@ -49,7 +49,7 @@ _PASSES = 5
 
 
 def rewrite(text: str, now: datetime) -> str:
-    """See ``agent.dates.resolve_text``; repeated until nothing changes, so idempotent."""
+    """See ``agent.language.dates.resolve_text``; repeated until nothing changes, so idempotent."""
     written = text
     for _ in range(_PASSES):
         changed = _rewrite_once(written, now)

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from agent.dates.grammar import Found, Table
-from agent.dates.rules import a_period, spell
-from agent.dates.values import (
+from agent.language.dates.grammar import Found, Table
+from agent.language.dates.lexicon import UNIT_OF
+from agent.language.dates.rules.common import a_period, spell
+from agent.language.dates.values import (
     DAY,
     SECONDS,
     Reading,
@@ -21,7 +22,6 @@ from agent.dates.values import (
     unit_span,
     unit_start,
 )
-from agent.dates.words import UNIT_OF
 
 PIECE_TABLE = Table()
 rule = PIECE_TABLE.rule

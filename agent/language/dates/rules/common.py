@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agent.dates.grammar import Found
-from agent.dates.values import Reading, When, YearSlot
-from agent.dates.words import full_year
+from agent.language.dates.grammar import Found
+from agent.language.dates.lexicon import full_year
+from agent.language.dates.values import Reading, When, YearSlot
 
 NEXT = "next/following/coming/upcoming"
 LAST = "last/previous/past/prior/preceding"

@@ -1,10 +1,10 @@
-"""Rules for holidays by name; the days themselves are computed in ``agent.dates.values``."""
+"""Rules for holidays by name; the days themselves are computed in ``dates.values``."""
 
 from __future__ import annotations
 
-from agent.dates.grammar import Found, Table
-from agent.dates.rules import spell, steps_of, year_of
-from agent.dates.values import HOLIDAYS, When, a_day, day, past_and_future
+from agent.language.dates.grammar import Found, Table
+from agent.language.dates.rules.common import spell, steps_of, year_of
+from agent.language.dates.values import HOLIDAYS, When, a_day, day, past_and_future
 
 HOLIDAY_TABLE = Table()
 rule = HOLIDAY_TABLE.rule

@@ -1,8 +1,8 @@
 """What a time expression means, and the calendar arithmetic behind it.
 
-Everything here is on the local wall clock of the message: datetimes are naive, and ``agent.dates``
-gives them the message's time zone at the end. Spans are half open: ``end`` is the first moment
-after. A week begins on Monday.
+Everything here is on the local wall clock of the message: datetimes are naive, and
+``agent.language.dates`` gives them the message's time zone at the end. Spans are half open: ``end``
+is the first moment after. A week begins on Monday.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.dates.grammar import Found, Table
-from agent.dates.rules_clock import hours, in_part, stretch
-from agent.dates.values import (
+from agent.language.dates.grammar import Found, Table
+from agent.language.dates.rules.clock import hours, in_part, stretch
+from agent.language.dates.values import (
     DAY,
     Reading,
     When,

@@ -1,4 +1,4 @@
-"""Dates and hours as a text writes them; what they mean is for ``agent.dates``."""
+"""Dates and hours as a text writes them; what they mean is for ``agent.language.dates``."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 This module owns memlane's answer to "when?". It is deterministic, knows no model and no network,
 and keeps three invariants: a span lies inside the text, ``resolve_text`` is idempotent, and no text
-can make it raise. The grammar lies in ``agent.dates.grammar`` and the three tables of rules; what
-each choice means for memories is in docs/decisions/0004-dates.md.
+can make it raise. The grammar lies in ``agent.language.dates.grammar`` and the three tables of
+rules; what each choice means for memories is in docs/decisions/0004-dates.md.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from agent.dates.reading import Expression, Tenses, expressions
-from agent.dates.text import QUOTED, rewrite
-from agent.dates.values import Bound, Kind
+from agent.language.dates.parser import Expression, Tenses, expressions
+from agent.language.dates.rewrite import QUOTED, rewrite
+from agent.language.dates.values import Bound, Kind
 from store.errors import InvalidInput
 
 

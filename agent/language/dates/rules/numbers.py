@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dateutil.relativedelta import relativedelta
 
-from agent.dates.grammar import Found, Table
-from agent.dates.values import (
-    SECONDS,
-    When,
-    length,
-)
-from agent.dates.words import UNIT_OF
+from agent.language.dates.grammar import Found, Table
+from agent.language.dates.lexicon import UNIT_OF
+from agent.language.dates.values import SECONDS, When, length
 
 NUMBER_TABLE = Table()
 rule = NUMBER_TABLE.rule
