@@ -11,16 +11,16 @@ from typing import Any
 
 from agent.config import Config
 from agent.forgetting import open_graph
-from agent.loading import (
+from agent.models.lazy import (
     LocalEmbedder,
     LocalLanguageModel,
     LocalRewardModel,
     Progress,
     open_cache,
 )
-from agent.models import ModelRegistry
+from agent.models.registry import ModelRegistry
+from agent.models.reward_cache import MEGABYTE
 from agent.ports import ChatTurn
-from agent.reward_cache import MEGABYTE
 from agent.server_address import is_loopback, parse_address
 from agent.vectors import ensure_vectors
 from store.errors import MemlaneError

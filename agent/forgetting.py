@@ -9,8 +9,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from agent import reward_cache
 from agent.config import Config
+from agent.models import reward_cache
 from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
 from store.errors import StoreError
 from store.forgetting import due

@@ -1,7 +1,7 @@
 """What the agent asks of models, as narrow protocols.
 
-Adapters in ``agent.adapters`` fulfil them with real models; tests script them where behaviour
-does not depend on a model. Nothing else in memlane imports a model package.
+Adapters in ``agent.models.adapters`` fulfil them with real models; tests script them where
+behaviour does not depend on a model. Nothing else in memlane imports a model package.
 """
 
 from __future__ import annotations

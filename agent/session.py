@@ -25,7 +25,7 @@ from agent.forgetting import open_graph
 from agent.forms.fields import FormField
 from agent.ignoring import FoundFile
 from agent.language.validation import checked_message
-from agent.loading import (
+from agent.models.lazy import (
     LocalEmbedder,
     LocalLanguageModel,
     LocalReader,

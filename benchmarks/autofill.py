@@ -30,7 +30,7 @@ from agent.forms import (
 )
 from agent.forms.fields import FormField, Option
 from agent.forms.matching import match_fields
-from agent.loading import LocalEmbedder
+from agent.models.lazy import LocalEmbedder
 from agent.ports import Embedder
 from agent.results import FilledField
 from agent.session import open_session

@@ -23,10 +23,10 @@ from typing import Any
 
 import llama_cpp
 
-from agent.adapters.llama import LlamaModel
 from agent.answering import MAX_ANSWER_TOKENS
 from agent.config import Config, load_config
-from agent.models import ModelRegistry
+from agent.models.adapters.llama import LlamaModel
+from agent.models.registry import ModelRegistry
 from agent.ports import ChatTurn
 from agent.session import Session, open_session
 from benchmarks.common import parser, progress, write_results

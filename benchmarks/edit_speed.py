@@ -33,7 +33,7 @@ from agent import remembering
 from agent.config import load_config
 from agent.drafting import make_drafts
 from agent.editing.nearby import CANDIDATES
-from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader
+from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
 from agent.remembering import plan_against, store_drafts

@@ -33,7 +33,7 @@ from agent.drafting import make_drafts
 from agent.editing import EditPlan
 from agent.editing.nearby import Nearby
 from agent.editing.pairs import PairJudge
-from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader
+from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.placing import Placer
 from agent.ports import ChatTurn, Embedder, LanguageModel, TextReader, Vectors
 from agent.remembering import plan_against

@@ -23,7 +23,7 @@ from agent.editing.pairs import (
     pair_inputs,
     single_inputs,
 )
-from agent.loading import LocalEmbedder
+from agent.models.lazy import LocalEmbedder
 from agent.triples import triples_for
 from benchmarks.common import parser, progress
 from benchmarks.editing_own import Pair, pairs

@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 
 from agent import choosing
 from agent.config import Config, load_config
-from agent.loading import LocalRewardModel
+from agent.models.lazy import LocalRewardModel
 from agent.ports import RewardModel
 from agent.session import Session, open_session
 from benchmarks.common import ROOT, parser, progress, write_results

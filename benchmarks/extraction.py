@@ -29,7 +29,7 @@ from statistics import median
 from agent.config import load_config
 from agent.extraction import ExtractionFailed, extract, parse_reply
 from agent.language.sentences import content, numbers
-from agent.loading import LocalEmbedder, LocalLanguageModel
+from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.placing import Placer
 from agent.ports import ChatTurn, Embedder, LanguageModel
 from agent.triples import triples_for

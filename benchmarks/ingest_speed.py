@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from agent.config import load_config
-from agent.loading import LocalEmbedder
+from agent.models.lazy import LocalEmbedder
 from agent.ports import ChatTurn, Embedder, NameEncoder, Vectors
 from agent.session import Session
 from benchmarks.common import parser, progress, write_results

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.linear_model import Ridge
 
-from agent.adapters.embeddings import SentenceEncoder
-from agent.adapters.machine import fingerprint
-from agent.adapters.rewards import LlamaRewards
 from agent.config import load_config
-from agent.loading import reward_weights
-from agent.models import ModelRegistry
-from agent.models.files import BatchSizes
+from agent.models.adapters.embeddings import SentenceEncoder
+from agent.models.adapters.fingerprint import fingerprint
+from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.lazy import reward_weights
+from agent.models.registry import ModelRegistry
+from agent.models.reward_cache import RewardCache
+from agent.models.weight_files import BatchSizes
 from agent.ports import Vectors
 from agent.ratings.items import Item, Rated
 from agent.ratings.nearest import Nearness
 from agent.ratings.predicting import Calibration, Guess, Signs, ask, prompt_for, signs_of
-from agent.reward_cache import RewardCache
 from benchmarks.common import progress
 from benchmarks.map_floors import Errors, whole
 

@@ -27,11 +27,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from agent.adapters.rewards import LlamaRewards
+from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.reward_cache import RewardCache
 from agent.ports import Vectors
 from agent.ratings.nearest import nearness
 from agent.ratings.predicting import SHOWN, ask
-from agent.reward_cache import RewardCache
 from benchmarks.common import ROOT, parser, write_results
 from benchmarks.map_data import HISTORY, Person, apart, movielens
 from benchmarks.map_floors import floors

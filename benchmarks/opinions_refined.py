@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from agent.adapters.rewards import LlamaRewards
 from agent.config import Config
-from agent.loading import LocalLanguageModel, reward_weights
+from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.lazy import LocalLanguageModel, reward_weights
+from agent.models.reward_cache import RewardCache
 from agent.personas.predicting import Pool, prompt_of, vote
 from agent.personas.refreshing import refresh
 from agent.ports import ChatTurn, LanguageModel, Vectors
-from agent.reward_cache import RewardCache
 from agent.session import Session
 from agent.vectors import ensure_vectors
 from benchmarks.common import ROOT, progress

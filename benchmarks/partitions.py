@@ -19,7 +19,7 @@ import numpy as np
 
 from agent.config import load_config
 from agent.editing.nearby import probes_among
-from agent.loading import LocalEmbedder
+from agent.models.lazy import LocalEmbedder
 from agent.placing import Placer
 from agent.ports import Vectors
 from benchmarks.common import parser, progress, write_results

@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from agent.config import load_config
-from agent.loading import LocalEmbedder
+from agent.models.lazy import LocalEmbedder
 from benchmarks.common import parser, progress, write_results
 from benchmarks.opinions_data import KeptVectors, cases, load
 from benchmarks.opinions_model import ROWS, ask_model

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.config import load_config
-from agent.loading import LocalEmbedder
+from agent.models.lazy import LocalEmbedder
 from agent.placing import TRANSLATED, Placer
 from agent.ports import Embedder
 from agent.translations import Translations

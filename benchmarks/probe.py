@@ -32,13 +32,13 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from agent.adapters.embeddings import SentenceEncoder
-from agent.adapters.rewards import LlamaRewards
 from agent.config import load_config
-from agent.loading import reward_weights
-from agent.models import ModelRegistry
+from agent.models.adapters.embeddings import SentenceEncoder
+from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.lazy import reward_weights
+from agent.models.registry import ModelRegistry
+from agent.models.reward_cache import RewardCache
 from agent.ports import Entropy, Prompt
-from agent.reward_cache import RewardCache
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.reward_prompts import chat, plain
 

@@ -36,12 +36,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agent.adapters.rewards import LlamaRewards
 from agent.config import load_config
 from agent.learning.agreement import token_f1
-from agent.loading import LocalEmbedder, LocalLanguageModel, reward_weights
+from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.lazy import LocalEmbedder, LocalLanguageModel, reward_weights
+from agent.models.reward_cache import RewardCache
 from agent.ports import ChatTurn, RewardModel
-from agent.reward_cache import RewardCache
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.purple_learning import Learners, Lesson, Pool, learners, pool, wins
 from benchmarks.purple_outcomes import (

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from agent.config import load_config
-from agent.loading import LocalEmbedder
+from agent.models.lazy import LocalEmbedder
 from benchmarks.common import parser, progress, write_results
 from benchmarks.purple_outcomes import Figures
 from benchmarks.purple_selectors import ORDERS

@@ -18,8 +18,8 @@ from multiprocessing import get_context
 
 import numpy as np
 
-from agent.adapters.gradients import TorchGradients
 from agent.learning.training import verdict
+from agent.models.adapters.torch_gradients import TorchGradients
 from policies import plackett
 from policies.bandit import Listed
 from policies.bandit_training import clipped

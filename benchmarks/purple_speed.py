@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from agent.choosing import pick
-from agent.loading import LocalEmbedder
+from agent.models.lazy import LocalEmbedder
 from agent.ports import LanguageModel
 from benchmarks.purple_outcomes import Figures
 from benchmarks.purple_tasks import Case

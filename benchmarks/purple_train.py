@@ -17,13 +17,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from agent.adapters.gradients import TorchGradients
-from agent.adapters.rewards import LlamaRewards
 from agent.config import load_config
 from agent.learning.rewards import LikelihoodValue
-from agent.loading import LocalEmbedder, reward_weights
+from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.torch_gradients import TorchGradients
+from agent.models.lazy import LocalEmbedder, reward_weights
+from agent.models.reward_cache import RewardCache
 from agent.ports import Vectors
-from agent.reward_cache import RewardCache
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.pretrain import episodes, told
 from benchmarks.pretrain_worlds import write_worlds

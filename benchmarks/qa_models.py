@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from agent.adapters.weights import Weights
 from agent.config import Config
-from agent.models import ModelRegistry
+from agent.models.adapters.gguf import Weights
+from agent.models.registry import ModelRegistry
 from agent.ports import ChatTurn, LanguageModel
 from benchmarks.common import ROOT
 

@@ -15,9 +15,9 @@ from agent.config import Config
 from agent.learning.counting import Count, CountedModel, CountedRewards
 from agent.learning.rewards import reward_of
 from agent.learning.weights import is_learned
-from agent.loading import LocalLanguageModel, LocalRewardModel, open_cache
+from agent.models.lazy import LocalLanguageModel, LocalRewardModel, open_cache
+from agent.models.reward_cache import RewardCache
 from agent.ports import LanguageModel, RewardModel
-from agent.reward_cache import RewardCache
 from agent.session import Session
 from benchmarks.common import progress
 from benchmarks.lives import BANKS

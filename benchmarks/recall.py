@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from agent.config import load_config
-from agent.loading import LocalEmbedder
+from agent.models.lazy import LocalEmbedder
 from agent.ports import Embedder, Vectors
 from benchmarks.common import parser, progress, write_results
 from benchmarks.qa_data import Collection, load

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.adapters.rewards import LlamaRewards
 from agent.config import load_config
-from agent.loading import reward_weights
-from agent.reward_cache import RewardCache
+from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.lazy import reward_weights
+from agent.models.reward_cache import RewardCache
 from agent.session import open_session
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.qa_data import Collection, load

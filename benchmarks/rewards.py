@@ -8,12 +8,12 @@
 
 Ours is timed whole. The plain ways are timed on every PART-th prompt, chosen by seed, and scaled by
 the number of prompts: a prompt costs them the same each time. Where ours works on a bfloat16 copy
-of the file (``agent/adapters/unpacking.py``), the plain loop is timed on the file, as people run it
-today, and ``_on_the_copy`` as well. ``floor`` is the unique prompt tokens
-over the measured speed of reading 512 at once plus the unique sampled tokens over the measured
-speed of decoding 55 sequences at once, both measured beside each run; a figure ``x_floor`` is ours
-over it. ``peak_over_file_gb`` is the peak resident memory of a process that does ours alone, less
-the model file that the person has.
+of the file (``agent/models/adapters/bf16_weights.py``), the plain loop is timed on the file, as
+people run it today, and ``_on_the_copy`` as well. ``floor`` is the unique prompt tokens over the
+measured speed of reading 512 at once plus the unique sampled tokens over the measured speed of
+decoding 55 sequences at once, both measured beside each run; a figure ``x_floor`` is ours over it.
+``peak_over_file_gb`` is the peak resident memory of a process that does ours alone, less the model
+file that the person has.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from pathlib import Path
 import llama_cpp as ll
 import numpy as np
 
-from agent.adapters.asked import Drawing
-from agent.adapters.prefixes import Path as TokenPath
-from agent.adapters.prefixes import tree_size
-from agent.adapters.rewards import LlamaRewards
-from agent.adapters.weights import default_threads
 from agent.config import load_config
-from agent.loading import reward_weights
-from agent.models import ModelRegistry
+from agent.models.adapters.decode_tasks import Drawing
+from agent.models.adapters.gguf import default_threads
+from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.prefix_tree import Path as TokenPath
+from agent.models.adapters.prefix_tree import tree_size
+from agent.models.lazy import reward_weights
+from agent.models.registry import ModelRegistry
 from agent.ports import Prompt
 from benchmarks.common import parser, progress, write_results
 from benchmarks.plain_llama import Completions, EvalLoop

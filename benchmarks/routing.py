@@ -29,7 +29,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 from agent.config import load_config
 from agent.errors import ModelError
-from agent.loading import LocalEmbedder, LocalLanguageModel
+from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.ports import ChatTurn, LanguageModel
 from agent.results import Route
 from agent.routing import ROUTES, WEIGHTS, Router

@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 from agent.config import load_config
-from agent.loading import LocalEmbedder
+from agent.models.lazy import LocalEmbedder
 from agent.ports import Embedder, Vectors
 from agent.results import Route
 from agent.routing import (

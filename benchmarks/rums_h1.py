@@ -33,8 +33,8 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import ks_2samp
 from sklearn.metrics import roc_auc_score
 
-from agent.adapters.rewards import LlamaRewards
 from agent.config import load_config
+from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.probe import CANDIDATES, FORMS, PROFILE, SAMPLES, SIDE, TEMPERATURE, TOKENS

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from agent import choosing
-from agent.adapters.rewards import LlamaRewards
 from agent.config import load_config
-from agent.loading import reward_weights
+from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.lazy import reward_weights
+from agent.models.reward_cache import RewardCache
 from agent.ports import LanguageModel
-from agent.reward_cache import RewardCache
 from benchmarks.common import ROOT
 from policies.rums import Asking, Texts
 

@@ -30,9 +30,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from agent.adapters.rewards import LlamaRewards
 from agent.config import load_config
 from agent.learning.utilities import of_question, of_reference, sampled
+from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.session import open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives_train import BANK

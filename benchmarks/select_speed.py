@@ -30,7 +30,7 @@ from unittest.mock import patch
 import numpy as np
 
 from agent.config import load_config
-from agent.loading import LocalEmbedder
+from agent.models.lazy import LocalEmbedder
 from agent.placing import Placer
 from agent.ports import Vectors
 from agent.retrieval import retrieve

@@ -14,8 +14,8 @@ from benchmarks.common import parser, write_results
 
 LAZY = "from cli.app import run; run(['--help'])"
 EAGER = (
-    "import agent.adapters.embeddings, agent.adapters.llama; "
-    "import agent.adapters.ocr, agent.session; "
+    "import agent.models.adapters.embeddings, agent.models.adapters.llama; "
+    "import agent.models.adapters.ocr, agent.session; "
     "import sentence_transformers; " + LAZY
 )
 BAR_SECONDS = 0.4

@@ -19,7 +19,7 @@ from pathlib import Path
 from agent.config import Config, load_config
 from agent.learning.personal import FEWEST_EPISODES, PAIRS, train_person
 from agent.learning.training import Plan
-from agent.loading import LocalEmbedder
+from agent.models.lazy import LocalEmbedder
 from agent.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.many_memories import NOW, Told, memories

@@ -27,10 +27,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from agent import choosing
-from agent.adapters.rewards import LlamaRewards
 from agent.config import load_config
 from agent.learning.rewards import LikelihoodValue, choices_of
 from agent.learning.utilities import sampled
+from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS

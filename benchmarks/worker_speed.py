@@ -20,11 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
-from agent.adapters.llama import LlamaModel
-from agent.adapters.rewards import LlamaRewards
 from agent.config import Config, load_config
-from agent.loading import LocalLanguageModel, LocalRewardModel, reward_weights
-from agent.models import ModelRegistry
+from agent.models.adapters.llama import LlamaModel
+from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.lazy import LocalLanguageModel, LocalRewardModel, reward_weights
+from agent.models.registry import ModelRegistry
 from agent.ports import ChatTurn, LanguageModel, RewardModel
 from benchmarks.common import ROOT, parser, progress, write_results
 
@@ -40,15 +40,15 @@ me = psutil.Process()
 def told(stage): print(stage, me.memory_info().rss)
 what = sys.argv[1]
 if what == "encoder":
-    from agent.loading import LocalEmbedder
+    from agent.models.lazy import LocalEmbedder
     told("before"); model = LocalEmbedder(load_config()); model.encode(["hello"]); told("loaded")
     model.free()
 elif what == "reader_here":
-    from agent.adapters.ocr import RapidReader
+    from agent.models.adapters.ocr import RapidReader
     told("before"); model = RapidReader(); model.read(Path(sys.argv[2])); told("loaded")
     del model
 else:
-    from agent.loading import LocalReader
+    from agent.models.lazy import LocalReader
     told("before"); model = LocalReader(load_config()); model.read(Path(sys.argv[2]))
     told("loaded"); model.free()
 gc.collect()
@@ -187,15 +187,16 @@ def start_speed(config: Config) -> dict[str, float]:
     figures = {}
     scripts = {
         "cold_here_s": (
-            "from agent.adapters.llama import LlamaModel; r = ModelRegistry(c.models_dir); "
+            "from agent.models.adapters.llama import LlamaModel; r = ModelRegistry(c.models_dir); "
             "p = r.resolve_llm(c.llm); "
             "m = LlamaModel(p, sha256=r.sha256(p), n_ctx=c.context, n_threads=c.threads)"
         ),
-        "cold_worker_s": "from agent.loading import LocalLanguageModel; m = LocalLanguageModel(c)",
+        "cold_worker_s": "from agent.models.lazy import LocalLanguageModel; "
+        "m = LocalLanguageModel(c)",
     }
     for name, script in scripts.items():
         code = (
-            "import time; from agent.config import load_config; from agent.models import "
+            "import time; from agent.config import load_config; from agent.models.registry import "
             "ModelRegistry; from agent.ports import ChatTurn; c = load_config(); "
             f"began = time.perf_counter(); {script}; "
             "m.chat([ChatTurn('user', 'Hello.')], max_tokens=1); "

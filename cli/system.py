@@ -25,7 +25,7 @@ def models_list(context: typer.Context) -> None:
     Their hashes are checked once and remembered.
     """
     run: Run = context.obj
-    from agent.models import ModelRegistry
+    from agent.models.registry import ModelRegistry
     from agent.models.worker.settings import Findings
 
     settings = run.config
@@ -100,7 +100,7 @@ def models_use(
     """
     run: Run = context.obj
     from agent.config import set_in_file
-    from agent.models import ModelRegistry
+    from agent.models.registry import ModelRegistry
     from agent.server_address import looks_like_address
 
     if looks_like_address(model):
@@ -127,7 +127,7 @@ def models_pull(
     The one command that reaches out of this machine.
     """
     run: Run = context.obj
-    from agent.models import ModelRegistry
+    from agent.models.registry import ModelRegistry
 
     registry = ModelRegistry(run.config.models_dir)
     with run.assembling() as progress:
@@ -148,7 +148,7 @@ def models_check(context: typer.Context) -> None:
     time. Call it after a crash, or after an update of the system.
     """
     run: Run = context.obj
-    from agent.loading import LocalLanguageModel, LocalRewardModel
+    from agent.models.lazy import LocalLanguageModel, LocalRewardModel
 
     settings = run.config
     found = {}
@@ -198,8 +198,8 @@ def models_cache(
     They hold no text. What is removed is computed again when it is next needed.
     """
     run: Run = context.obj
-    from agent.loading import open_cache
-    from agent.reward_cache import MEGABYTE
+    from agent.models.lazy import open_cache
+    from agent.models.reward_cache import MEGABYTE
 
     settings = run.config
     cache = open_cache(settings.home, settings.reward_cache_mb)

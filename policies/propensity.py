@@ -10,7 +10,7 @@ Beyond the paper, a record also brings the *signs* of the retriever that made it
 retriever does; ``Propensities.fresh(signs=False)`` leaves them out.
 
 The arithmetic is written once, for arrays of numpy (inference; no other package is needed) and for
-tensors that keep gradients (training; ``agent.adapters.gradients``).
+tensors that keep gradients (training; ``agent.models.adapters.torch_gradients``).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from agent.config import SETTINGS, Config, load_config
-from agent.loading import LocalEmbedder, LocalLanguageModel
+from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.ports import ChatTurn, Embedder, LanguageModel
 from agent.session import Session, open_session
 from agent.transfer.exporting import export_jsonl

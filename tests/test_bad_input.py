@@ -334,7 +334,7 @@ def test_a_model_that_is_not_installed_names_the_command_and_keeps_what_was_said
 def test_a_machine_without_weights_names_the_install_command(
     kept: Memlane, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
 ):
-    from agent.models.specs import PackageFile
+    from agent.models.catalog import PackageFile
 
     monkeypatch.setenv("MEMLANE_MODELS_DIR", str(tmp_path / "no-models"))
     monkeypatch.setattr(PackageFile, "find", lambda self: None)

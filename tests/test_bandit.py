@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agent.adapters.gradients import TorchGradients
 from agent.learning.training import Checkpoint, Plan, digest, train
 from agent.learning.weights import network_of, numbers, shape, shipped_network
+from agent.models.adapters.torch_gradients import TorchGradients
 from policies import bandit, plackett
 from policies.bandit import Purple
 from policies.bandit_training import policy_gradient, warm_start

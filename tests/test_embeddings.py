@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.adapters.embeddings import SentenceEncoder
 from agent.errors import ModelDamaged, ModelMissing
-from agent.models import ModelRegistry
+from agent.models.adapters.embeddings import SentenceEncoder
+from agent.models.registry import ModelRegistry
 
 SENTENCES = ["I drink tea every morning.", "My sister lives in Berlin.", "我喜欢喝茶。", ""]
 

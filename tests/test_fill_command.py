@@ -174,8 +174,8 @@ def test_common_fields_load_no_model(known: Memlane, page: Path, monkeypatch: py
     def refuse(*arguments: object, **options: object) -> None:
         raise AssertionError("a model was loaded")
 
-    monkeypatch.setattr("agent.loading._load_encoder", refuse)
-    monkeypatch.setattr("agent.loading._load_llm", refuse)
+    monkeypatch.setattr("agent.models.lazy._load_encoder", refuse)
+    monkeypatch.setattr("agent.models.lazy._load_llm", refuse)
     assert known("fill", "--field", "First name", "--field", "Passport number").code == 0
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from agent.adapters.ocr import RapidReader
 from agent.extraction.screens import read_screen
+from agent.models.adapters.ocr import RapidReader
 from agent.ports import TextLine
 from agent.sources.layout import arranged
 from agent.sources.screenshots import read_screenshot, written

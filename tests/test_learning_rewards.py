@@ -23,8 +23,8 @@ from agent.learning.rewards import (
     prompt_of,
     reward_of,
 )
+from agent.models.reward_cache import RewardCache
 from agent.ports import Embedder
-from agent.reward_cache import RewardCache
 from policies.base import Episode
 from store.graph import MemoryGraph
 from store.journal import Insert

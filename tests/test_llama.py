@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.adapters.llama import LlamaModel
-from agent.adapters.sampling import TextStream
 from agent.errors import ModelDamaged, ModelError, ModelMissing, PromptTooLong
-from agent.models import ModelRegistry
+from agent.models.adapters.llama import LlamaModel
+from agent.models.adapters.sampling import TextStream
+from agent.models.registry import ModelRegistry
 from agent.ports import ChatTurn
 
 SYSTEM = ChatTurn("system", "Answer in one short sentence. " + "Be kind and be brief. " * 30)

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ModelDamaged, ModelError, ModelMissing
-from agent.models import ModelRegistry
-from agent.models.specs import BUILT_IN, ModelSpec, PackageFile
+from agent.models.catalog import BUILT_IN, ModelSpec, PackageFile
+from agent.models.registry import ModelRegistry
 from store.errors import MemlaneError, StoreFull
 
 ROOT = Path(__file__).parent.parent
@@ -145,7 +145,7 @@ def test_what_a_crash_left_is_cleared_away(registry: ModelRegistry):
 
 def test_two_processes_join_at_once(registry: ModelRegistry, site: Path):
     code = (
-        "import sys; from pathlib import Path; from agent.models import ModelRegistry;"
+        "import sys; from pathlib import Path; from agent.models.registry import ModelRegistry;"
         "from tests.test_models import spec_of;"
         "print(ModelRegistry(Path(sys.argv[1]), [spec_of('fakeweights')]).resolve_llm('tiny'))"
     )

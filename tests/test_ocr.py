@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from agent.adapters.ocr import MAX_PIXELS, RapidReader, reading_order
 from agent.errors import UnreadableSource
+from agent.models.adapters.ocr import MAX_PIXELS, RapidReader, reading_order
 from agent.ports import TextLine
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.config import load_config
-from agent.loading import LocalEmbedder
+from agent.models.lazy import LocalEmbedder
 from agent.personas.refreshing import Refreshed
 from agent.resident.desk import Desk
 from agent.session import Session

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from agent.config import load_config
-from agent.loading import LocalEmbedder, LocalLanguageModel
+from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.ports import ChatTurn
 from agent.resident.client import connect
 from agent.resident.models import FreeableModel, Keeper, SharedModel

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.adapters.engine import MOST
 from agent.config import DEFAULT_LLM, load_config
-from agent.loading import LocalRewardModel, open_cache
-from agent.reward_cache import RewardCache
+from agent.models.adapters.batch_engine import MOST
+from agent.models.lazy import LocalRewardModel, open_cache
+from agent.models.reward_cache import RewardCache
 from store.errors import HomeUnavailable
 from tests.conftest import Result
 

@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agent.adapters import engine as engines
-from agent.adapters.asked import Drawing
-from agent.adapters.machine import fingerprint
-from agent.adapters.prefixes import Path as TokenPath
-from agent.adapters.prefixes import reading_order, tree_size, windows
-from agent.adapters.rewards import LlamaRewards
-from agent.adapters.scoring import RowReader
 from agent.errors import EmptyContinuation, ModelError, PromptTooLong
-from agent.models import ModelRegistry
-from agent.models.files import BatchSizes
+from agent.models.adapters import batch_engine as engines
+from agent.models.adapters.decode_tasks import Drawing
+from agent.models.adapters.fingerprint import fingerprint
+from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.logits import RowReader
+from agent.models.adapters.prefix_tree import Path as TokenPath
+from agent.models.adapters.prefix_tree import reading_order, tree_size, windows
+from agent.models.registry import ModelRegistry
+from agent.models.reward_cache import RewardCache
+from agent.models.weight_files import BatchSizes
 from agent.ports import ChatTurn
-from agent.reward_cache import RewardCache
 
 MEMORIES = ("I live in Porto.", "My sister Mia bakes bread.", "I am vegan.", "I play the violin.")
 SHORT: dict[str, Any] = {"samples": 3, "max_tokens": 6}

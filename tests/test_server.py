@@ -18,9 +18,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from agent.adapters.server import ServerModel
 from agent.errors import ModelError, PromptTooLong, ServerUnavailable
-from agent.models import ModelRegistry
+from agent.models.adapters.openai_client import ServerModel
+from agent.models.registry import ModelRegistry
 from agent.ports import ChatTurn
 from tests.conftest import Result
 

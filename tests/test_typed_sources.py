@@ -285,7 +285,7 @@ def test_a_broken_card_is_named_and_the_others_are_read(session: Session, tmp_pa
 
 
 def test_typed_sources_need_no_model(memlane: Memlane, tmp_path: Path, monkeypatch: Any):
-    from agent.models.specs import PackageFile
+    from agent.models.catalog import PackageFile
 
     monkeypatch.setenv("MEMLANE_MODELS_DIR", str(tmp_path / "no-models"))
     monkeypatch.setattr(PackageFile, "find", lambda self: None)

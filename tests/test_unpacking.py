@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.adapters import unpacking
-from agent.adapters.rewards import LlamaRewards
-from agent.adapters.unpacking import unpacked
-from agent.models import ModelRegistry
+from agent.models.adapters import bf16_weights
+from agent.models.adapters.bf16_weights import unpacked
+from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.registry import ModelRegistry
 
 PROMPT = "User: Which is the capital of France?\nAssistant:"
 SAID = " The capital of France is Paris."
@@ -18,7 +18,7 @@ SAID = " The capital of France is Paris."
 
 @pytest.fixture
 def helpful(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "helps", lambda: True)
+    monkeypatch.setattr(bf16_weights, "helps", lambda: True)
 
 
 def test_the_copy_is_the_same_model_to_within_rounding(helpful: None, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_no_copy_where_there_is_no_room_for_one(helpful: None, tmp_path: Path) -
 def test_large_models_are_left_alone(
     helpful: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unpacking, "LARGEST", 3)
+    monkeypatch.setattr(bf16_weights, "LARGEST", 3)
     model = tmp_path / "model.gguf"
     model.write_bytes(b"GGUF")
     assert unpacked(model, tmp_path / "copies", "e" * 64) == model

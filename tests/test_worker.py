@@ -18,12 +18,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.adapters.llama import LlamaModel
-from agent.adapters.rewards import LlamaRewards
-from agent.adapters.unpacking import unpacked
 from agent.errors import EmptyContinuation, ModelCrashed, ModelDamaged, PromptTooLong
-from agent.models import ModelRegistry
+from agent.models.adapters.bf16_weights import unpacked
+from agent.models.adapters.llama import LlamaModel
+from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.notices import listening
+from agent.models.registry import ModelRegistry
 from agent.models.worker import process, worker
 from agent.models.worker.faults import parse_fault
 from agent.models.worker.models import WorkerLanguageModel, WorkerReader

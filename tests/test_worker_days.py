@@ -20,7 +20,7 @@ import pytest
 
 from agent.config import Config, load_config
 from agent.errors import ModelError
-from agent.loading import LocalLanguageModel
+from agent.models.lazy import LocalLanguageModel
 from agent.models.notices import listening
 from agent.models.worker.models import WorkerLanguageModel
 from agent.ports import ChatTurn, Embedder

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from agent.models import ModelRegistry
+from agent.models.registry import ModelRegistry
 from agent.models.worker.models import WorkerLanguageModel, WorkerRewards
 from agent.models.worker.opening import GgufOpener
 from agent.models.worker.worker import Worker

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.models.reward_cache import RewardCache
 from agent.ports import ChatTurn, Entropy, LanguageModel, Prompt, RewardModel
-from agent.reward_cache import RewardCache
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ from agent.learning.weights import (
     shipped_network,
     with_numbers,
 )
-from agent.loading import open_cache
+from agent.models.lazy import open_cache
 from policies.bandit import Purple
 from policies.base import Episode
 from policies.registry import POLICIES

@@ -27,8 +27,8 @@ import numpy as np
 from agent.answering import answer, build_turns
 from agent.language.injection import steers
 from agent.learning.agreement import token_f1
+from agent.models.reward_cache import RewardCache, key
 from agent.ports import ChatTurn, LanguageModel, RewardModel
-from agent.reward_cache import RewardCache, key
 from policies.base import Episode, Value
 from policies.selection import Choice
 

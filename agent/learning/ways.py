@@ -90,6 +90,6 @@ def _cannot(policy: Trainable) -> InvalidInput:
 
 @cache
 def _gradients() -> bandit_training.Backward:
-    from agent.adapters.gradients import TorchGradients
+    from agent.models.adapters.torch_gradients import TorchGradients
 
     return TorchGradients()

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from agent.config import Config
 from agent.forgetting import forget_due, open_graph
 from agent.language.validation import checked_message
-from agent.loading import LocalEmbedder, LocalLanguageModel, LocalReader
+from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.personas.refreshing import refresh
 from agent.remembering import keep, remember_as_said
 from agent.resident.calls import Ask, Context, Fill, Ingest, Remember, Retry, Say

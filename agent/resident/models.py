@@ -25,7 +25,7 @@ from agent.ports import (
 
 
 class Freeable(Protocol):
-    """A model of ``agent.loading``: loaded at its first use, and again after it was freed."""
+    """A model of ``agent.models.lazy``: loaded at its first use, and again after it was freed."""
 
     @property
     def loaded(self) -> bool: ...

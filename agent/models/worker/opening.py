@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.errors import ModelCrashed, ModelError
-from agent.models.files import locked
 from agent.models.notices import notify
+from agent.models.weight_files import locked
 from agent.models.worker.process import WorkerDied, WorkerProcess
 from agent.models.worker.settings import (
     Finding,

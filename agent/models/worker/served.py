@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.config import injected_fault
-from agent.models import ModelRegistry
-from agent.models.files import BatchSizes
+from agent.models.registry import ModelRegistry
+from agent.models.reward_cache import RewardCache
+from agent.models.weight_files import BatchSizes
 from agent.models.worker.faults import Fault, parse_fault
 from agent.models.worker.settings import Rung
 from agent.ports import ChatTurn, Prompt
-from agent.reward_cache import RewardCache
 
 if TYPE_CHECKING:
-    from agent.adapters.llama import LlamaModel
-    from agent.adapters.ocr import RapidReader
-    from agent.adapters.rewards import LlamaRewards
+    from agent.models.adapters.llama import LlamaModel
+    from agent.models.adapters.llama_rewards import LlamaRewards
+    from agent.models.adapters.ocr import RapidReader
 
 Request = dict[str, Any]
 Answer = Callable[[Request], object]
@@ -58,12 +58,12 @@ class Served:
 
     def _identify(self, request: Request) -> object:
         """Model, build and processor as one string, without loading the model."""
-        from agent.adapters.machine import fingerprint
+        from agent.models.adapters.fingerprint import fingerprint
 
         return fingerprint(request["sha256"], request["threads"])
 
     def _open_chat(self, request: Request) -> object:
-        from agent.adapters.llama import LlamaModel
+        from agent.models.adapters.llama import LlamaModel
 
         rung = Rung(**request["rung"])
         self._watch(rung)
@@ -80,9 +80,9 @@ class Served:
         return model.identity
 
     def _open_rewards(self, request: Request) -> object:
-        from agent.adapters.machine import fingerprint
-        from agent.adapters.rewards import LlamaRewards
-        from agent.adapters.unpacking import unpacked
+        from agent.models.adapters.bf16_weights import unpacked
+        from agent.models.adapters.fingerprint import fingerprint
+        from agent.models.adapters.llama_rewards import LlamaRewards
 
         rung = Rung(**request["rung"])
         self._watch(rung)
@@ -117,7 +117,7 @@ class Served:
         return {"identity": model.identity, "batches": model.engine.sizes}
 
     def _open_reader(self, request: Request) -> object:
-        from agent.adapters.ocr import RapidReader
+        from agent.models.adapters.ocr import RapidReader
 
         self._watch(None)
         reader = Reader(RapidReader(), self._step)
@@ -132,7 +132,7 @@ class Served:
         if fault and fault.befalls(self._number, repacked=rung is not None and rung.repack):
             self._fault = fault
         if rung is not None:
-            from agent.adapters import decoding
+            from agent.models.adapters import decoding
 
             decoding.before_each = self._step
 
@@ -203,7 +203,7 @@ class _OneSize:
     """Batch sizes for a model that is asked once: the largest alone."""
 
     def recall(self) -> tuple[int, ...]:
-        from agent.adapters.engine import MOST
+        from agent.models.adapters.batch_engine import MOST
 
         return (MOST,)
 

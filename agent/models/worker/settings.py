@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from agent.models.files import Record
+from agent.models.weight_files import Record
 
 Role = Literal["chat", "rewards"]
 """What a model is loaded for. A reward model is laid out otherwise, so it has rungs of its own."""

@@ -15,14 +15,14 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.adapters.asked import Drawing, Sample
-from agent.adapters.engine import MOST, Engine
-from agent.adapters.trial_text import TRIAL
-from agent.adapters.weights import Weights, default_threads
 from agent.errors import EmptyContinuation, ModelError
-from agent.models.files import KnownSizes
+from agent.models.adapters.batch_engine import MOST, Engine
+from agent.models.adapters.decode_tasks import Drawing, Sample
+from agent.models.adapters.gguf import Weights, default_threads
+from agent.models.adapters.trial_text import TRIAL
+from agent.models.reward_cache import RewardCache, key
+from agent.models.weight_files import KnownSizes
 from agent.ports import ChatTurn, Entropy, Prompt
-from agent.reward_cache import RewardCache, key
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import llama_cpp as ll
 
-from agent.adapters.weights import listen
 from agent.errors import ModelError
-from agent.models.files import locked
+from agent.models.adapters.gguf import listen
+from agent.models.weight_files import locked
 
 logger = logging.getLogger("memlane.llama")
 

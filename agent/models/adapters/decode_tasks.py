@@ -14,8 +14,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.adapters.prefixes import Node
-from agent.adapters.scoring import Row, RowReader
+from agent.models.adapters.logits import Row, RowReader
+from agent.models.adapters.prefix_tree import Node
 
 Found = TypeVar("Found")
 Pair = tuple[tuple[int, ...], tuple[int, ...]]

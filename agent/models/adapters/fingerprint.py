@@ -7,7 +7,7 @@ from pathlib import Path
 
 import llama_cpp as ll
 
-from agent.adapters.engine import SIZES
+from agent.models.adapters.batch_engine import SIZES
 
 
 def fingerprint(sha256: str, threads: int) -> str:

@@ -31,13 +31,13 @@ import llama_cpp as ll
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.adapters.asked import Drawing, Found, Growth, Sample, Scoring, Stem, Task
-from agent.adapters.decoding import decode
-from agent.adapters.prefixes import Node, Path, common, reading_order, windows
-from agent.adapters.scoring import Row, RowReader
-from agent.adapters.weights import Weights
 from agent.errors import ModelError, PromptTooLong
-from agent.models.files import KnownSizes
+from agent.models.adapters.decode_tasks import Drawing, Found, Growth, Sample, Scoring, Stem, Task
+from agent.models.adapters.decoding import decode
+from agent.models.adapters.gguf import Weights
+from agent.models.adapters.logits import Row, RowReader
+from agent.models.adapters.prefix_tree import Node, Path, common, reading_order, windows
+from agent.models.weight_files import KnownSizes
 
 SIZES = (8, 24, 40, 64, 96, 128)
 """Numbers of tokens a ``llama_decode`` may get, if they agree; see invariant 1."""

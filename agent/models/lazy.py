@@ -18,19 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.config import Config
-from agent.models import ModelRegistry
-from agent.models.specs import BUILT_IN
+from agent.models.catalog import BUILT_IN
+from agent.models.registry import ModelRegistry
+from agent.models.reward_cache import REWARDS, RewardCache
 from agent.models.worker.models import WorkerLanguageModel, WorkerReader, WorkerRewards
 from agent.models.worker.opening import GgufOpener, ReaderOpener
 from agent.models.worker.settings import Finding
 from agent.models.worker.worker import Worker
 from agent.ports import ChatTurn, Entropy, Prompt, TextLine, Vectors
-from agent.reward_cache import REWARDS, RewardCache
 from store.sweeping import CACHE_FOLDER
 
 if TYPE_CHECKING:
-    from agent.adapters.embeddings import SentenceEncoder
-    from agent.adapters.server import ServerModel
+    from agent.models.adapters.embeddings import SentenceEncoder
+    from agent.models.adapters.openai_client import ServerModel
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done bytes, total bytes) while weights are put together."""
@@ -50,7 +50,7 @@ def _load_llm(
 
 @cache
 def _connect(url: str, model: str) -> ServerModel:
-    from agent.adapters.server import ServerModel
+    from agent.models.adapters.openai_client import ServerModel
 
     return ServerModel(url, model=model)
 
@@ -103,7 +103,7 @@ def _cache_of(home: Path) -> Path:
 
 @cache
 def _load_encoder(folder: Path, sha256: str) -> SentenceEncoder:
-    from agent.adapters.embeddings import SentenceEncoder
+    from agent.models.adapters.embeddings import SentenceEncoder
 
     # Known weights have one name wherever they lie, so vectors made with them are found again.
     name = next((spec.name for spec in BUILT_IN if spec.sha256 == sha256), folder.name)
@@ -129,7 +129,7 @@ def reward_weights(
 
     Of a small model that is its bfloat16 copy, which is several times as fast.
     """
-    from agent.adapters.unpacking import unpacked
+    from agent.models.adapters.bf16_weights import unpacked
 
     path, sha256 = _path_of(str(name), config, on_progress)
     copy = unpacked(path, config.models_dir / "unpacked", sha256)

@@ -1,9 +1,10 @@
 """A local chat model on llama.cpp's low-level API.
 
 Owns one model and one context whose cache cells are shared by a few *prompt slots*. A slot is a
-sequence that remembers which tokens lie in the cache; a new prompt goes to the slot that shares
-its beginning, so each task's long few-shot prompt is read once and stays warm. Rewards (entropy,
-likelihood, choice) come from a second context that is made for them: ``agent.adapters.rewards``.
+sequence that remembers which tokens lie in the cache; a new prompt goes to the slot that shares its
+beginning, so each task's long few-shot prompt is read once and stays warm. Rewards (entropy,
+likelihood, choice) come from a second context that is made for them:
+``agent.models.adapters.llama_rewards``.
 
 Invariant: the cache of a slot holds at least ``slot.tokens``. Tokens are noted after they are
 decoded and dropped before their cells are removed, so an interrupt at any moment leaves cells
@@ -25,15 +26,15 @@ import llama_cpp as ll
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.adapters.decoding import decode
-from agent.adapters.prefixes import common
-from agent.adapters.rewards import LlamaRewards
-from agent.adapters.sampling import Sampler, TextStream
-from agent.adapters.trial_text import TRIAL
-from agent.adapters.weights import Weights, default_threads
 from agent.errors import ModelError, PromptTooLong
+from agent.models.adapters.decoding import decode
+from agent.models.adapters.gguf import Weights, default_threads
+from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.prefix_tree import common
+from agent.models.adapters.sampling import Sampler, TextStream
+from agent.models.adapters.trial_text import TRIAL
+from agent.models.reward_cache import RewardCache
 from agent.ports import ChatTurn, Entropy, Prompt
-from agent.reward_cache import RewardCache
 
 _BATCH = 512  # most tokens in one llama_decode
 _READ_CHUNK = 128  # prompt tokens read at a time; an interrupt waits for one chunk only
