@@ -17,7 +17,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent.triples import ME
+from agent.extraction.triples.read import ME
 from store.errors import InvalidInput, UnknownId
 from store.records import entity_key, row_id
 from store.types import Memory

@@ -18,7 +18,7 @@ from store.graph import MemoryGraph
 from store.sweeping import register_cache
 
 if TYPE_CHECKING:
-    from agent.placing import Placer
+    from agent.extraction.subclass_classifier import Placer
 
 
 class Models(Protocol):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agent.placing import Placer
+from agent.extraction.subclass_classifier import Placer
 from agent.ports import Embedder, Vectors
 from store.errors import InvalidInput
 from store.graph import MemoryGraph

@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
-from agent.drafting import make_drafts
 from agent.editing import EditPlan, leftovers, plan_edits
 from agent.editing.corrections import RECENT, correction_in, plan_correction
 from agent.editing.nearby import Nearby
@@ -22,14 +21,15 @@ from agent.entities.deciding import decide
 from agent.entities.events import EventsBeside
 from agent.entities.identity import Identities
 from agent.entities.wording import in_names_of, meanings, mixed_up, other_slots
-from agent.extraction import extract
-from agent.extraction.standing import facts
+from agent.extraction.drafts import make_drafts
+from agent.extraction.extract import extract
+from agent.extraction.ratings.parse import split_ratings
+from agent.extraction.verbatim import facts
 from agent.forgetting import Home, Models
 from agent.language.redaction import redact, what_is_gone
 from agent.language.validation import checked_message
 from agent.pending import decision_on, open_in, suggested_in
 from agent.ports import Embedder, NameEncoder, Vectors
-from agent.ratings.reading import split_ratings
 from agent.ratings.storing import plan_ratings, with_ratings
 from agent.results import Remembered
 from agent.trusting import within_trust

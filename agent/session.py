@@ -21,6 +21,7 @@ from agent.choosing import build_policy
 from agent.config import Config
 from agent.context import in_context, recent
 from agent.contradictions import doubted
+from agent.extraction.subclass_classifier import Placer
 from agent.forgetting import open_graph
 from agent.forms.fields import FormField
 from agent.ignoring import FoundFile
@@ -33,7 +34,6 @@ from agent.models.lazy import (
     Progress,
 )
 from agent.personas.sharing import with_persona
-from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
 from agent.remembering import keep, remember_as_said, remember_source, settle, without_secrets
 from agent.replies import told, trace_of, with_question

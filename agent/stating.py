@@ -7,9 +7,9 @@ costs no model to try, so it is tried on less than the usual chance (``LEAST``).
 
 from __future__ import annotations
 
-from agent.extraction.guards import clean_sentence, is_clean
+from agent.extraction.faithfulness import clean_sentence, is_clean
+from agent.extraction.triples.patterns import shape_triples
 from agent.language.sentences import declarative, sentences
-from agent.triples.shapes import shape_triples
 
 CHANCE = 0.25
 """Probability from which a route is worth trying, because a miss costs more than the try."""

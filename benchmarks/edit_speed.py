@@ -31,10 +31,10 @@ import numpy as np
 
 from agent import remembering
 from agent.config import load_config
-from agent.drafting import make_drafts
 from agent.editing.nearby import CANDIDATES
+from agent.extraction.drafts import make_drafts
+from agent.extraction.subclass_classifier import Placer
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
-from agent.placing import Placer
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
 from agent.remembering import plan_against, store_drafts
 from benchmarks.common import ROOT, parser, progress, write_results

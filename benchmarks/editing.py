@@ -29,12 +29,12 @@ import numpy as np
 
 from agent import remembering
 from agent.config import load_config
-from agent.drafting import make_drafts
 from agent.editing import EditPlan
 from agent.editing.nearby import Nearby
 from agent.editing.pairs import PairJudge
+from agent.extraction.drafts import make_drafts
+from agent.extraction.subclass_classifier import Placer
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
-from agent.placing import Placer
 from agent.ports import ChatTurn, Embedder, LanguageModel, TextReader, Vectors
 from agent.remembering import plan_against
 from agent.vectors import ensure_vectors

@@ -23,8 +23,8 @@ from agent.editing.pairs import (
     pair_inputs,
     single_inputs,
 )
+from agent.extraction.triples.read import triples_for
 from agent.models.lazy import LocalEmbedder
-from agent.triples import triples_for
 from benchmarks.common import parser, progress
 from benchmarks.editing_own import Pair, pairs
 from benchmarks.routing_train import VectorCache

@@ -20,7 +20,7 @@ from time import perf_counter
 from agent.editing import plan_edits
 from agent.entities.events import events
 from agent.entities.identity import Identities
-from agent.triples import triples_for
+from agent.extraction.triples.read import triples_for
 from benchmarks.common import parser, write_results
 from store.journal import Expire, Replace
 from store.partitions import Match

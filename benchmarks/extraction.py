@@ -7,12 +7,12 @@ rules were made) and ``samples/extraction_heldout.jsonl`` (written after). The p
 
 The measure. A memory states a labelled one where their sentence embeddings have a cosine of at
 least ``STATES``, or where it holds ``RECALL`` of its content words, and no number of the label is
-missing from the text's memories.
-``coverage``: labelled memories that some memory states. ``junk``: memories that state no labelled
-one, and hold less than ``RECALL`` of their own content words from any (a part of a label is no
-junk). ``unsupported``: memories with less than half of their content words in the source, or with
-a number that is not there. ``none_right``: texts labelled with nothing that gave nothing.
-``placing_*``: accuracy of ``agent.placing`` on ``samples/placing_own.jsonl`` (ours).
+missing from the text's memories. ``coverage``: labelled memories that some memory states. ``junk``:
+memories that state no labelled one, and hold less than ``RECALL`` of their own content words from
+any (a part of a label is no junk). ``unsupported``: memories with less than half of their content
+words in the source, or with a number that is not there. ``none_right``: texts labelled with nothing
+that gave nothing. ``placing_*``: accuracy of ``agent.extraction.subclass_classifier`` on
+``samples/placing_own.jsonl`` (ours).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from pathlib import Path
 from statistics import median
 
 from agent.config import load_config
-from agent.extraction import ExtractionFailed, extract, parse_reply
+from agent.extraction.extract import ExtractionFailed, extract, parse_reply
+from agent.extraction.subclass_classifier import Placer
+from agent.extraction.triples.read import triples_for
 from agent.language.sentences import content, numbers
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
-from agent.placing import Placer
 from agent.ports import ChatTurn, Embedder, LanguageModel
-from agent.triples import triples_for
 from benchmarks.common import parser, progress, write_results
 from store.taxonomy import SUBCLASSES
 from store.types import SourceKind

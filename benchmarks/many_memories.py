@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
+from agent.extraction.triples.read import triples_for
 from agent.ports import Embedder, Vectors
-from agent.triples import triples_for
 from benchmarks.common import ROOT, progress
 from store.graph import MemoryGraph
 from store.journal import Insert

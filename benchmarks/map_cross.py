@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.extraction.ratings.items import Item, Rated
 from agent.models.reward_cache import RewardCache
-from agent.ratings.items import Item, Rated
 from agent.ratings.nearest import Nearness, nearness
 from agent.ratings.predicting import SHOWN
 from benchmarks.common import ROOT, parser, write_results

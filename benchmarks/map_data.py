@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agent.ratings.items import Item, Rated, clean_name, genres_of
+from agent.extraction.ratings.items import Item, Rated, clean_name, genres_of
 
 HISTORY = 18
 """The longest history (MAP 5.3): each person has 19 ratings, the last of them only predicted."""

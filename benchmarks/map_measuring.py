@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.linear_model import Ridge
 
 from agent.config import load_config
+from agent.extraction.ratings.items import Item, Rated
 from agent.models.adapters.embeddings import SentenceEncoder
 from agent.models.adapters.fingerprint import fingerprint
 from agent.models.adapters.llama_rewards import LlamaRewards
@@ -17,7 +18,6 @@ from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import RewardCache
 from agent.models.weight_files import BatchSizes
 from agent.ports import Vectors
-from agent.ratings.items import Item, Rated
 from agent.ratings.nearest import Nearness
 from agent.ratings.predicting import Calibration, Guess, Signs, ask, prompt_for, signs_of
 from benchmarks.common import progress

@@ -19,8 +19,8 @@ import numpy as np
 
 from agent.config import load_config
 from agent.editing.nearby import probes_among
+from agent.extraction.subclass_classifier import Placer
 from agent.models.lazy import LocalEmbedder
-from agent.placing import Placer
 from agent.ports import Vectors
 from benchmarks.common import parser, progress, write_results
 from benchmarks.many_memories import MOST, encoded, memories

@@ -1,9 +1,10 @@
 """What places memories in subclasses better: ``python -m benchmarks.placing --data DIR [--quick]``.
 
-The sentence embedding as it ships (``agent.placing``), TransE over the graph, both joined at
-several weights, and the largest subclass of the training part. ``sentence_and_seen`` is the
-sentence embedding with the training part as further examples: it knows what TransE knows.
-Every set is split in halves by the seed, one is placed already and one is to be placed:
+The sentence embedding as it ships (``agent.extraction.subclass_classifier``), TransE over the
+graph, both joined at several weights, and the largest subclass of the training part.
+``sentence_and_seen`` is the sentence embedding with the training part as further examples: it knows
+what TransE knows. Every set is split in halves by the seed, one is placed already and one is to be
+placed:
 
 * ``own``: sentences of ours under memlane's taxonomy, with its examples (``placing_own.jsonl``);
 * ``carmem``: preferences of 33 drivers, CarMem's subcategories as subclasses of its main
@@ -29,11 +30,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.config import load_config
+from agent.extraction.subclass_classifier import TRANSLATED, Placer
+from agent.extraction.transe_classifier import Translations
+from agent.extraction.triples.read import triples_for
 from agent.models.lazy import LocalEmbedder
-from agent.placing import TRANSLATED, Placer
 from agent.ports import Embedder
-from agent.translations import Translations
-from agent.triples import triples_for
 from benchmarks.common import parser, progress, write_results
 from benchmarks.editing import load_users
 from store.taxonomy import SUBCLASSES

@@ -30,8 +30,8 @@ from unittest.mock import patch
 import numpy as np
 
 from agent.config import load_config
+from agent.extraction.subclass_classifier import Placer
 from agent.models.lazy import LocalEmbedder
-from agent.placing import Placer
 from agent.ports import Vectors
 from agent.retrieval import retrieve
 from benchmarks.common import parser, progress, write_results

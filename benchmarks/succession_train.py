@@ -21,9 +21,9 @@ from sklearn.linear_model import LogisticRegression
 
 from agent.config import load_config
 from agent.editing.succession import SIGNS, SURE, WEIGHTS, NameVectors, may_succeed, signs
+from agent.extraction.triples.read import triples_for
 from agent.ports import NameEncoder, Vectors
 from agent.session import open_session
-from agent.triples import triples_for
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives_bank import Bank
 from benchmarks.lives_more import FIRST, SECOND

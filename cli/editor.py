@@ -103,8 +103,8 @@ def _edit_by_options(
     since: str | None,
     expires: str | None,
 ) -> None:
+    from agent.extraction.triples.read import triples_for
     from agent.language.dates import parse_when
-    from agent.triples import triples_for
     from store.errors import InvalidInput
     from store.journal import Amend
 

@@ -13,8 +13,8 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from agent.extraction.ratings.items import Item, Rated
     from agent.ratings.foretelling import Prediction
-    from agent.ratings.items import Item, Rated
     from agent.ratings.rate import Rating
 
 Name = Annotated[str, typer.Argument(metavar="ITEM", help="A film, book, dish, place ...")]
@@ -45,7 +45,7 @@ def rate(
     chat 'I gave Heat five stars, loved the pacing' does the same.
     """
     run: Run = context.obj
-    from agent.ratings.items import Rated
+    from agent.extraction.ratings.items import Rated
     from agent.ratings.rate import rate as rate_item
 
     value, scale = _score(rating)
@@ -76,8 +76,8 @@ def predict(
     The nearest of your ratings are shown as the evidence.
     """
     run: Run = context.obj
+    from agent.extraction.ratings.items import Item
     from agent.ratings import foretelling
-    from agent.ratings.items import Item
 
     with run.session() as session:
         told = foretelling.predict(session, Item(item, kind, _listed(genres)), use_llm=not no_llm)
@@ -108,7 +108,7 @@ def predict(
 
 def _score(said: str) -> tuple[float, int]:
     """'4', '4.5' and '7/10'. :raises InvalidInput: if it is no rating."""
-    from agent.ratings.items import STARS
+    from agent.extraction.ratings.items import STARS
     from store.errors import InvalidInput
 
     found = re.fullmatch(r"(-?\d+(?:[.,]\d+)?)(?:\s*(?:/|of|out of)\s*(\d{1,4}))?", said.strip())

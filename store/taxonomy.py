@@ -1,9 +1,9 @@
 """Layers 1 and 2 of the graph as data: the 4 types and their subclasses (EMG-RAG A.2, Table 8).
 
-A new subclass is a new row here. The example sentences are ours; a memory is placed in the
-subclass whose examples it is closest to (``agent.placing``), so each row shows the breadth of
-its subclass: statements about the user and about others, plain and with names and dates. An id
-never changes once released, because stored memories carry it.
+A new subclass is a new row here. The example sentences are ours; a memory is placed in the subclass
+whose examples it is closest to (``agent.extraction.subclass_classifier``), so each row shows the
+breadth of its subclass: statements about the user and about others, plain and with names and dates.
+An id never changes once released, because stored memories carry it.
 
 ``single`` marks the subclasses where one subject has one value per relation at a time, so that a
 new value of the same relation takes the place of the old one.

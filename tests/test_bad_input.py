@@ -417,7 +417,7 @@ def test_an_export_that_cannot_be_written(kept: Memlane):
 def test_a_source_whose_extraction_fails_keeps_its_text_and_its_error(
     session, scripted, tmp_path: Path
 ):
-    from agent.extraction import ExtractionFailed
+    from agent.extraction.extract import ExtractionFailed
 
     scripted.replies += [ExtractionFailed("no list"), ExtractionFailed("no list")]
     said = "so he went there again and did not like it at all, which Mia had told him before"

@@ -15,7 +15,7 @@ from agent.entities.identity import Identities
 from agent.entities.names import may_be_one
 from agent.entities.suggesting import suggestions
 from agent.entities.wording import also_said, in_names_of, mixed_up
-from agent.triples import triples_for
+from agent.extraction.triples.read import triples_for
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Insert

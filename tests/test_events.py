@@ -9,8 +9,8 @@ import pytest
 
 from agent.entities.events import events
 from agent.entities.identity import Identities
+from agent.extraction.triples.read import triples_for
 from agent.session import Session
-from agent.triples import triples_for
 from store.types import Memory, Status
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)

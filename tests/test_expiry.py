@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from agent.editing.expiry import replaces_nothing
+from agent.extraction.triples.read import triples_for
 from agent.extraction.validity import held
 from agent.language.dates import resolve_text
 from agent.session import Session
-from agent.triples import triples_for
 from store.types import Draft, Status
 
 SAID = datetime(2024, 5, 20, 10, tzinfo=UTC)

@@ -9,14 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.extraction import (
-    EXAMPLES,
-    ExtractionFailed,
-    build_turns,
-    extract,
-    parse_reply,
-)
-from agent.extraction.guards import clean_sentence, guard, is_clean
+from agent.extraction.extract import EXAMPLES, ExtractionFailed, build_turns, extract, parse_reply
+from agent.extraction.faithfulness import clean_sentence, guard, is_clean
 from agent.language.coreference import resolve, split_facts
 from agent.language.email_headers import without_headers
 from agent.language.sentences import (

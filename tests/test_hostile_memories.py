@@ -10,10 +10,10 @@ import pytest
 
 from agent.editing import plan_edits
 from agent.editing.nearby import Nearby
+from agent.extraction.triples.read import triples_for
 from agent.ports import Embedder
 from agent.transfer.importing import import_file
 from agent.transfer.records import to_line
-from agent.triples import triples_for
 from store.graph import MemoryGraph
 from store.types import Draft, Memory, Triple
 

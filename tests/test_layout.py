@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from agent.extraction.screens import read_screen
+from agent.extraction.documents.labelled_fields import read_screen
 from agent.models.adapters.ocr import RapidReader
 from agent.ports import TextLine
 from agent.sources.layout import arranged

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.extraction import extract
-from agent.extraction.outlines import read_outline
-from agent.sources.links import links, plain_links
+from agent.extraction.documents.markdown_notes import read_outline
+from agent.extraction.documents.wiki_links import links, plain_links
+from agent.extraction.extract import extract
 from store.types import SourceKind, Triple
 from tests.conftest import NOW, ScriptedModel
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.extraction import extract
-from agent.extraction.passes import read_pass
+from agent.extraction.documents.vouchers import read_pass
+from agent.extraction.extract import extract
 from store.types import SourceKind
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)

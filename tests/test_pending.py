@@ -31,7 +31,7 @@ def another(session: Session, **later: int) -> Session:
 
 def screenshot(session: Session, text: str, scripted: ScriptedModel) -> None:
     """A memory of lower trust that contradicts what was told."""
-    from agent.drafting import make_drafts
+    from agent.extraction.drafts import make_drafts
     from agent.remembering import store_drafts
 
     source = session.graph.sources.add(SourceKind.SCREENSHOT, text, NOW)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.placing import Placer
+from agent.extraction.subclass_classifier import Placer
 from store.taxonomy import SUBCLASSES, TYPES
 
 SAMPLES = Path(__file__).parent.parent / "benchmarks" / "samples" / "placing_own.jsonl"

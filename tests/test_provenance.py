@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agent.answering import build_turns
 from agent.contradictions import contradictions
-from agent.provenance import SourceMap, foreign
+from agent.extraction.source_spans import SourceMap, foreign
 from agent.session import Session
 from policies.selection import Choice
 from store.graph import MemoryGraph

@@ -9,13 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agent.extraction.ratings.items import (
+    Item,
+    Rated,
+    checked,
+    clean_name,
+    rated_of,
+    same_item,
+    sentence_of,
+)
+from agent.extraction.ratings.parse import one_rating, read_ratings, without_ratings
 from agent.ports import Prompt
 from agent.ratings.foretelling import predict
-from agent.ratings.items import Item, Rated, checked, clean_name, rated_of, same_item, sentence_of
 from agent.ratings.nearest import nearness
 from agent.ratings.predicting import Guess, ask, calibration_for, prompt_for, signs_of
 from agent.ratings.rate import rate
-from agent.ratings.reading import one_rating, read_ratings, without_ratings
 from agent.ratings.recommending import recommended, wish
 from agent.ratings.storing import find_item, ratings_of
 from agent.results import Route

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent.extraction import extract
-from agent.extraction.screens import read_screen
+from agent.extraction.documents.labelled_fields import read_screen
+from agent.extraction.extract import extract
 from store.types import SourceKind
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)

@@ -10,6 +10,7 @@ import pytest
 from icalendar import Calendar
 
 from agent.entities.identity import Identities
+from agent.extraction.triples.read import triples_for
 from agent.extraction.validity import held
 from agent.language.dates import resolve_text
 from agent.services.ics import calendar_of
@@ -17,7 +18,6 @@ from agent.services.occasions import Kind, Occasion, occasion
 from agent.services.reminders import coming, reminders
 from agent.services.repeating import clock_of, next_time, next_year_day, rule_of
 from agent.sources.calendars import read_calendar
-from agent.triples import triples_for
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert, Replace
 from store.types import Draft, Memory, Source, SourceKind, Triple

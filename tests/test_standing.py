@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.extraction.standing import facts
+from agent.extraction.triples.read import triples_for
+from agent.extraction.verbatim import facts
 from agent.session import Session
-from agent.triples import triples_for
 from store.types import Status, Triple
 
 

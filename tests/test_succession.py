@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent.editing.succession import SIGNS, SURE, WEIGHTS, Succession, load, parts, subject
+from agent.extraction.triples.read import triples_for
 from agent.session import Session
 from agent.stating import states_facts
-from agent.triples import triples_for
 from store.types import Status
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agent.placing import Placer
+from agent.extraction.subclass_classifier import Placer
+from agent.extraction.transe_classifier import Translations
 from agent.ports import Embedder
-from agent.translations import Translations
 from store.taxonomy import SUBCLASSES
 from store.transe import TransE, TransEConfig, _Run
 from store.types import Triple

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.extraction.triples.read import build_turns, parse_reply, triples_for
 from agent.language.relation_names import is_single, lemma, relation_name
-from agent.triples import build_turns, parse_reply, triples_for
 from store.types import Triple
 
 

@@ -115,7 +115,7 @@ def _triple(join: str) -> Triple:
 
 def _note(graph: MemoryGraph) -> None:
     """The hotel, as ``memlane demo`` reads it from its note."""
-    from agent.provenance import SourceMap
+    from agent.extraction.source_spans import SourceMap
 
     said = NOW - timedelta(days=1)
     source = graph.sources.add(SourceKind.NOTE, NOTE, said, locator="/home/lena/notes/hotel.md")

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from agent.entities.identity import Identities, Mention
 from agent.entities.names import ME_KEY, is_role, key_of, phrase_of
 from agent.entities.statements import is_identity
-from agent.triples.shapes import thing
+from agent.extraction.triples.patterns import thing
 from store.types import Draft, Memory, Triple
 
 VARIANTS = 4

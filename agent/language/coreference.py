@@ -1,7 +1,7 @@
 """Small, safe anaphora (EMG-RAG A.1: 'entity anaphora resolution'): what the model left open.
 
 Each rule replaces a pronoun only where the text before it leaves one reading; otherwise the
-pronoun stays, and ``agent.extraction.guards`` ties the sentence to the one before.
+pronoun stays, and ``agent.extraction.faithfulness`` ties the sentence to the one before.
 """
 
 from __future__ import annotations

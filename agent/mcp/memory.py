@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agent.config import Config
-from agent.drafting import make_drafts
+from agent.extraction.drafts import make_drafts
 from agent.language.injection import as_data, steers
 from agent.language.validation import checked_message
 from agent.remembering import store_drafts, without_secrets

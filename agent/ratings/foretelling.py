@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent.extraction.ratings.items import STARS, Item, Rated, checked_item
 from agent.forgetting import Home
-from agent.ratings.items import STARS, Item, Rated, checked_item
 from agent.ratings.nearest import Nearness, compared, encoded, nearness
 from agent.ratings.predicting import (
     SHOWN,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.extraction.ratings.items import Item
 from agent.ports import Embedder, Vectors
-from agent.ratings.items import Item
 
 COMPARED = 200
 """Ratings whose descriptions are encoded for one item: those that share most genres, then the

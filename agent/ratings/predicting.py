@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.extraction.ratings.items import STARS, Item, Rated
 from agent.language.injection import as_data
 from agent.ports import RewardModel
-from agent.ratings.items import STARS, Item, Rated
 from agent.ratings.nearest import Nearness
 
 SHOWN = 3

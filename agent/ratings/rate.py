@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from agent.extraction.ratings.items import Rated, checked, sentence_of, triples_of
 from agent.forgetting import Home
-from agent.ratings.items import Rated, checked, sentence_of, triples_of
 from agent.ratings.storing import find_item, merged, ratings_of
 from agent.remembering import edit_by_hand, without_secrets
 from store.journal import Edit, Entry, Insert, Replace

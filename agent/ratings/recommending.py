@@ -12,13 +12,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from agent.extraction.ratings.items import KINDS, Item, Rated, clean_name, same_item
+from agent.extraction.ratings.parse import GENRES
 from agent.forgetting import Home
 from agent.language.injection import as_data, steers
 from agent.ports import ChatTurn
 from agent.ratings.foretelling import choices, in_order, predict
-from agent.ratings.items import KINDS, Item, Rated, clean_name, same_item
 from agent.ratings.nearest import compared, encoded, nearness
-from agent.ratings.reading import GENRES
 from agent.ratings.storing import Kept, ratings_of
 from agent.results import Reply, Route
 from policies.selection import Selection, Step

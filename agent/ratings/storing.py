@@ -13,15 +13,8 @@ from datetime import datetime
 from agent.editing import EditPlan, Unchanged
 from agent.editing.questions import Question
 from agent.entities.identity import Identities
-from agent.ratings.items import (
-    RATED,
-    Item,
-    Rated,
-    rated_of,
-    same_item,
-    triples_of,
-)
-from agent.ratings.reading import one_rating
+from agent.extraction.ratings.items import RATED, Item, Rated, rated_of, same_item, triples_of
+from agent.extraction.ratings.parse import one_rating
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.journal import Edit, Insert, Replace

@@ -18,12 +18,12 @@ from urllib.parse import quote
 from agent.entities.identity import Identities
 from agent.entities.names import ME_KEY, key_of
 from agent.errors import NotRemembered
+from agent.extraction.triples.patterns import thing
 from agent.language.relation_names import attribute_name
 from agent.periods import Timeline, happens, present
 from agent.results import Standing
 from agent.services.occasions import occasion
 from agent.services.places import Place, event_company, event_place, places_in
-from agent.triples.shapes import thing
 from policies.words import words
 from store.errors import InvalidInput
 from store.graph import MemoryGraph

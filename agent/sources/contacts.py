@@ -15,9 +15,9 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from agent.errors import UnreadableSource
+from agent.extraction.triples.read import ME
 from agent.language.relation_names import attribute_name
 from agent.sources.typed import Entries, Item, text_of
-from agent.triples import ME
 from store.records import entity_key
 from store.types import Draft, Source, Span, Triple
 

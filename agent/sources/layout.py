@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from agent.extraction.screen_labels import SLOT
+from agent.extraction.documents.label_tables import SLOT
 from agent.ports import TextLine
 
 Cell = list[TextLine]

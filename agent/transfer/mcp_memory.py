@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from agent.extraction.triples.read import ME, triples_for
 from agent.language.relation_names import lemma, relation_name
 from agent.transfer.merging import Incoming, Merge
 from agent.transfer.reading import numbered_lines
 from agent.transfer.records import Rejected
 from agent.transfer.tally import Tally
-from agent.triples import ME, triples_for
 from store.sources import content_hash
 from store.types import Draft, Source, SourceKind, SourceStatus, Span, Triple, Trust
 

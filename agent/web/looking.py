@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from agent.extraction.triples.read import ME
 from agent.histories import Event, lives
 from agent.periods import Timeline
 from agent.session import Session
 from agent.tracing import TracedStep, read_trace
-from agent.triples import ME
 from agent.web.calls import (
     Answered,
     AnswerList,

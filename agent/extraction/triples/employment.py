@@ -2,7 +2,7 @@
 
 What stands after the verb decides: a bare name, a role that is a job, a firm that is said to be
 one. A club's name says that it is a club, and whoever joins Tom does so 'for lunch' or 'on a trip'.
-Pieces of ``agent.triples.shapes``, in its notation; data only.
+Pieces of ``agent.extraction.triples.patterns``, in its notation; data only.
 """
 
 from __future__ import annotations

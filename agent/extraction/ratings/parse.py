@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from agent.extraction.ratings.items import KINDS, STARS, Rated, checked, genres_of, sentence_of
 from agent.language.sentences import is_question, sentences
-from agent.ratings.items import KINDS, STARS, Rated, checked, genres_of, sentence_of
 from store.errors import InvalidInput
 from store.types import SourceKind
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.extraction.transe_classifier import Translations
 from agent.ports import Embedder, Vectors
-from agent.translations import Translations
 from store.types import Subclass, Triple
 
 NEAREST = 0.6

@@ -1,8 +1,8 @@
 """A voucher, pass or ticket without labels -> one sentence, without a model.
 
 'Rossi / DINNER VOUCHER / Valid until 20 June / No. 88213' names no label but its end, so it is no
-screen of labelled values (``screens``); a small model makes stories of it. What such a card says is
-always the same: what it is, whose, its number, and until when it holds.
+screen of labelled values (``labelled_fields``); a small model makes stories of it. What such a card
+says is always the same: what it is, whose, its number, and until when it holds.
 """
 
 from __future__ import annotations

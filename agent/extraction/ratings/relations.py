@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.extraction.ratings.items import triples_of
+from agent.extraction.ratings.parse import one_rating
+from agent.extraction.triples.read import triples_for
 from agent.ports import LanguageModel
-from agent.ratings.items import triples_of
-from agent.ratings.reading import one_rating
-from agent.triples import triples_for
 from store.types import Triple
 
 

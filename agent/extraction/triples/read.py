@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agent.extraction.triples.patterns import me_or, shape_triples, thing
 from agent.language.relation_names import LASTING, relation_name
 from agent.language.sentences import sentences, stem, words
 from agent.language.time_phrases import without_end
 from agent.ports import ChatTurn, LanguageModel
-from agent.triples.shapes import me_or, shape_triples, thing
 from store.types import Triple
 
 ME = "me"

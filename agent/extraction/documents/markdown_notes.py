@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agent.extraction.guards import has_verb, is_clean
+from agent.extraction.documents.wiki_links import plain_links
+from agent.extraction.faithfulness import has_verb, is_clean
 from agent.language.sentences import content, is_instruction, is_question, strip_wrapper
-from agent.sources.links import plain_links
 
 BARE = 3
 """Most words of a list item that says nothing alone, such as 'olive oil'."""

@@ -1,7 +1,7 @@
 """What labels on tickets, bookings, receipts and cards mean, and how to say their values.
 
-Data for ``agent.extraction.screens``: a new label is a word in ``LABELS``, a new way to say one a
-line in ``TEMPLATES``.
+Data for ``agent.extraction.documents.labelled_fields``: a new label is a word in ``LABELS``, a new
+way to say one a line in ``TEMPLATES``.
 """
 
 from __future__ import annotations

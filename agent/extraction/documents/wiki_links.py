@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from agent.triples.shapes import ME
+from agent.extraction.triples.patterns import ME
 from store.records import entity_key
 from store.types import Source, Triple
 

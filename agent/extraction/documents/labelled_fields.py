@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from agent.extraction.screen_labels import CITIES, GENERIC, SLOT, TEMPLATES
+from agent.extraction.documents.label_tables import CITIES, GENERIC, SLOT, TEMPLATES
 from agent.language.sentences import is_noise
 
 

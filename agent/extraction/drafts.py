@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.extraction.documents.wiki_links import links, with_links
+from agent.extraction.ratings.relations import relations_of
+from agent.extraction.source_spans import SourceMap
 from agent.extraction.validity import held
 from agent.language.dates import resolve_text
 from agent.ports import LanguageModel
-from agent.provenance import SourceMap
-from agent.ratings.relations import relations_of
-from agent.sources.links import links, with_links
 from store.types import Draft, Source, SourceKind
 
 
