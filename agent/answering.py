@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.asof import About, Asked
-from agent.contradictions import contradictions
 from agent.grounding import evidence, invented, supported
 from agent.language.injection import as_data, attacks, steers
+from agent.memory.contradictions import contradictions
 from agent.ports import ChatTurn, LanguageModel
 from agent.results import Mark, Standing, phrase
 from policies.selection import Choice

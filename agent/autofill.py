@@ -21,10 +21,10 @@ from agent.forms.matching import match_fields
 from agent.forms.phones import write_phone
 from agent.forms.sensitive import is_sensitive
 from agent.forms.values import fit, fit_date
-from agent.periods import Timeline, present
+from agent.memory.timeline import Timeline, present
+from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField, Value
-from agent.vectors import ensure_vectors
 from store.form_consents import Consent
 from store.graph import MemoryGraph
 from store.types import Memory, Status

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.config import Config
-from agent.forgetting import open_graph
+from agent.memory.home import open_graph
+from agent.memory.vectors import ensure_vectors
 from agent.models.lazy import (
     LocalEmbedder,
     LocalLanguageModel,
@@ -22,7 +23,6 @@ from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import MEGABYTE
 from agent.ports import ChatTurn
 from agent.server_address import is_loopback, parse_address
-from agent.vectors import ensure_vectors
 from store.errors import MemlaneError
 from store.forgetting import softly_forgotten
 from store.graph import MemoryGraph

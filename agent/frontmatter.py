@@ -16,9 +16,9 @@ from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
 from agent.extraction.triples.read import ME, triples_for
-from agent.histories import shown
 from agent.language.dates import parse_when
 from agent.language.relation_names import relation_name
+from agent.memory.history import shown
 from store.errors import InvalidInput
 from store.journal import Amend, checked_text
 from store.records import entity_key

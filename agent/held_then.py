@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from agent.asof import About, Asked
 from agent.language.dates import find_times
-from agent.periods import Key, Period, Telling, Timeline, present
+from agent.memory.timeline import Key, Period, Telling, Timeline, present
 from agent.results import Standing
 from store.records import entity_key
 from store.types import Memory, Status

@@ -15,10 +15,10 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.errors import UnreadableSource
-from agent.forgetting import Home, Models
 from agent.ignoring import FoundFile, Ignore
 from agent.language.redaction import Redacted, redact, what_is_gone
-from agent.remembering import remember_as_said, remember_source
+from agent.memory.home import Home, Models
+from agent.memory.remember import remember_as_said, remember_source
 from agent.results import FileReport, FileStatus, Remembered
 from agent.sources import calendars, contacts, notes, screenshots
 from agent.sources.typed import Reader, remember_typed

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from agent.pending import next_question
+from agent.memory.pending_questions import next_question
 from agent.results import Remembered, Reply, Route
 from agent.tracing import record
 from store.graph import MemoryGraph

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from agent.answering import UNKNOWN, Answer, answer, converse
 from agent.context import in_context, recent
-from agent.forgetting import Home
+from agent.memory.home import Home
 from agent.personas.sharing import told_apart
 from agent.ratings.recommending import recommended
 from agent.results import Exchange, Reply, Route

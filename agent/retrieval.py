@@ -10,17 +10,17 @@ import numpy as np
 
 from agent.asof import About, Asked, anchored, read_question
 from agent.entities.asking import choose, with_former_links, wordings
-from agent.entities.events import event_of
-from agent.entities.identity import Identities
-from agent.entities.wording import also_said, also_said_then
 from agent.grounding import STOP, names, terms
 from agent.held_then import asks_of_days, eligible, falls_in
 from agent.language.dates import find_times
-from agent.periods import Telling, Tellings, Timeline
+from agent.memory.entities.aliases import also_said, also_said_then
+from agent.memory.entities.events import event_of
+from agent.memory.entities.identity import Identities
+from agent.memory.timeline import Telling, Tellings, Timeline
+from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, Vectors
 from agent.results import Inference, Mark
 from agent.slots import in_slot
-from agent.vectors import ensure_vectors
 from policies.abstain import Judge, Reading, Signs, signs_of
 from policies.base import Policy, Question
 from policies.selection import Choice, Selection, Step

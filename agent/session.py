@@ -20,12 +20,13 @@ from agent.autofill import fill_from
 from agent.choosing import build_policy
 from agent.config import Config
 from agent.context import in_context, recent
-from agent.contradictions import doubted
 from agent.extraction.subclass_classifier import Placer
-from agent.forgetting import open_graph
 from agent.forms.fields import FormField
 from agent.ignoring import FoundFile
 from agent.language.validation import checked_message
+from agent.memory.contradictions import doubted
+from agent.memory.home import open_graph
+from agent.memory.remember import keep, remember_as_said, remember_source, settle, without_secrets
 from agent.models.lazy import (
     LocalEmbedder,
     LocalLanguageModel,
@@ -35,7 +36,6 @@ from agent.models.lazy import (
 )
 from agent.personas.sharing import with_persona
 from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
-from agent.remembering import keep, remember_as_said, remember_source, settle, without_secrets
 from agent.replies import told, trace_of, with_question
 from agent.responding import answer_message, leaned, small_talk, whisper
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route

@@ -16,9 +16,9 @@ from pathlib import Path
 from threading import Event
 
 from agent.folders import changes, why_wait
-from agent.forgetting import Home
 from agent.ignoring import NAME, FoundFile, Ignore
 from agent.ingest import ingest_into, kind_of, locator_of, plan_change
+from agent.memory.home import Home
 from agent.results import FileReport
 from store.errors import EditConflict, InvalidInput, MemlaneError, StoreError
 from store.watching import FileState, WatchedFile, WatchedFolder

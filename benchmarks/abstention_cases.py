@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.remembering import store_drafts
+from agent.memory.remember import store_drafts
 from agent.retrieval import Retrieved, retrieve
 from agent.session import Session
 from benchmarks.common import ROOT

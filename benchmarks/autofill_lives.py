@@ -20,7 +20,7 @@ from pathlib import Path
 from agent.autofill import fill
 from agent.forms import fields_from_labels, open_form
 from agent.forms.fields import FormField
-from agent.remembering import store_drafts
+from agent.memory.remember import store_drafts
 from agent.results import FilledField
 from agent.session import Session
 from benchmarks.autofill_people import PEOPLE, FormSheet, Meant, People

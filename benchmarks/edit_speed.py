@@ -1,6 +1,6 @@
 """How long an edit takes, and how much memory a large home: ``python -m benchmarks.edit_speed``.
 
-An edit is what ``remembering.store_drafts`` does with a draft: the search in the nearest
+An edit is what ``remember.store_drafts`` does with a draft: the search in the nearest
 partitions, the plan, one durable transaction. Both models stay outside: drafts and their vectors
 are made before (``encode_ms`` tells what the sentence encoder takes for one). The plain alternative
 plans and applies the same way but searches everything and builds its index anew for each edit.
@@ -29,14 +29,14 @@ from unittest.mock import patch
 
 import numpy as np
 
-from agent import remembering
 from agent.config import load_config
-from agent.editing.nearby import CANDIDATES
 from agent.extraction.drafts import make_drafts
 from agent.extraction.subclass_classifier import Placer
+from agent.memory import remember
+from agent.memory.editing.candidates import CANDIDATES
+from agent.memory.remember import plan_against, store_drafts
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
-from agent.remembering import plan_against, store_drafts
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.many_memories import MOST, NOW, build_home, encoded, memories
 from store.graph import MemoryGraph
@@ -165,7 +165,7 @@ def timed(home: Path, prepared: Prepared, seed: int, plain: int) -> dict[str, fl
     def everything(graph: MemoryGraph, embedder: Embedder, now: datetime) -> Everything:
         return Everything(graph, embedder.identity, now)
 
-    with patch.object(remembering, "_nearby", everything):
+    with patch.object(remember, "_nearby", everything):
         figures["plain_edit_ms"] = _median_ms(lambda e: _edit(e, graph, models), fewer[:plain])
     begun = time.perf_counter()
     if problems := graph.verify(prepared.identity):

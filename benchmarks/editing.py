@@ -27,17 +27,17 @@ from unittest.mock import patch
 
 import numpy as np
 
-from agent import remembering
 from agent.config import load_config
-from agent.editing import EditPlan
-from agent.editing.nearby import Nearby
-from agent.editing.pairs import PairJudge
 from agent.extraction.drafts import make_drafts
 from agent.extraction.subclass_classifier import Placer
+from agent.memory import remember
+from agent.memory.editing.candidates import Nearby
+from agent.memory.editing.judges.pair_judge import PairJudge
+from agent.memory.editing.plan import EditPlan
+from agent.memory.remember import plan_against
+from agent.memory.vectors import ensure_vectors
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.ports import ChatTurn, Embedder, LanguageModel, TextReader, Vectors
-from agent.remembering import plan_against
-from agent.vectors import ensure_vectors
 from benchmarks.common import parser, progress, write_results
 from benchmarks.editing_own import Pair
 from benchmarks.editing_own import pairs as own_pairs
@@ -228,7 +228,7 @@ def cross_validated(
         seen = [user for i, user in enumerate(users) if i not in held]
         rows = own_pairs(0) + training_pairs(seen, seed) * 2
         judge = PairJudge(fit(rows, cache), cache.embedder.identity)
-        with patch.object(remembering, "_judge", lambda _encoder, judge=judge: judge):
+        with patch.object(remember, "_judge", lambda _encoder, judge=judge: judge):
             measure([users[i] for i in sorted(held)], models, tally)
     return {
         "in_domain.accuracy": statistics.fmean(tally["operation.accuracy"]),
@@ -287,7 +287,7 @@ def stories(data: Path, models: Models, limit: int | None) -> dict[str, float]:
             with tempfile.TemporaryDirectory() as folder, MemoryGraph.open(Path(folder)) as graph:
                 for draft in drafts_of(texts, models):
                     source = graph.sources.add(SourceKind.CHAT, draft.text, NOW)
-                    done = remembering.store_drafts(
+                    done = remember.store_drafts(
                         [replace(draft, source=source.id)], source, graph, models, NOW
                     )
                     told += 1

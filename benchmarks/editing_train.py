@@ -1,7 +1,7 @@
 """Makes the weights of the pair judge: ``python -m benchmarks.editing_train``.
 
 Invariant: what ships learns only from pairs we wrote ourselves (``benchmarks.editing_own``).
-scikit-learn does the fitting here; ``agent.editing.pairs`` needs only numpy.
+scikit-learn does the fitting here; ``agent.memory.editing.judges.pair_judge`` needs only numpy.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from agent.config import load_config
-from agent.editing.pairs import (
+from agent.extraction.triples.read import triples_for
+from agent.memory.editing.judges.pair_judge import (
     FEATURES,
     VERDICTS,
     WEIGHTS,
@@ -23,7 +24,6 @@ from agent.editing.pairs import (
     pair_inputs,
     single_inputs,
 )
-from agent.extraction.triples.read import triples_for
 from agent.models.lazy import LocalEmbedder
 from benchmarks.common import parser, progress
 from benchmarks.editing_own import Pair, pairs

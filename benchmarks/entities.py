@@ -17,10 +17,10 @@ from itertools import combinations
 from pathlib import Path
 from time import perf_counter
 
-from agent.editing import plan_edits
-from agent.entities.events import events
-from agent.entities.identity import Identities
 from agent.extraction.triples.read import triples_for
+from agent.memory.editing.plan import plan_edits
+from agent.memory.entities.events import events
+from agent.memory.entities.identity import Identities
 from benchmarks.common import parser, write_results
 from store.journal import Expire, Replace
 from store.partitions import Match

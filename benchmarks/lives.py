@@ -33,11 +33,11 @@ from pathlib import Path
 import numpy as np
 
 from agent.config import load_config
-from agent.editing.compare import negated
 from agent.forms.fields import FormField
 from agent.language.dates import resolve_text
+from agent.memory.editing.compare import negated
+from agent.memory.remember import store_drafts
 from agent.ports import Vectors
-from agent.remembering import store_drafts
 from agent.results import Mark
 from agent.session import Session, open_session
 from benchmarks.common import parser, progress, write_results

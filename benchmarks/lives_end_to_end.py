@@ -13,7 +13,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from agent.config import load_config
-from agent.remembering import remember_source
+from agent.memory.remember import remember_source
 from agent.session import Session, open_session
 from benchmarks.common import parser, progress
 from benchmarks.lives import BANKS, K, Line, Tally, at, fresh, report, score, selected

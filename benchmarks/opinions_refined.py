@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from agent.config import Config
+from agent.memory.vectors import ensure_vectors
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.lazy import LocalLanguageModel, reward_weights
 from agent.models.reward_cache import RewardCache
@@ -18,7 +19,6 @@ from agent.personas.predicting import Pool, prompt_of, vote
 from agent.personas.refreshing import refresh
 from agent.ports import ChatTurn, LanguageModel, Vectors
 from agent.session import Session
-from agent.vectors import ensure_vectors
 from benchmarks.common import ROOT, progress
 from benchmarks.opinions_data import NOW, Case, KeptVectors, Person, cases, memories
 from benchmarks.qa_models import KeptAnswers, TokenCount

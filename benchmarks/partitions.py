@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from agent.config import load_config
-from agent.editing.nearby import probes_among
 from agent.extraction.subclass_classifier import Placer
+from agent.memory.editing.candidates import probes_among
 from agent.models.lazy import LocalEmbedder
 from agent.ports import Vectors
 from benchmarks.common import parser, progress, write_results

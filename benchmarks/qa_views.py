@@ -18,12 +18,12 @@ import numpy as np
 
 from agent.answering import Answer, answer
 from agent.asof import Asked
-from agent.periods import Timeline
+from agent.memory.remember import store_drafts
+from agent.memory.timeline import Timeline
+from agent.memory.vectors import ensure_vectors
 from agent.ports import LanguageModel, NameEncoder, TokenEncoder
-from agent.remembering import store_drafts
 from agent.retrieval import retrieve
 from agent.session import Session
-from agent.vectors import ensure_vectors
 from benchmarks.lives import fresh, gold_draft
 from benchmarks.lives_bank import Bank
 from benchmarks.lives_world import write_life

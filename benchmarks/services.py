@@ -27,11 +27,11 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.config import load_config
-from agent.entities.identity import Identities
 from agent.errors import NotRemembered
 from agent.language.dates import resolve_text
+from agent.memory.entities.identity import Identities
+from agent.memory.remember import store_drafts
 from agent.ports import ChatTurn, Vectors
-from agent.remembering import store_drafts
 from agent.services.places import event_place, places_in
 from agent.services.reminders import coming, reminders
 from agent.services.travel import travel

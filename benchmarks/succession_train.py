@@ -1,4 +1,4 @@
-"""The weights of ``agent.editing.succession``: ``python -m benchmarks.succession_train``.
+"""The weights of ``judges.successor``: ``python -m benchmarks.succession_train``.
 
 Learns which memory a told change puts an end to, from wordings that we wrote: the topics of the
 banks of simulated lives, the bank ``test`` excepted. Each change is put beside two memories of the
@@ -20,8 +20,15 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from agent.config import load_config
-from agent.editing.succession import SIGNS, SURE, WEIGHTS, NameVectors, may_succeed, signs
 from agent.extraction.triples.read import triples_for
+from agent.memory.editing.judges.successor import (
+    SIGNS,
+    SURE,
+    WEIGHTS,
+    NameVectors,
+    may_succeed,
+    signs,
+)
 from agent.ports import NameEncoder, Vectors
 from agent.session import open_session
 from benchmarks.common import parser, progress, write_results

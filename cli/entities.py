@@ -13,10 +13,10 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.entities.deciding import Decision
-    from agent.entities.events import Event
-    from agent.entities.identity import Identities
-    from agent.entities.suggesting import Suggestion
+    from agent.memory.entities.events import Event
+    from agent.memory.entities.identity import Identities
+    from agent.memory.entities.merge_split import Decision
+    from agent.memory.entities.suggestions import Suggestion
     from store.graph import MemoryGraph
     from store.types import Memory
 
@@ -37,8 +37,8 @@ def list_(
     """List people and things with several names, and events told of more than once."""
     run: Run = context.obj
     now = run.config.now()
-    from agent.entities.events import events
-    from agent.entities.identity import Identities
+    from agent.memory.entities.events import events
+    from agent.memory.entities.identity import Identities
     from store.types import Status
 
     with run.graph() as graph:
@@ -79,9 +79,9 @@ def show(context: typer.Context, name: Name) -> None:
     """
     run: Run = context.obj
     now = run.config.now()
-    from agent.entities.deciding import about, known_name
-    from agent.entities.events import events
-    from agent.entities.identity import Identities
+    from agent.memory.entities.events import events
+    from agent.memory.entities.identity import Identities
+    from agent.memory.entities.merge_split import about, known_name
     from store.types import Status
 
     with run.graph() as graph:
@@ -125,7 +125,7 @@ def merge(
     other: Annotated[str, typer.Argument(help="Another name of the same.")],
 ) -> None:
     """Say that two names are one person or thing."""
-    from agent.entities.deciding import plan_merge
+    from agent.memory.entities.merge_split import plan_merge
 
     _decide(context.obj, lambda known, graph: plan_merge(one, other, known, graph))
 
@@ -152,7 +152,7 @@ def split(
       memlane entities split Kenji "Mr Tan"
       memlane entities split Tom -m m7 -m m9 --as "Tom (work)"
     """
-    from agent.entities.deciding import plan_part, plan_split
+    from agent.memory.entities.merge_split import plan_part, plan_split
     from store.errors import InvalidInput
 
     def plan(known: Identities, graph: MemoryGraph) -> Decision:
@@ -170,8 +170,8 @@ def suggest(context: typer.Context) -> None:
     """Show who may be one, or two, and how to say so."""
     run: Run = context.obj
     now = run.config.now()
-    from agent.entities.identity import Identities
-    from agent.entities.suggesting import suggestions
+    from agent.memory.entities.identity import Identities
+    from agent.memory.entities.suggestions import suggestions
     from store.types import Status
 
     with run.graph() as graph:
@@ -199,14 +199,14 @@ def reject(
     ] = None,
 ) -> None:
     """Say that a suggestion is wrong; it is not made again."""
-    from agent.entities.deciding import plan_reject
+    from agent.memory.entities.merge_split import plan_reject
 
     _decide(context.obj, lambda known, graph: plan_reject(one, other, known, graph))
 
 
 def _decide(run: Run, plan: Callable[[Identities, MemoryGraph], Decision]) -> None:
-    from agent.entities.deciding import decide
-    from agent.entities.identity import Identities
+    from agent.memory.entities.identity import Identities
+    from agent.memory.entities.merge_split import decide
 
     now = run.config.now()
     with run.graph() as graph:

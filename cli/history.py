@@ -16,7 +16,7 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.histories import Event, Life
+    from agent.memory.history import Event, Life
     from store.graph import MemoryGraph
     from store.journal import Entry
     from store.types import Source
@@ -51,8 +51,8 @@ def history(
       memlane memories history --runs
     """
     run: Run = context.obj
-    from agent.histories import lives
     from agent.language.dates import parse_when
+    from agent.memory.history import lives
 
     now = run.config.now()
     with run.graph() as graph:

@@ -118,7 +118,7 @@ def _apply_draft(
     place: str | None,
 ) -> None:
     from agent.language.dates import parse_when
-    from agent.remembering import edit_by_hand
+    from agent.memory.remember import edit_by_hand
 
     now = run.config.now()
     until = parse_when(expires, now, end=True) if expires else None

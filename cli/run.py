@@ -94,7 +94,7 @@ class Run:
     @contextmanager
     def graph(self) -> Iterator[MemoryGraph]:
         """The home of this run without any model."""
-        from agent.forgetting import open_graph
+        from agent.memory.home import open_graph
 
         with open_graph(self.config) as graph:
             yield graph

@@ -15,7 +15,7 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.refitting import Move
+    from agent.memory.reclassify import Move
     from agent.session import Session
     from store.journal import Entry
     from store.types import Subclass
@@ -99,7 +99,7 @@ def add(
         -e 'I earn 3000 euros a month.' -e 'I owe Tom 50 euros.'
     """
     run: Run = context.obj
-    from agent.refitting import moves_into, new_subclass
+    from agent.memory.reclassify import moves_into, new_subclass
     from store.errors import InvalidInput
     from store.taxonomy import TYPES
 
@@ -147,7 +147,7 @@ def fit_(
       memlane types fit attribute.money
     """
     run: Run = context.obj
-    from agent.refitting import moves_into
+    from agent.memory.reclassify import moves_into
     from store.errors import UnknownId
 
     with run.session() as session:

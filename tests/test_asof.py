@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent import periods
 from agent.asof import About, read_question
 from agent.held_then import eligible
+from agent.memory import timeline
 from agent.session import Session
 from store.types import Memory, Status, Triple
 from tests.conftest import ScriptedModel
@@ -266,13 +266,13 @@ def test_what_a_memory_says_of_times_is_read_once(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ):
     read: list[str] = []
-    telling_of = periods.telling_of
+    telling_of = timeline.telling_of
 
-    def noted(memory: Memory) -> periods.Telling:
+    def noted(memory: Memory) -> timeline.Telling:
         read.append(memory.text)
         return telling_of(memory)
 
-    monkeypatch.setattr(periods, "telling_of", noted)
+    monkeypatch.setattr(timeline, "telling_of", noted)
     told(session, ("2024-02-01", "I live in Oslo."), ("2024-02-02", "I have a cat called Miso."))
     assert chosen(session, "Where did I live in March?") == ["I live in Oslo."]
     assert chosen(session, "Where did I live in April?") == ["I live in Oslo."]

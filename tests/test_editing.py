@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.editing import plan_edits
+from agent.memory.editing.plan import plan_edits
 from store.journal import Insert, Replace
 from store.partitions import Match
 from store.taxonomy import SUBCLASSES

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent.config import load_config
-from agent.editing.corrections import Correction, correction_in
-from agent.editing.questions import Holds, answer_in
+from agent.memory.editing.conflicts import Holds, answer_in
+from agent.memory.editing.corrections import Correction, correction_in
 from agent.session import Session, open_session
 from store.types import Status
 
@@ -253,8 +253,8 @@ def test_another_day_without_a_move_is_another_appointment(session):
 @pytest.fixture
 def undecided(session, monkeypatch):
     """A session whose slot cardinality is always in doubt, with one contradiction in it."""
-    monkeypatch.setattr("agent.editing.deciding.ONE", 2.0)
-    monkeypatch.setattr("agent.editing.deciding.SEVERAL", 0.0)
+    monkeypatch.setattr("agent.memory.editing.decision.ONE", 2.0)
+    monkeypatch.setattr("agent.memory.editing.decision.SEVERAL", 0.0)
     session.remember("I prefer the aisle seat (plane seat).")
     return session
 

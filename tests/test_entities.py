@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.entities.deciding import decide, plan_merge, plan_part, plan_reject, plan_split
-from agent.entities.identity import Identities
-from agent.entities.names import may_be_one
-from agent.entities.suggesting import suggestions
-from agent.entities.wording import also_said, in_names_of, mixed_up
 from agent.extraction.triples.read import triples_for
+from agent.memory.entities.aliases import also_said, in_names_of, mixed_up
+from agent.memory.entities.identity import Identities
+from agent.memory.entities.merge_split import decide, plan_merge, plan_part, plan_reject, plan_split
+from agent.memory.entities.names import may_be_one
+from agent.memory.entities.suggestions import suggestions
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Insert

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.entities.events import events
-from agent.entities.identity import Identities
 from agent.extraction.triples.read import triples_for
+from agent.memory.entities.events import events
+from agent.memory.entities.identity import Identities
 from agent.session import Session
 from store.types import Memory, Status
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.editing.expiry import replaces_nothing
 from agent.extraction.triples.read import triples_for
 from agent.extraction.validity import held
 from agent.language.dates import resolve_text
+from agent.memory.editing.expiry import replaces_nothing
 from agent.session import Session
 from store.types import Draft, Status
 

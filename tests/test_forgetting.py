@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.config import load_config
-from agent.forgetting import forget_due, open_graph
+from agent.memory.home import forget_due, open_graph
 from store.errors import EditConflict, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Amend, Forget, Insert, Replace

@@ -97,7 +97,7 @@ def test_caches_go_and_lines_of_logs_too(told: MemoryGraph, own_home: Path):
 
 
 def test_what_this_process_has_read_goes_too(told: MemoryGraph):
-    from agent.editing.compare import words
+    from agent.memory.editing.compare import words
     from store.traces import _tokens
 
     assert words(SECRET)

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.editing import plan_edits
-from agent.editing.nearby import Nearby
 from agent.extraction.triples.read import triples_for
+from agent.memory.editing.candidates import Nearby
+from agent.memory.editing.plan import plan_edits
 from agent.ports import Embedder
 from agent.transfer.importing import import_file
 from agent.transfer.records import to_line

@@ -110,7 +110,7 @@ def test_a_note_changes_nothing_but_what_it_adds(
 def test_a_screenshot_changes_nothing_but_what_it_adds(
     victim: Session, obedient: Obedient, attack: str
 ):
-    from agent.remembering import remember_source
+    from agent.memory.remember import remember_source
 
     before, config = state(victim), repr(load_config(now=NOW))
     obedient.attack = attack

@@ -13,12 +13,12 @@ import pytest
 from numpy.typing import NDArray
 
 from agent.config import load_config
+from agent.memory.vectors import ensure_vectors
 from agent.personas.joining import Side, join, leave, partners
 from agent.personas.predicting import predict
 from agent.ports import Embedder, Entropy, Prompt
 from agent.session import Session, open_session
 from agent.transfer.backups import backup, restore
-from agent.vectors import ensure_vectors
 from store.consents import KEY_NAME, identity_of
 from store.errors import HomeUnavailable, InvalidInput, StoreError, UnknownId
 from store.graph import MemoryGraph

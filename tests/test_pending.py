@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.editing.questions import yes_or_no
-from agent.entities.identity import Identities
+from agent.memory.editing.conflicts import yes_or_no
+from agent.memory.entities.identity import Identities
 from agent.results import Reply, Route
 from agent.session import Session
 from store.questions import Ask
@@ -32,7 +32,7 @@ def another(session: Session, **later: int) -> Session:
 def screenshot(session: Session, text: str, scripted: ScriptedModel) -> None:
     """A memory of lower trust that contradicts what was told."""
     from agent.extraction.drafts import make_drafts
-    from agent.remembering import store_drafts
+    from agent.memory.remember import store_drafts
 
     source = session.graph.sources.add(SourceKind.SCREENSHOT, text, NOW)
     drafts = make_drafts([text], session.placer.place([text]), source, llm=None)

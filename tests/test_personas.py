@@ -283,7 +283,7 @@ def test_the_command_shows_corrects_drops_and_undoes(
 
 def test_groups_grow_at_their_end(session: Session):
     tell(session.graph, *RUNNING)
-    from agent.vectors import ensure_vectors
+    from agent.memory.vectors import ensure_vectors
 
     def slots() -> list[str]:
         ensure_vectors(session.graph, session.embedder)

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.answering import build_turns
-from agent.contradictions import contradictions
 from agent.extraction.source_spans import SourceMap, foreign
+from agent.memory.contradictions import contradictions
 from agent.session import Session
 from policies.selection import Choice
 from store.graph import MemoryGraph

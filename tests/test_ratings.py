@@ -19,13 +19,13 @@ from agent.extraction.ratings.items import (
     sentence_of,
 )
 from agent.extraction.ratings.parse import one_rating, read_ratings, without_ratings
+from agent.memory.ratings import find_item, ratings_of
 from agent.ports import Prompt
 from agent.ratings.foretelling import predict
 from agent.ratings.nearest import nearness
 from agent.ratings.predicting import Guess, ask, calibration_for, prompt_for, signs_of
 from agent.ratings.rate import rate
 from agent.ratings.recommending import recommended, wish
-from agent.ratings.storing import find_item, ratings_of
 from agent.results import Route
 from agent.session import Session
 from agent.transfer.exporting import export_jsonl

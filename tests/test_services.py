@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from icalendar import Calendar
 
-from agent.entities.identity import Identities
 from agent.extraction.triples.read import triples_for
 from agent.extraction.validity import held
 from agent.language.dates import resolve_text
+from agent.memory.entities.identity import Identities
 from agent.services.ics import calendar_of
 from agent.services.occasions import Kind, Occasion, occasion
 from agent.services.reminders import coming, reminders

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.remembering import edit_by_hand
+from agent.memory.remember import edit_by_hand
 from agent.results import Route
 from agent.session import Session
 from store.types import SourceStatus, Status

@@ -6,8 +6,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.editing.succession import SIGNS, SURE, WEIGHTS, Succession, load, parts, subject
 from agent.extraction.triples.read import triples_for
+from agent.memory.editing.judges.successor import (
+    SIGNS,
+    SURE,
+    WEIGHTS,
+    Succession,
+    load,
+    parts,
+    subject,
+)
 from agent.session import Session
 from agent.stating import states_facts
 from store.types import Status

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from agent.memory.reclassify import moves_into, new_subclass
 from agent.ports import Embedder
-from agent.refitting import moves_into, new_subclass
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Amend, Insert, Replace

@@ -13,11 +13,11 @@ from datetime import datetime
 
 import numpy as np
 
-from agent.entities.event_words import kinds_of
-from agent.entities.events import Event
-from agent.entities.identity import Identities
-from agent.entities.names import key_of
-from agent.entities.wording import also_said, mixed_up
+from agent.memory.entities.aliases import also_said, mixed_up
+from agent.memory.entities.event_features import kinds_of
+from agent.memory.entities.events import Event
+from agent.memory.entities.identity import Identities
+from agent.memory.entities.names import key_of
 from agent.ports import Vectors
 from policies.base import Policy, Question
 from policies.selection import Choice, Selection, Step

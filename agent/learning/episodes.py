@@ -14,12 +14,12 @@ from datetime import datetime
 import numpy as np
 
 from agent.answering import UNKNOWN
-from agent.entities.events import event_of
-from agent.entities.identity import Identities
 from agent.learning.associations import associations
 from agent.learning.writing import Failure, write_pair
+from agent.memory.entities.events import event_of
+from agent.memory.entities.identity import Identities
+from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, LanguageModel
-from agent.vectors import ensure_vectors
 from policies.base import Episode, Question
 from store.graph import MemoryGraph
 from store.learned import Judgement, Origin, Pair

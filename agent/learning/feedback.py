@@ -18,8 +18,8 @@ from agent.learning.episodes import collect, current_view, is_answer
 from agent.learning.personal import keep, starting_policy
 from agent.learning.rewards import LikelihoodValue, Watched
 from agent.learning.training import Plan, Verdict, compare, digest, train
+from agent.memory.remember import without_secrets
 from agent.ports import Embedder
-from agent.remembering import without_secrets
 from policies.base import Question
 from policies.fusion import Fused
 from store.errors import InvalidInput, UnknownId

@@ -15,7 +15,7 @@ from agent.config import Config
 from agent.extraction.drafts import make_drafts
 from agent.language.injection import as_data, steers
 from agent.language.validation import checked_message
-from agent.remembering import store_drafts, without_secrets
+from agent.memory.remember import store_drafts, without_secrets
 from agent.resident.client import Client, connect
 from agent.results import Remembered, Reply
 from agent.session import Session, open_session

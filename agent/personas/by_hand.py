@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agent.forgetting import Home
 from agent.language.validation import checked_message
-from agent.remembering import without_secrets
+from agent.memory.home import Home
+from agent.memory.remember import without_secrets
 from store.journal import checked_text
 from store.personas import Line
 

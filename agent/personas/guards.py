@@ -12,9 +12,9 @@ from datetime import datetime
 
 import numpy as np
 
-from agent.editing.cues import averse, counts
 from agent.grounding import invented, terms
 from agent.language.injection import steers
+from agent.memory.editing.judges.wording_features import averse, counts
 from agent.ports import Vectors
 from store.types import Memory
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.forgetting import Home
 from agent.language.injection import as_data, steers
 from agent.language.validation import checked_message
+from agent.memory.home import Home
+from agent.memory.vectors import ensure_vectors
 from agent.personas.joining import Profile, composed, nearest, profiles, put_to, still_agree
 from agent.personas.sharing import usable
 from agent.ports import Vectors
-from agent.vectors import ensure_vectors
 from store.errors import InvalidInput
 from store.peers import VIEWS
 

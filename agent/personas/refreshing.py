@@ -12,13 +12,13 @@ from datetime import datetime
 from itertools import count
 
 from agent.errors import ModelError
-from agent.forgetting import Home
+from agent.memory.home import Home
+from agent.memory.vectors import ensure_vectors
 from agent.personas.categories import cache_lines
 from agent.personas.grouping import Group, batches, digest, groups
 from agent.personas.guards import supporters, well_formed
 from agent.personas.writing import INDUCED, distil, induce, is_likely
 from agent.ports import Embedder, LanguageModel
-from agent.vectors import ensure_vectors
 from store.graph import MemoryGraph
 from store.personas import Layer, Line, Made, Standing
 from store.types import Memory

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agent.forgetting import Home
+from agent.memory.home import Home
 from agent.ports import Vectors
 from agent.results import Inference, Mark, Reply
 from agent.results import Standing as Holding

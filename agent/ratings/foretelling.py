@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.extraction.ratings.items import STARS, Item, Rated, checked_item
-from agent.forgetting import Home
+from agent.memory.home import Home
+from agent.memory.ratings import Kept, find_item, ratings_of
 from agent.ratings.nearest import Nearness, compared, encoded, nearness
 from agent.ratings.predicting import (
     SHOWN,
@@ -17,7 +18,6 @@ from agent.ratings.predicting import (
     prompt_for,
     signs_of,
 )
-from agent.ratings.storing import Kept, find_item, ratings_of
 from policies.selection import Choice
 from store.errors import UnknownId
 

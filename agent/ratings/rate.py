@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agent.extraction.ratings.items import Rated, checked, sentence_of, triples_of
-from agent.forgetting import Home
-from agent.ratings.storing import find_item, merged, ratings_of
-from agent.remembering import edit_by_hand, without_secrets
+from agent.memory.home import Home
+from agent.memory.ratings import find_item, merged, ratings_of
+from agent.memory.remember import edit_by_hand, without_secrets
 from store.journal import Edit, Entry, Insert, Replace
 from store.types import Draft
 

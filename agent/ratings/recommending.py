@@ -14,12 +14,12 @@ from dataclasses import replace
 
 from agent.extraction.ratings.items import KINDS, Item, Rated, clean_name, same_item
 from agent.extraction.ratings.parse import GENRES
-from agent.forgetting import Home
 from agent.language.injection import as_data, steers
+from agent.memory.home import Home
+from agent.memory.ratings import Kept, ratings_of
 from agent.ports import ChatTurn
 from agent.ratings.foretelling import choices, in_order, predict
 from agent.ratings.nearest import compared, encoded, nearness
-from agent.ratings.storing import Kept, ratings_of
 from agent.results import Reply, Route
 from policies.selection import Selection, Step
 from store.errors import InvalidInput, UnknownId

@@ -20,11 +20,11 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from agent.config import Config
-from agent.forgetting import forget_due, open_graph
 from agent.language.validation import checked_message
+from agent.memory.home import forget_due, open_graph
+from agent.memory.remember import keep, remember_as_said
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.personas.refreshing import refresh
-from agent.remembering import keep, remember_as_said
 from agent.resident.calls import Ask, Context, Fill, Ingest, Remember, Retry, Say
 from agent.resident.client import Running
 from agent.resident.lanes import Lane, Stopped

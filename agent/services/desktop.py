@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from agent.config import Config
-from agent.forgetting import open_graph
 from agent.language.injection import as_data, steers
+from agent.memory.home import open_graph
 from agent.services.occasions import Kind
 from agent.services.reminders import Reminder, coming
 from store.errors import MemlaneError

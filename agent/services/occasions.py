@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
-from agent.editing.compare import negated
 from agent.language.dates import TimeSpan, find_times, validity
 from agent.language.dates.parser import Tenses
+from agent.memory.editing.compare import negated
 from agent.services.repeating import clock_of, next_time, next_year_day, rule_of
 from store.types import Memory
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from agent.entities.events import events
-from agent.entities.identity import Identities
-from agent.periods import Timeline
+from agent.memory.entities.events import events
+from agent.memory.entities.identity import Identities
+from agent.memory.timeline import Timeline
 from agent.results import Standing
 from agent.services.occasions import Kind, occasion
 from store.graph import MemoryGraph

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import quote
 
-from agent.entities.identity import Identities
-from agent.entities.names import ME_KEY, key_of
 from agent.errors import NotRemembered
 from agent.extraction.triples.patterns import thing
 from agent.language.relation_names import attribute_name
-from agent.periods import Timeline, happens, present
+from agent.memory.entities.identity import Identities
+from agent.memory.entities.names import ME_KEY, key_of
+from agent.memory.timeline import Timeline, happens, present
 from agent.results import Standing
 from agent.services.occasions import occasion
 from agent.services.places import Place, event_company, event_place, places_in

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from agent.frontmatter import Block, Plain, difference, read_blocks, written
 from agent.language.validation import checked_message
-from agent.remembering import edit_by_hand, without_secrets
+from agent.memory.remember import edit_by_hand, without_secrets
 from agent.results import Remembered
 from agent.session import Session
 from agent.web.calls import Done, Edit, Leave, Supersede, Undo

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from agent.extraction.triples.read import ME
-from agent.histories import Event, lives
-from agent.periods import Timeline
+from agent.memory.history import Event, lives
+from agent.memory.timeline import Timeline
 from agent.session import Session
 from agent.tracing import TracedStep, read_trace
 from agent.web.calls import (

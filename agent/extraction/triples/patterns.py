@@ -201,7 +201,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
         ("I am married to <t:text>", ("me", "married_to", "{t}")),
         ("(Everyone|Everybody|People|My friends|My family) calls? me <t:text>",
          ("me", "nickname", "{t}")),
-        # one under two names, or two who are not one (agent.entities)
+        # one under two names, or two who are not one (agent.memory.entities)
         (f"<h:either> and <t:either> are {_ONE}", _called("same_as")),
         (f"<h:either> is {_ONE} as <t:either>", _called("same_as")),
         (f"<h:either> and <t:either> are {_TWO}", _called("different_from")),

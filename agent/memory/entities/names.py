@@ -1,7 +1,7 @@
 """Names of people and things: their parts, and when two may be names of one.
 
 Pure functions over text; nothing here decides that two are one, that takes a statement
-(``agent.entities.statements``) or the person.
+(``agent.memory.entities.statements``) or the person.
 """
 
 from __future__ import annotations

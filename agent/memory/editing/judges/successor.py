@@ -22,13 +22,13 @@ from typing import Self
 
 import numpy as np
 
-from agent.editing.changing import is_one_of_several, tells_change
-from agent.editing.compare import named_apart, negated
-from agent.editing.cues import folded, value_and_slot
 from agent.language.date_literals import values_of
 from agent.language.pattern_kinds import PERSON
 from agent.language.relation_names import is_named, is_single
 from agent.language.time_phrases import without_lead
+from agent.memory.editing.changes.named_value import is_one_of_several, tells_change
+from agent.memory.editing.compare import named_apart, negated
+from agent.memory.editing.judges.wording_features import folded, value_and_slot
 from agent.ports import Vectors
 from store.partitions import Match
 from store.records import entity_key

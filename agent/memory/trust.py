@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from agent.contradictions import contradictions
-from agent.editing import EditPlan
-from agent.editing.questions import Question
-from agent.editing.roles import same_holder
 from agent.language.injection import steers
+from agent.memory.contradictions import contradictions
+from agent.memory.editing.changes.roles import same_holder
+from agent.memory.editing.conflicts import Question
+from agent.memory.editing.plan import EditPlan
 from store.journal import Edit, Expire, Insert, Replace
 from store.partitions import Match
 from store.types import Draft, Memory, Trust, lowest, may_replace

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.editing.compare import slot
 from agent.extraction.validity import is_over
 from agent.language.relation_names import LASTING
+from agent.memory.editing.compare import slot
 from store.partitions import Match
 from store.records import entity_key
 from store.types import Draft, may_replace

@@ -9,15 +9,15 @@ Exact comparisons come first (``compare``), the first that holds:
 3. *the same sentence with another value*: what comes before the value is the same, and only a
    number, time, date, code or name differs -> replace;
 4. *a part that moves*: the draft gives an event another time -> replace, the rest stays
-   (``partial``); without a day it is the event still to come (``ahead``).
+   (``changes.reschedule``); without a day it is the event still to come (``changes.upcoming``).
 
-Where none holds, the pair judge (``pairs``, ``deciding``) sees what plain comparison cannot: the
+Where none holds, the pair judge (``judges``, ``decision``) sees what plain comparison cannot: the
 same thing in other words, a denial, another value of a slot that has no name. Everything else is a
 new memory; with an end date it is the time-bound edit, expire. What cannot be decided is kept
-beside the old, with a question for the person (``questions``).
+beside the old, with a question for the person (``conflicts``).
 
-All comparisons read the draft in the names that the memory uses (``agent.entities``): 'Kenji' and
-'my boss' are one where they are told to be.
+All comparisons read the draft in the names that the memory uses (``agent.memory.entities``):
+'Kenji' and 'my boss' are one where they are told to be.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent.editing.ahead import ahead
-from agent.editing.changing import changes_slot
-from agent.editing.compare import (
+from agent.language.time_phrases import without_lead
+from agent.memory.editing.changes.named_value import changes_slot
+from agent.memory.editing.changes.replacement import in_its_place
+from agent.memory.editing.changes.reschedule import another, merged, moved
+from agent.memory.editing.changes.roles import further_name
+from agent.memory.editing.changes.upcoming import ahead
+from agent.memory.editing.compare import (
     may_be_no_job,
     same_but_value,
     same_statement,
     sameslot,
     words,
 )
-from agent.editing.deciding import Judge, decide
-from agent.editing.expiry import ended_by, passes, replaces_nothing
-from agent.editing.partial import another, merged, moved
-from agent.editing.questions import Question
-from agent.editing.roles import further_name
-from agent.editing.succession import Succession, in_slot_of
-from agent.editing.swapping import in_its_place
-from agent.language.time_phrases import without_lead
+from agent.memory.editing.conflicts import Question
+from agent.memory.editing.decision import Judge, decide
+from agent.memory.editing.expiry import ended_by, passes, replaces_nothing
+from agent.memory.editing.judges.successor import Succession, in_slot_of
 from store.journal import Edit, Expire, Insert, Replace
 from store.partitions import Match
 from store.types import Draft, Memory, Subclass, may_replace

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from agent.editing import EditPlan, Unchanged
-from agent.editing.questions import Question
-from agent.entities.identity import Identities
 from agent.extraction.ratings.items import RATED, Item, Rated, rated_of, same_item, triples_of
 from agent.extraction.ratings.parse import one_rating
+from agent.memory.editing.conflicts import Question
+from agent.memory.editing.plan import EditPlan, Unchanged
+from agent.memory.entities.identity import Identities
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.journal import Edit, Insert, Replace

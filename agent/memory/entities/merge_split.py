@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.entities.identity import Identities
-from agent.entities.names import LONGEST, ME_KEY, key_of, phrase_of
 from agent.language.relation_names import DIFFERENT_FROM, SAME_AS
+from agent.memory.entities.identity import Identities
+from agent.memory.entities.names import LONGEST, ME_KEY, key_of, phrase_of
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Amend, Edit, Entry, Insert, Replace

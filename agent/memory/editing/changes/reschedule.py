@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from agent.editing.cues import common, folded
 from agent.extraction.validity import held
 from agent.language.date_literals import KINDS, clock, values_of
+from agent.memory.editing.judges.wording_features import common, folded
 from store.types import Draft, Memory, Triple
 
 _CODE = re.compile(r"\b(?=[A-Z-]*\d)[A-Z0-9-]{1,6}\b")

@@ -2,9 +2,10 @@
 
 Four verdicts: it says the same, denies it, gives another value, or is about other things; beside
 them the chance that what the memory states has one value at a time. Both are linear models: the
-verdict over features of the wording (``agent.editing.cues``) and the cosine similarity, the chance
-over the memory's stored vector. Weights come from ``benchmarks.editing_train``, which learns from
-sentences we wrote ourselves; here only numpy is needed. No database, no language model.
+verdict over features of the wording (``agent.memory.editing.judges.wording_features``) and the
+cosine similarity, the chance over the memory's stored vector. Weights come from
+``benchmarks.editing_train``, which learns from sentences we wrote ourselves; here only numpy is
+needed. No database, no language model.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.editing.cues import (
+from agent.language.relation_names import is_single
+from agent.memory.editing.cardinality import MANY_VALUED
+from agent.memory.editing.judges.wording_features import (
     averse,
     common,
     counts,
@@ -29,8 +32,6 @@ from agent.editing.cues import (
     value_and_slot,
     yes_or_no,
 )
-from agent.editing.relations import MANY_VALUED
-from agent.language.relation_names import is_single
 from agent.ports import Vectors
 from store.types import Memory, Triple
 

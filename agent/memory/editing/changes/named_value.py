@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from agent.editing.compare import slot
-from agent.editing.relations import holds_several
+from agent.memory.editing.cardinality import holds_several
+from agent.memory.editing.compare import slot
 from store.partitions import Match
 from store.records import entity_key
 from store.types import Draft

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from agent.editing.relations import holds_several
 from agent.language.relation_names import attribute_name, is_single
+from agent.memory.editing.cardinality import holds_several
 from store.partitions import Match
 from store.records import entity_key
 from store.types import Draft, Subclass, Triple

@@ -3,7 +3,7 @@
 A contradiction that came of a note, a screenshot or the command line waits for the next chat. Names
 that may be one, or a name that may be two, are asked about when they are ripe, at a moment when the
 person is not waiting for an answer. What is answered is decided as by hand
-(``agent.entities.deciding``), so that it is undone and forgotten like all else.
+(``agent.memory.entities.merge_split``), so that it is undone and forgotten like all else.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from agent.editing.questions import ask
-from agent.entities.deciding import Decision, plan_merge, plan_part, plan_reject
-from agent.entities.identity import Identities
-from agent.entities.suggesting import Suggestion, suggestions
+from agent.memory.editing.conflicts import ask
+from agent.memory.entities.identity import Identities
+from agent.memory.entities.merge_split import Decision, plan_merge, plan_part, plan_reject
+from agent.memory.entities.suggestions import Suggestion, suggestions
 from agent.results import phrase
 from store.errors import MemlaneError
 from store.graph import MemoryGraph

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from agent.entities.event_words import Reading, kinds_of, moves, numbers, read
-from agent.entities.identity import Identities
+from agent.memory.entities.event_features import Reading, kinds_of, moves, numbers, read
+from agent.memory.entities.identity import Identities
 from store.graph import MemoryGraph
 from store.types import Draft, Memory
 

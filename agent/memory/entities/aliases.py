@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from agent.entities.identity import Identities, Mention
-from agent.entities.names import ME_KEY, is_role, key_of, phrase_of
-from agent.entities.statements import is_identity
 from agent.extraction.triples.patterns import thing
+from agent.memory.entities.identity import Identities, Mention
+from agent.memory.entities.names import ME_KEY, is_role, key_of, phrase_of
+from agent.memory.entities.statements import is_identity
 from store.types import Draft, Memory, Triple
 
 VARIANTS = 4

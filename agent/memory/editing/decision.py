@@ -1,9 +1,10 @@
 """From the judgements of a draft against the memories near it to one decision.
 
-The judge (``agent.editing.pairs``) is learned and may err; an edit that it causes must not lose a
-fact. So a memory is only taken to be repeated, denied or replaced where the subject is the same
-person, nothing that the draft adds would be lost, and the kind of memory allows it. Where the
-judge finds another value but cannot tell whether both may stand, both do, and the person is asked.
+The judge (``agent.memory.editing.judges.pair_judge``) is learned and may err; an edit that it
+causes must not lose a fact. So a memory is only taken to be repeated, denied or replaced where the
+subject is the same person, nothing that the draft adds would be lost, and the kind of memory allows
+it. Where the judge finds another value but cannot tell whether both may stand, both do, and the
+person is asked.
 """
 
 from __future__ import annotations
@@ -14,11 +15,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from agent.editing.compare import named_apart, values
-from agent.editing.cues import averse, common, counts, coverage, folded, is_request, value_and_slot
-from agent.editing.pairs import Judgement, Verdict
 from agent.language.date_literals import values_of
 from agent.language.pattern_kinds import PERSON
+from agent.memory.editing.compare import named_apart, values
+from agent.memory.editing.judges.pair_judge import Judgement, Verdict
+from agent.memory.editing.judges.wording_features import (
+    averse,
+    common,
+    counts,
+    coverage,
+    folded,
+    is_request,
+    value_and_slot,
+)
 from store.partitions import Match
 from store.types import Draft
 

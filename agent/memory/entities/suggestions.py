@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
 
-from agent.entities.identity import Identities
-from agent.entities.names import (
+from agent.language.relation_names import SAME_AS
+from agent.memory.entities.identity import Identities
+from agent.memory.entities.names import (
     LONGEST,
     ME_KEY,
     is_name,
@@ -27,8 +28,7 @@ from agent.entities.names import (
     role_name,
     share_a_part,
 )
-from agent.entities.statements import is_identity
-from agent.language.relation_names import SAME_AS
+from agent.memory.entities.statements import is_identity
 from store.records import row_id
 from store.types import Memory
 

@@ -11,29 +11,29 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
-from agent.editing import EditPlan, leftovers, plan_edits
-from agent.editing.corrections import RECENT, correction_in, plan_correction
-from agent.editing.nearby import Nearby
-from agent.editing.pairs import Judgement, Pair, PairJudge
-from agent.editing.questions import Holds, answer_in, ask, yes_or_no
-from agent.editing.succession import Succession
-from agent.entities.deciding import decide
-from agent.entities.events import EventsBeside
-from agent.entities.identity import Identities
-from agent.entities.wording import in_names_of, meanings, mixed_up, other_slots
 from agent.extraction.drafts import make_drafts
 from agent.extraction.extract import extract
 from agent.extraction.ratings.parse import split_ratings
 from agent.extraction.verbatim import facts
-from agent.forgetting import Home, Models
 from agent.language.redaction import redact, what_is_gone
 from agent.language.validation import checked_message
-from agent.pending import decision_on, open_in, suggested_in
+from agent.memory.editing.candidates import Nearby
+from agent.memory.editing.conflicts import Holds, answer_in, ask, yes_or_no
+from agent.memory.editing.corrections import RECENT, correction_in, plan_correction
+from agent.memory.editing.judges.pair_judge import Judgement, Pair, PairJudge
+from agent.memory.editing.judges.successor import Succession
+from agent.memory.editing.plan import EditPlan, leftovers, plan_edits
+from agent.memory.entities.aliases import in_names_of, meanings, mixed_up, other_slots
+from agent.memory.entities.events import EventsBeside
+from agent.memory.entities.identity import Identities
+from agent.memory.entities.merge_split import decide
+from agent.memory.home import Home, Models
+from agent.memory.pending_questions import decision_on, open_in, suggested_in
+from agent.memory.ratings import plan_ratings, with_ratings
+from agent.memory.trust import within_trust
+from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, NameEncoder, Vectors
-from agent.ratings.storing import plan_ratings, with_ratings
 from agent.results import Remembered
-from agent.trusting import within_trust
-from agent.vectors import ensure_vectors
 from store.errors import EditConflict, InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Edit, Entry, Expire, Forget, Insert, Replace, checked_text

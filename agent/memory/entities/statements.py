@@ -15,7 +15,8 @@ from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 
-from agent.entities.names import (
+from agent.language.relation_names import DIFFERENT_FROM, SAME_AS
+from agent.memory.entities.names import (
     LONGEST,
     ME_KEY,
     MUTUAL,
@@ -26,7 +27,6 @@ from agent.entities.names import (
     phrase_of,
     role_name,
 )
-from agent.language.relation_names import DIFFERENT_FROM, SAME_AS
 from store.types import Memory, Status, Triple, Trust
 
 _FIRST = frozenset({"first_name", "given_name"})

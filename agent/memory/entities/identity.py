@@ -2,8 +2,8 @@
 
 Nothing is stored: identities are a fold of the memories that say them, so that whatever undoes,
 forgets, exports or restores those memories does the same to what they joined. Decisions by hand are
-such memories too (``agent.entities.deciding``). Invariants: the same memories give the same
-identities; two names that are told to be different are never joined, whatever else is said; a
+such memories too (``agent.memory.entities.merge_split``). Invariants: the same memories give the
+same identities; two names that are told to be different are never joined, whatever else is said; a
 phrase ('my boss') is who held that role when it was said.
 """
 
@@ -16,15 +16,9 @@ from datetime import datetime
 from functools import cached_property, lru_cache
 from weakref import WeakKeyDictionary
 
-from agent.entities.names import (
-    ME_KEY,
-    ONE_HOLDER,
-    key_of,
-    may_be_one,
-    phrase_of,
-)
-from agent.entities.statements import Says, Statement, is_identity, statements
 from agent.language.pattern_kinds import PERSON
+from agent.memory.entities.names import ME_KEY, ONE_HOLDER, key_of, may_be_one, phrase_of
+from agent.memory.entities.statements import Says, Statement, is_identity, statements
 from store.graph import MemoryGraph
 from store.types import Memory
 

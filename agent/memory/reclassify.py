@@ -102,7 +102,7 @@ def moves_into(
     graph: MemoryGraph, subclasses: Sequence[Subclass], into: str, embedder: Embedder
 ) -> tuple[Move, ...]:
     """``plan_moves`` over the current memories of a home that nobody placed by hand."""
-    from agent.vectors import ensure_vectors
+    from agent.memory.vectors import ensure_vectors
     from store.types import Status
 
     memories = graph.memories.list(Status.CURRENT)

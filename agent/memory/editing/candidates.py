@@ -12,7 +12,7 @@ from datetime import datetime
 
 import numpy as np
 
-from agent.editing.compare import slot
+from agent.memory.editing.compare import slot
 from agent.ports import Vectors
 from store.graph import MemoryGraph
 from store.partitions import Match

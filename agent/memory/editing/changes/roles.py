@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from agent.editing.compare import slot
-from agent.entities.names import ONE_HOLDER, may_be_one, role_name
+from agent.memory.editing.compare import slot
+from agent.memory.entities.names import ONE_HOLDER, may_be_one, role_name
 from store.types import Draft, Memory
 
 _CHANGE = re.compile(

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from agent.entities.identity import Identities
-from agent.entities.names import ME_KEY
 from agent.language.date_literals import KINDS as VALUES
 from agent.language.date_literals import clock
+from agent.memory.entities.identity import Identities
+from agent.memory.entities.names import ME_KEY
 
 _WORDS = {
     "flight": "flight|flights|plane|boarding pass",

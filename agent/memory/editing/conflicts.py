@@ -1,7 +1,7 @@
 """A contradiction that cannot be decided: both memories stay, and the person says which holds.
 
 What was asked stands in the trace of the turn that asked, and the next message is read for an
-answer (``agent.pending`` keeps what waits to be asked). Pure functions over text.
+answer (``agent.memory.pending_questions`` keeps what waits to be asked). Pure functions over text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agent.editing.cues import common, folded
+from agent.memory.editing.judges.wording_features import common, folded
 
 
 @dataclass(frozen=True, slots=True)
