@@ -212,7 +212,9 @@ def _runs_with(model: LocalLanguageModel | LocalRewardModel) -> str:
 
 
 def _learned(config: Config) -> str:
-    from agent.learning.weights import due  # the policies, which most checks do without
+    from agent.answering.selection.policy_weights import (
+        due,  # the policies, which most checks do without
+    )
 
     with MemoryGraph.open(config.home) as graph:
         pairs = len(graph.learned.pairs(config.now()))

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from agent.answering.trace import record
 from agent.memory.pending_questions import next_question
 from agent.results import Remembered, Reply, Route
-from agent.tracing import record
 from store.graph import MemoryGraph
 from store.questions import Ask
 
@@ -69,7 +69,7 @@ def with_question(
 
 
 def trace_of(reply: Reply) -> dict[str, Any]:
-    """What is kept of a reply beside its words: ids and numbers, see ``agent.tracing``."""
+    """What is kept of a reply beside its words: ids and numbers, see ``agent.answering.trace``."""
     trace: dict[str, Any] = {
         # What a persona line rests on counts too: the words of the answer go with it.
         "memories": list(

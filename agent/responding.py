@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from agent.answering import UNKNOWN, Answer, answer, converse
-from agent.context import in_context, recent
+from agent.answering.answer import UNKNOWN, Answer, answer, converse
+from agent.answering.plain_statements import CHANCE
+from agent.answering.references import in_context, recent
+from agent.answering.retrieve import Retrieved
+from agent.answering.routing import Router
 from agent.memory.home import Home
 from agent.personas.sharing import told_apart
 from agent.ratings.recommending import recommended
 from agent.results import Exchange, Reply, Route
-from agent.retrieval import Retrieved
-from agent.routing import Router
-from agent.stating import CHANCE
 from agent.stopwatch import Stopwatch
 
 ABOUT_THIS = 0.45

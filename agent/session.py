@@ -16,10 +16,13 @@ from types import TracebackType
 from typing import Self
 
 from agent import ingest as files
+from agent.answering.plain_statements import CHANCE, may_tell
+from agent.answering.references import in_context, recent
+from agent.answering.retrieve import Retrieved, retrieve
+from agent.answering.routing import Router
+from agent.answering.selection.policy_factory import build_policy
 from agent.autofill import fill_from
-from agent.choosing import build_policy
 from agent.config import Config
-from agent.context import in_context, recent
 from agent.extraction.subclass_classifier import Placer
 from agent.forms.fields import FormField
 from agent.ignoring import FoundFile
@@ -39,9 +42,6 @@ from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
 from agent.replies import told, trace_of, with_question
 from agent.responding import answer_message, leaned, small_talk, whisper
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route
-from agent.retrieval import Retrieved, retrieve
-from agent.routing import Router
-from agent.stating import CHANCE, may_tell
 from agent.stopwatch import Stopwatch
 from policies.abstain import shipped
 from policies.base import Policy

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from agent.answering.retrieve import READING, timeless
 from agent.config import load_config
-from agent.retrieval import READING, timeless
 from agent.session import Session, open_session
 from benchmarks.abstention_cases import Case, K, life_cases
 from benchmarks.abstention_train import SILENCE, cases

@@ -2,7 +2,7 @@
 
 Of simulated lives a share of the facts is never told: questions about those cannot be answered,
 the others can. Our own samples are homes written by hand with questions of both kinds. What is
-asked goes the product's whole way (``agent.retrieval.retrieve``) short of the judge.
+asked goes the product's whole way (``agent.answering.retrieve.retrieve``) short of the judge.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent.answering.retrieve import Retrieved, retrieve
 from agent.memory.remember import store_drafts
-from agent.retrieval import Retrieved, retrieve
 from agent.session import Session
 from benchmarks.common import ROOT
 from benchmarks.lives import at, fresh, gold_draft

@@ -4,8 +4,8 @@ Invariant: it learns from lives of the training bank and from our own samples al
 ``benchmarks.abstention`` reports on is never seen here. A logistic regression over the signs, the
 homes weighted alike, with the threshold at which expected cost is even: keeping silent though
 memory holds the answer costs ``SILENCE`` times as much as looking further, because the answer is
-checked again (the model may not know, and ``agent.grounding`` withholds what nothing supports).
-Prints how well calibrated it is on homes that were held out of the fit.
+checked again (the model may not know, and ``agent.answering.grounding`` withholds what nothing
+supports). Prints how well calibrated it is on homes that were held out of the fit.
 """
 
 from __future__ import annotations

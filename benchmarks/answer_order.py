@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agent.answering import MAX_ANSWER_TOKENS, build_turns
+from agent.answering.answer import MAX_ANSWER_TOKENS, build_turns
 from agent.config import load_config
 from agent.session import Session, open_session
 from benchmarks.abstention_cases import K, tell

@@ -23,7 +23,7 @@ from typing import Any
 
 import llama_cpp
 
-from agent.answering import MAX_ANSWER_TOKENS
+from agent.answering.answer import MAX_ANSWER_TOKENS
 from agent.config import Config, load_config
 from agent.models.adapters.llama import LlamaModel
 from agent.models.registry import ModelRegistry

@@ -29,7 +29,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent import choosing
+from agent.answering.selection import policy_factory
 from agent.config import Config, load_config
 from agent.models.lazy import LocalRewardModel
 from agent.ports import RewardModel
@@ -217,10 +217,10 @@ class Run:
         ]
 
     def pick(self, question: str, texts: Sequence[str]) -> list[int]:
-        return choosing.pick(question, texts, self.llm)
+        return policy_factory.pick(question, texts, self.llm)
 
     def split(self, question: str) -> list[str]:
-        return choosing.split(question, self.llm)
+        return policy_factory.split(question, self.llm)
 
     def answers(self, drawn: Sequence[Sequence[Selected]]) -> Figures:
         """Mean and standard deviation over the seeds' draws."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from agent.choosing import pick
+from agent.answering.selection.policy_factory import pick
 from agent.ports import LanguageModel
 from benchmarks.purple_tasks import RECORD_WORDS, Case
 from policies.bandit import Listed

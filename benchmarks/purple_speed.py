@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from agent.choosing import pick
+from agent.answering.selection.policy_factory import pick
 from agent.models.lazy import LocalEmbedder
 from agent.ports import LanguageModel
 from benchmarks.purple_outcomes import Figures

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agent.answering import build_turns, note
+from agent.answering.answer import build_turns, note
 from agent.ports import LanguageModel, RewardModel
 from benchmarks.lives import states
 from benchmarks.qa_data import Item

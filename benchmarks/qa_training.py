@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
+from agent.answering.selection.policy_weights import is_learned
 from agent.config import Config
 from agent.learning.counting import Count, CountedModel, CountedRewards
 from agent.learning.rewards import reward_of
-from agent.learning.weights import is_learned
 from agent.models.lazy import LocalLanguageModel, LocalRewardModel, open_cache
 from agent.models.reward_cache import RewardCache
 from agent.ports import LanguageModel, RewardModel

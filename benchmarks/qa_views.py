@@ -3,8 +3,8 @@
 *Plain* sets (conversations, messages) are walked as they were told, every memory placed in its
 subclass by the product. *Lived* ones go through the product: the gold memories of a simulated life
 are stored and edited as they are told, and at the end of each week every policy gets exactly the
-question and the view that ``agent.retrieval`` hands to one. Nothing that retrieval adds to a
-selection afterwards takes part, so the policies alone are compared.
+question and the view that ``agent.answering.retrieve`` hands to one. Nothing that retrieval adds to
+a selection afterwards takes part, so the policies alone are compared.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from agent.answering import Answer, answer
-from agent.asof import Asked
+from agent.answering.answer import Answer, answer
+from agent.answering.question_time import Asked
+from agent.answering.retrieve import retrieve
 from agent.memory.remember import store_drafts
 from agent.memory.timeline import Timeline
 from agent.memory.vectors import ensure_vectors
 from agent.ports import LanguageModel, NameEncoder, TokenEncoder
-from agent.retrieval import retrieve
 from agent.session import Session
 from benchmarks.lives import fresh, gold_draft
 from benchmarks.lives_bank import Bank

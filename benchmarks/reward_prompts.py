@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.answering import EXAMPLES, SYSTEM
-from agent.learning.utilities import plain as plain
+from agent.answering.answer import EXAMPLES, SYSTEM
+from agent.answering.selection.utility import plain as plain
 from agent.ports import ChatTurn, Prompt
 
 

@@ -27,12 +27,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedGroupKFold
 
+from agent.answering.routing import ROUTES, WEIGHTS, Router
 from agent.config import load_config
 from agent.errors import ModelError
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.ports import ChatTurn, LanguageModel
 from agent.results import Route
-from agent.routing import ROUTES, WEIGHTS, Router
 from benchmarks.common import parser, progress, write_results
 from benchmarks.routing_train import (
     REDISTRIBUTABLE,

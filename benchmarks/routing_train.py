@@ -2,7 +2,7 @@
 
 Invariant: what ships learns only from sets that may be redistributed (clinc150, nlu_eval,
 nq_open) and from sentences we wrote (``benchmarks.routing_own``). scikit-learn does the fitting
-here; ``agent.routing`` needs only numpy.
+here; ``agent.answering.routing`` needs only numpy.
 """
 
 from __future__ import annotations
@@ -23,11 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
-from agent.config import load_config
-from agent.models.lazy import LocalEmbedder
-from agent.ports import Embedder, Vectors
-from agent.results import Route
-from agent.routing import (
+from agent.answering.routing import (
     ROUTES,
     WEIGHTS,
     WORDING,
@@ -36,6 +32,10 @@ from agent.routing import (
     frame_inputs,
     wording_slots,
 )
+from agent.config import load_config
+from agent.models.lazy import LocalEmbedder
+from agent.ports import Embedder, Vectors
+from agent.results import Route
 from benchmarks.common import ROOT, parser, progress
 from benchmarks.routing_own import sentences
 

@@ -28,8 +28,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from agent.answering.selection.utility import of_question, sampled
 from agent.config import load_config
-from agent.learning.utilities import of_question, sampled
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.session import Session, open_session
 from benchmarks.common import parser, progress, write_results

@@ -21,8 +21,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from agent.answering.selection.utility import plain
 from agent.config import load_config
-from agent.learning.utilities import plain
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.session import Session, open_session
 from benchmarks.common import parser, progress, write_results

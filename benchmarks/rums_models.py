@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from agent import choosing
+from agent.answering.selection import policy_factory
 from agent.config import load_config
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.lazy import reward_weights
@@ -57,4 +57,4 @@ class CountedPick:
 
     def __call__(self, question: str, texts: Sequence[str]) -> list[int]:
         self.tokens += sum(map(self._count, (question, *texts)))
-        return choosing.pick(question, texts, self._llm)
+        return policy_factory.pick(question, texts, self._llm)

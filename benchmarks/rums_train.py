@@ -30,8 +30,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from agent.answering.selection.utility import of_question, of_reference, sampled
 from agent.config import load_config
-from agent.learning.utilities import of_question, of_reference, sampled
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.session import open_session
 from benchmarks.common import parser, progress, write_results

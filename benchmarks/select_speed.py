@@ -6,12 +6,11 @@ that needs no language model, over homes of 10,000 and 100,000 invented memories
 answers it among hundreds that are alike: ``found`` is the share that has it among the chosen,
 ``chosen`` the mean number of these. ``cpu_ms`` is the mean time of the processor for one, which a
 busy machine does not lengthen. ``message_ms`` is the same of messages that ask nothing but change a
-memory. ``retrieve_ms`` is all of
-``agent.retrieval.retrieve`` less that embedding. ``view_ms`` is the first view of a process,
-``first_ms`` its first selection, for which words and neighbours are read, ``after_edit_ms`` the
-first selection after an edit, the new view included. In a large home the fusion looks closely at
-candidates only: ``same@10`` is the share of the ten best that it finds of those that looking
-closely at all memories finds.
+memory. ``retrieve_ms`` is all of ``agent.answering.retrieve.retrieve`` less that embedding.
+``view_ms`` is the first view of a process, ``first_ms`` its first selection, for which words and
+neighbours are read, ``after_edit_ms`` the first selection after an edit, the new view included. In
+a large home the fusion looks closely at candidates only: ``same@10`` is the share of the ten best
+that it finds of those that looking closely at all memories finds.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from unittest.mock import patch
 
 import numpy as np
 
+from agent.answering.retrieve import retrieve
 from agent.config import load_config
 from agent.extraction.subclass_classifier import Placer
 from agent.models.lazy import LocalEmbedder
 from agent.ports import Vectors
-from agent.retrieval import retrieve
 from benchmarks.common import parser, progress, write_results
 from benchmarks.many_memories import MOST, NOW, Told, build_home, encoded, memories
 from benchmarks.pretrain import names_of

@@ -2,11 +2,13 @@
 
 On development data alone (lives of the training bank, our own samples), without a language model:
 
-- ``CHANCE`` (``agent.stating``): messages that tell a fact and are not looked through for one at
-  this threshold (*missed*), questions and small talk that are, at some seconds each (*needless*).
-- ``NEAR`` (``agent.grounding``): of questions that share no content word with the memory that
-  answers them, those whose answer is withheld all the same (*withheld*); of questions that memory
-  cannot answer and that share no word with the best memory, those let through (*let_through*).
+- ``CHANCE`` (``agent.answering.plain_statements``): messages that tell a fact and are not looked
+  through for one at this threshold (*missed*), questions and small talk that are, at some seconds
+  each (*needless*).
+- ``NEAR`` (``agent.answering.grounding``): of questions that share no content word with the memory
+  that answers them, those whose answer is withheld all the same (*withheld*); of questions that
+  memory cannot answer and that share no word with the best memory, those let through
+  (*let_through*).
 - ``ABOUT_THIS`` (``agent.responding``): of questions that the router takes for small talk and that
   memory answers, those not tried (*missed*); of those that it does not answer, and of small talk
   itself, those tried (*needless*).
@@ -19,7 +21,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent import grounding, responding, stating
+from agent import responding
+from agent.answering import grounding, plain_statements
 from agent.config import load_config
 from agent.results import Route
 from agent.session import Session, open_session
@@ -60,7 +63,7 @@ def main() -> None:
         figures |= nears(put)
         figures |= abouts(put, models)
     config = {
-        "quick": given.quick, "lives": lives, "CHANCE": stating.CHANCE,
+        "quick": given.quick, "lives": lives, "CHANCE": plain_statements.CHANCE,
         "NEAR": grounding.NEAR, "ABOUT_THIS": responding.ABOUT_THIS,
     }  # fmt: skip
     write_results("thresholds", config, list(range(lives)), figures)
@@ -137,7 +140,7 @@ def abouts(put: Sequence[Put], models: Session) -> dict[str, float | int | None]
     aside = []
     for one in put:
         likely = models.router.detect(one.text).probabilities
-        if likely[Route.RETRIEVE] < min(stating.CHANCE, likely[Route.NEITHER]):
+        if likely[Route.RETRIEVE] < min(plain_statements.CHANCE, likely[Route.NEITHER]):
             aside.append(one)
     held = [one.best for one in aside if one.holds]
     not_held = [one.best for one in aside if not one.holds]

@@ -26,10 +26,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from agent import choosing
+from agent.answering.selection import policy_factory
+from agent.answering.selection.utility import sampled
 from agent.config import load_config
 from agent.learning.rewards import LikelihoodValue, choices_of
-from agent.learning.utilities import sampled
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
@@ -172,7 +172,7 @@ def chosen(
         tokens=tokens_of(models),
         gold=lambda question: gold[id(question)],
         entropies=None if rewards is None else sampled(rewards),
-        pick=lambda question, texts: choosing.pick(question, texts, models.llm),
+        pick=lambda question, texts: policy_factory.pick(question, texts, models.llm),
     )
     policies = {name: make_policy(name, tools) for name in names}
     value = None if rewards is None else LikelihoodValue(rewards, answers, price=0.0)

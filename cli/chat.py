@@ -175,7 +175,7 @@ class Talk:
             self.run.err.print("No longer private. What was said is gone from here.")
 
     def _why(self, turn: str) -> None:
-        from agent.tracing import read_trace
+        from agent.answering.trace import read_trace
 
         trace = read_trace(self.session.graph, turn or None)
         if self.run.json:
@@ -282,7 +282,7 @@ def show_last(out: Console, session: Session) -> None:
     """The end of the last conversation, which the new one goes on with."""
     from rich.markup import escape
 
-    from agent.context import goes_on
+    from agent.answering.references import goes_on
 
     now = session.config.now()
     for turn in session.graph.turns.last(SHOWN):

@@ -1,9 +1,9 @@
 """An answer while it is being written.
 
-What a model writes is a draft until it is checked (``agent.grounding``), and is shown as one: dim,
-and gone from the screen when the checked answer takes its place. A draft that did not stand the
-check is not hidden: it stays, struck through, with a line that says so. Nothing of a draft ever
-goes into a pipe.
+What a model writes is a draft until it is checked (``agent.answering.grounding``), and is shown as
+one: dim, and gone from the screen when the checked answer takes its place. A draft that did not
+stand the check is not hidden: it stays, struck through, with a line that says so. Nothing of a
+draft ever goes into a pipe.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Draft:
 
 def show_withdrawn(out: Console, draft: str, reply: Reply) -> None:
     """Show what was written and taken back, where the checked reply is not what was written."""
-    from agent.answering import admits_nothing
+    from agent.answering.answer import admits_nothing
 
     said = draft.strip()
     if reply.abstained and said and not admits_nothing(said):

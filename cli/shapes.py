@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from agent.answering.trace import Trace
     from agent.results import FileReport, FilledField, Mark, Reply
-    from agent.tracing import Trace
     from policies.selection import Choice
     from store.erasing import ErasePlan
     from store.forgetting import Forgotten

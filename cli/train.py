@@ -185,8 +185,8 @@ def _roll_back(run: Run, graph: MemoryGraph, policy: str | None, number: int | N
 def _show_status(run: Run, graph: MemoryGraph, policy: str | None) -> None:
     from collections import Counter
 
+    from agent.answering.selection.policy_weights import due
     from agent.learning.personal import trainable
-    from agent.learning.weights import due
 
     learned = graph.learned
     origins = Counter(pair.origin.value for pair in learned.pairs(run.config.now()))

@@ -182,9 +182,9 @@ def import_(
 
 
 def _extracted(session: Session, waiting: tuple[str, ...]) -> Iterator[FileReport]:
+    from agent.answering.plain_statements import may_tell
     from agent.ingest import retry
     from agent.results import Route
-    from agent.stating import may_tell
 
     def tells(text: str) -> bool:
         return may_tell(text, session.router.detect(text).probabilities[Route.UPDATE])

@@ -14,7 +14,7 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.tracing import Trace, TracedStep
+    from agent.answering.trace import Trace, TracedStep
     from cli.painting import Canvas, Shape
     from policies.selection import Step
 
@@ -50,7 +50,7 @@ def why(
       memlane why t12 --picture why.svg
     """
     run: Run = context.obj
-    from agent.tracing import read_trace
+    from agent.answering.trace import read_trace
 
     form = None
     if picture is not None:

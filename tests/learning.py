@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from agent.answering.selection.policy_weights import shape, with_numbers
 from agent.learning.personal import keep, starting_policy
 from agent.learning.training import Plan, Verdict
-from agent.learning.weights import shape, with_numbers
 from agent.learning.writing import SYSTEM
 from agent.ports import ChatTurn, Entropy, Prompt
 from agent.session import Session

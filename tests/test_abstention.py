@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.answering import UNKNOWN
+from agent.answering.answer import UNKNOWN
+from agent.answering.retrieve import READING, timeless
 from agent.results import Route
-from agent.retrieval import READING, timeless
 from agent.session import Session
 from benchmarks.abstention_cases import read_own
 from policies.abstain import WEIGHTS, Judge, Signs, shipped, signs_of

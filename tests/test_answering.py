@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.answering import UNKNOWN, answer, build_turns, note
-from agent.grounding import evidence, invented
+from agent.answering.answer import UNKNOWN, answer, build_turns, note
+from agent.answering.grounding import evidence, invented
 from policies.selection import Choice
 from store.types import Memory, Status
 from tests.conftest import ScriptedModel
@@ -112,6 +112,6 @@ def test_evidence_keeps_the_order_of_the_selection():
     ],
 )
 def test_answers_speak_to_the_user(said: str, told: str):
-    from agent.answering import to_you
+    from agent.answering.answer import to_you
 
     assert to_you(said) == told

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.asof import About, read_question
-from agent.held_then import eligible
+from agent.answering.question_time import About, read_question
+from agent.answering.time_filter import eligible
 from agent.memory import timeline
 from agent.session import Session
 from store.types import Memory, Status, Triple

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from agent.answering.selection.policy_weights import network_of, numbers, shape, shipped_network
 from agent.learning.training import Checkpoint, Plan, digest, train
-from agent.learning.weights import network_of, numbers, shape, shipped_network
 from agent.models.adapters.torch_gradients import TorchGradients
 from policies import bandit, plackett
 from policies.bandit import Purple

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.answering.selection.policy_weights import weights_of
 from agent.config import load_config
 from agent.learning.episodes import current_view
 from agent.learning.personal import roll_back, starting_policy, train_person, trainable
 from agent.learning.training import Plan
-from agent.learning.weights import weights_of
 from agent.ports import Embedder
 from agent.session import Session, open_session
 from policies import bandit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.choosing import PARTS, pick, split
+from agent.answering.selection.policy_factory import PARTS, pick, split
 from agent.session import Session
 from benchmarks.answer_order import ARRANGEMENTS, by_entity, by_time, with_relations
 from policies.selection import Choice

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from agent.answering.selection.policy_weights import weights_of
 from agent.config import load_config
 from agent.errors import ModelMissing
 from agent.learning import feedback
 from agent.learning.feedback import judge, learn
 from agent.learning.personal import roll_back, starting_policy
 from agent.learning.training import Verdict
-from agent.learning.weights import weights_of
 from agent.ports import Embedder
 from agent.session import Session, open_session
 from policies.base import Episode

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.answering import NO_ORDERS, UNKNOWN, answer, build_turns
+from agent.answering.answer import NO_ORDERS, UNKNOWN, answer, build_turns
 from agent.config import load_config
 from agent.language.injection import as_data, attacks, steers
 from agent.ports import ChatTurn

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.answering import SYSTEM
+from agent.answering.answer import SYSTEM
 from agent.learning.episodes import collect
 from agent.learning.rewards import (
     ANSWER_PRICE,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.answering.selection.policy_weights import due, network_of, shipped_network, weights_of
 from agent.config import load_config
 from agent.errors import TooLittleToLearn
 from agent.learning.episodes import collect, split
@@ -23,7 +24,6 @@ from agent.learning.training import (
     digest,
     train,
 )
-from agent.learning.weights import due, network_of, shipped_network, weights_of
 from agent.ports import Embedder
 from agent.session import Session, open_session
 from policies.base import Episode

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agent.answering.selection.policy_weights import numbers, shipped_network
 from agent.learning.people import (
     HomeResult,
     TrainHome,
@@ -19,7 +20,6 @@ from agent.learning.people import (
     train_together,
 )
 from agent.learning.training import Plan
-from agent.learning.weights import numbers, shipped_network
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from tests.learning import FACTS, live, practise

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.answering import build_turns
+from agent.answering.answer import build_turns
 from agent.extraction.source_spans import SourceMap, foreign
 from agent.memory.contradictions import contradictions
 from agent.session import Session

@@ -8,10 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.errors import ModelDamaged, ModelError
-from agent.ports import Embedder, Vectors
-from agent.results import Route
-from agent.routing import (
+from agent.answering.routing import (
     MOST_PIECES,
     PIECE_CHARACTERS,
     WEIGHTS,
@@ -21,6 +18,9 @@ from agent.routing import (
     pieces,
     wording_slots,
 )
+from agent.errors import ModelDamaged, ModelError
+from agent.ports import Embedder, Vectors
+from agent.results import Route
 from benchmarks.routing_own import sentences
 
 HELDOUT = Path(__file__).parent.parent / "benchmarks" / "samples" / "routing_heldout.jsonl"

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agent.answering.selection.utility import of_question, of_reference, plain, sampled
 from agent.config import load_config
 from agent.learning.labels import GENERAL, PHASE, by_utility
 from agent.learning.personal import roll_back, train_person, trainable
 from agent.learning.training import Plan
-from agent.learning.utilities import of_question, of_reference, plain, sampled
 from agent.ports import Embedder, Entropy, Prompt
 from agent.session import Session, open_session
 from policies.base import Episode, Question

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from agent.answering.plain_statements import states_facts
 from agent.extraction.triples.read import triples_for
 from agent.memory.editing.judges.successor import (
     SIGNS,
@@ -17,7 +18,6 @@ from agent.memory.editing.judges.successor import (
     subject,
 )
 from agent.session import Session
-from agent.stating import states_facts
 from store.types import Status
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)

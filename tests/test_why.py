@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from agent.tracing import MOST, read_trace, record
+from agent.answering.trace import MOST, read_trace, record
 from cli.why import canvas, nested, title_of
 from policies.registry import DEFAULT_POLICY, POLICIES
 from policies.selection import Selection, Step

@@ -1,7 +1,8 @@
 """What a short text speaks of: people, places and things, by rule and without a model.
 
-Made for conversation (``agent.context``), where a wrong reading costs more than none: a phrase that
-its words do not tell apart has several readings, and who asks takes one only where one is left.
+Made for conversation (``agent.answering.references``), where a wrong reading costs more than none:
+a phrase that its words do not tell apart has several readings, and who asks takes one only where
+one is left.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from agent.grounding import names, terms
+from agent.answering.grounding import names, terms
 
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+", re.IGNORECASE)
 _ARTICLES = frozenset(("a", "an", "the"))

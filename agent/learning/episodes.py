@@ -13,7 +13,7 @@ from datetime import datetime
 
 import numpy as np
 
-from agent.answering import UNKNOWN
+from agent.answering.answer import UNKNOWN
 from agent.learning.associations import associations
 from agent.learning.writing import Failure, write_pair
 from agent.memory.entities.events import event_of

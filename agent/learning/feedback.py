@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from agent.grounding import evidence, terms
+from agent.answering.grounding import evidence, terms
 from agent.learning.episodes import collect, current_view, is_answer
 from agent.learning.personal import keep, starting_policy
 from agent.learning.rewards import LikelihoodValue, Watched

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
+from agent.answering.selection.policy_weights import numbers, shipped_network, with_numbers
 from agent.config import load_config
 from agent.learning.episodes import collect, split, write_pairs
 from agent.learning.labels import TAUGHT
 from agent.learning.personal import FEWEST_EPISODES, check, starting_policy
 from agent.learning.rewards import reward_of
 from agent.learning.training import Plan, compare, train
-from agent.learning.weights import numbers, shipped_network, with_numbers
 from policies.network import Numbers
 from store.connection import DATABASE_NAME
 from store.errors import InvalidInput, MemlaneError

@@ -7,6 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from agent.answering.selection.policy_weights import (
+    is_learned,
+    is_trainable,
+    numbers,
+    shape,
+    shipped_network,
+    with_numbers,
+)
 from agent.errors import TooLittleToLearn
 from agent.learning.counting import Count, CountedModel, CountedRewards
 from agent.learning.episodes import (
@@ -19,14 +27,6 @@ from agent.learning.episodes import (
 from agent.learning.labels import TAUGHT, lessons
 from agent.learning.rewards import KINDS, Watched, needs_reference, reward_of
 from agent.learning.training import Checkpoint, OnStep, Plan, Verdict, compare, train
-from agent.learning.weights import (
-    is_learned,
-    is_trainable,
-    numbers,
-    shape,
-    shipped_network,
-    with_numbers,
-)
 from agent.models.lazy import open_cache
 from policies.bandit import Purple
 from policies.base import Episode

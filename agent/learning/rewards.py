@@ -11,8 +11,8 @@ class                 worth of a selection                         unit         
 
 Each is a gain over the empty selection, which is worth 0, less a price for each memory: of two
 selections that serve alike the smaller one is worth more, and it costs the answer fewer tokens.
-Prompts are the product's own (``agent.answering.build_turns``); all selections of an episode go to
-the engine in one call, which reads the instructions and what the selections share once.
+Prompts are the product's own (``agent.answering.answer.build_turns``); all selections of an episode
+go to the engine in one call, which reads the instructions and what the selections share once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from agent.answering import answer, build_turns
+from agent.answering.answer import answer, build_turns
 from agent.language.injection import steers
 from agent.learning.agreement import token_f1
 from agent.models.reward_cache import RewardCache, key

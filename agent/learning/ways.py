@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Protocol, TypeVar, cast
 
-from agent.learning.weights import is_learned
+from agent.answering.selection.policy_weights import is_learned
 from policies import bandit_training, reinforce
 from policies.bandit import Purple
 from policies.base import Episode, Value

@@ -16,8 +16,8 @@ from datetime import datetime
 from enum import StrEnum
 from itertools import combinations
 
-from agent.answering import answer, note
-from agent.grounding import invented, names, terms
+from agent.answering.answer import answer, note
+from agent.answering.grounding import invented, names, terms
 from agent.learning.agreement import agrees
 from agent.ports import ChatTurn, LanguageModel
 from policies.selection import Choice
@@ -93,7 +93,7 @@ def write_pair(
 ) -> Written | Failure:
     """One pair from an association: three model calls, and one more a memory if there are several.
 
-    Answers are the product's (``agent.answering.answer``), its abstentions included.
+    Answers are the product's (``agent.answering.answer.answer``), its abstentions included.
     """
     said = llm.chat(writing_turns(memories, now), max_tokens=MAX_TOKENS, grammar=GRAMMAR)
     match = _PAIR.search(said.strip())

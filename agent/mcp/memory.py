@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
+from agent.answering.trace import Trace, read_trace
 from agent.config import Config
 from agent.extraction.drafts import make_drafts
 from agent.language.injection import as_data, steers
@@ -19,7 +20,6 @@ from agent.memory.remember import store_drafts, without_secrets
 from agent.resident.client import Client, connect
 from agent.results import Remembered, Reply
 from agent.session import Session, open_session
-from agent.tracing import Trace, read_trace
 from store.errors import InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Entry, Forget, Replace

@@ -12,7 +12,7 @@ from datetime import datetime
 
 import numpy as np
 
-from agent.grounding import invented, terms
+from agent.answering.grounding import invented, terms
 from agent.language.injection import steers
 from agent.memory.editing.judges.wording_features import averse, counts
 from agent.ports import Vectors

@@ -10,11 +10,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent.answering.retrieve import Retrieved
 from agent.memory.home import Home
 from agent.ports import Vectors
 from agent.results import Inference, Mark, Reply
 from agent.results import Standing as Holding
-from agent.retrieval import Retrieved
 from policies.selection import Choice
 from store.personas import Layer, Line, Standing
 from store.types import Memory, Trust

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from agent.answering.trace import TracedStep, read_trace
 from agent.extraction.triples.read import ME
 from agent.memory.history import Event, lives
 from agent.memory.timeline import Timeline
 from agent.session import Session
-from agent.tracing import TracedStep, read_trace
 from agent.web.calls import (
     Answered,
     AnswerList,

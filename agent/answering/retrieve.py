@@ -8,10 +8,11 @@ from datetime import datetime
 
 import numpy as np
 
-from agent.asof import About, Asked, anchored, read_question
-from agent.entities.asking import choose, with_former_links, wordings
-from agent.grounding import STOP, names, terms
-from agent.held_then import asks_of_days, eligible, falls_in
+from agent.answering.entity_expansion import choose, with_former_links, wordings
+from agent.answering.grounding import STOP, names, terms
+from agent.answering.question_time import About, Asked, anchored, read_question
+from agent.answering.slot_lookup import in_slot
+from agent.answering.time_filter import asks_of_days, eligible, falls_in
 from agent.language.dates import find_times
 from agent.memory.entities.aliases import also_said, also_said_then
 from agent.memory.entities.events import event_of
@@ -20,7 +21,6 @@ from agent.memory.timeline import Telling, Tellings, Timeline
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, Vectors
 from agent.results import Inference, Mark
-from agent.slots import in_slot
 from policies.abstain import Judge, Reading, Signs, signs_of
 from policies.base import Policy, Question
 from policies.selection import Choice, Selection, Step

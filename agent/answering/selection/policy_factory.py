@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agent.answering.selection.policy_weights import weights_of
+from agent.answering.selection.utility import sampled
 from agent.language.injection import as_data
-from agent.learning.utilities import sampled
-from agent.learning.weights import weights_of
 from agent.ports import (
     ChatTurn,
     Embedder,

@@ -50,7 +50,7 @@ def choose(
 ) -> Selection:
     """The policy's selection for a question in all its ``wordings``.
 
-    ``means`` tells whom the names in them mean, as ``wording.also_said`` gives it.
+    ``means`` tells whom the names in them mean, as ``aliases.also_said`` gives it.
     """
     question = asked[0]
     view = _about_the_right_ones(view, means, known)

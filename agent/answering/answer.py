@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.asof import About, Asked
-from agent.grounding import evidence, invented, supported
+from agent.answering.grounding import evidence, invented, supported
+from agent.answering.question_time import About, Asked
 from agent.language.injection import as_data, attacks, steers
 from agent.memory.contradictions import contradictions
 from agent.ports import ChatTurn, LanguageModel

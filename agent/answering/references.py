@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from agent.answering import UNKNOWN
+from agent.answering.answer import UNKNOWN
 from agent.language.mentions import Kind, Mention, listed, mentions
 from agent.results import Exchange
 from store.erasing import BLANK, GONE
