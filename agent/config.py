@@ -136,12 +136,14 @@ class Config:
     ignore: tuple[str, ...]
     """Patterns of files that are never ingested (``agent.ignoring``)."""
     persona_share: int
-    """Percent of the memories behind an answer that may be persona lines (``agent.personas``)."""
+    """Percent of the memories behind an answer that may be persona lines
+    (``applications.personas``)."""
     join_share: int
     """Percent of what a prediction reads that joined profiles give; none of them unasked."""
     watch_on_battery: bool
     notify: bool
-    """Whether the resident process shows reminders on the desktop (``agent.services.desktop``)."""
+    """Whether the resident process shows reminders on the desktop
+    (``services.desktop_notifications``)."""
     notify_minutes: int
     agents: tuple[str, ...]
     """What other programs may do (``agent.mcp.permissions``)."""

@@ -14,9 +14,9 @@ from agent.answering.plain_statements import CHANCE
 from agent.answering.references import in_context, recent
 from agent.answering.retrieve import Retrieved
 from agent.answering.routing import Router
+from agent.applications.personas.persona_in_answers import told_apart
+from agent.applications.ratings.recommend import recommended
 from agent.memory.home import Home
-from agent.personas.sharing import told_apart
-from agent.ratings.recommending import recommended
 from agent.results import Exchange, Reply, Route
 from agent.stopwatch import Stopwatch
 

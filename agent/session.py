@@ -21,10 +21,11 @@ from agent.answering.references import in_context, recent
 from agent.answering.retrieve import Retrieved, retrieve
 from agent.answering.routing import Router
 from agent.answering.selection.policy_factory import build_policy
-from agent.autofill import fill_from
+from agent.applications.forms.autofill import fill_from
+from agent.applications.forms.fields import FormField
+from agent.applications.personas.persona_in_answers import with_persona
 from agent.config import Config
 from agent.extraction.subclass_classifier import Placer
-from agent.forms.fields import FormField
 from agent.ignoring import FoundFile
 from agent.language.validation import checked_message
 from agent.memory.contradictions import doubted
@@ -37,7 +38,6 @@ from agent.models.lazy import (
     LocalRewardModel,
     Progress,
 )
-from agent.personas.sharing import with_persona
 from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
 from agent.replies import told, trace_of, with_question
 from agent.responding import answer_message, leaned, small_talk, whisper

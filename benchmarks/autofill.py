@@ -20,16 +20,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from agent.autofill import fill
-from agent.config import load_config
-from agent.forms import (
+from agent.applications.forms.autofill import fill
+from agent.applications.forms.fields import FormField, Option
+from agent.applications.forms.formats.open_form import (
     fields_from_csv_header,
     fields_from_html,
     fields_from_json_schema,
     fields_from_labels,
 )
-from agent.forms.fields import FormField, Option
-from agent.forms.matching import match_fields
+from agent.applications.forms.matching.match import match_fields
+from agent.config import load_config
 from agent.models.lazy import LocalEmbedder
 from agent.ports import Embedder
 from agent.results import FilledField
@@ -225,7 +225,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _fields(rows: Sequence[Mapping[str, Any]]) -> list[FormField]:
-    """The set's rows as a page reader would have read them; see ``agent.forms.html``."""
+    """The set's rows as a page reader would have read them; see ``formats.html``."""
     before = [tuple(t for t in str(r.get("text_before", "")).split(" | ") if t) for r in rows]
     fields = []
     for i, row in enumerate(rows):

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from agent.autofill import fill
-from agent.forms import fields_from_labels, open_form
-from agent.forms.fields import FormField
+from agent.applications.forms.autofill import fill
+from agent.applications.forms.fields import FormField
+from agent.applications.forms.formats.open_form import fields_from_labels, open_form
 from agent.memory.remember import store_drafts
 from agent.results import FilledField
 from agent.session import Session

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.forms import Kind
+from agent.applications.forms.formats.open_form import Kind
 from benchmarks.lives_bank import Topic
 
 _NO_QUESTIONS = ("?",)

@@ -32,8 +32,8 @@ from pathlib import Path
 
 import numpy as np
 
+from agent.applications.forms.fields import FormField
 from agent.config import load_config
-from agent.forms.fields import FormField
 from agent.language.dates import resolve_text
 from agent.memory.editing.compare import negated
 from agent.memory.remember import store_drafts

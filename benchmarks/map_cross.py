@@ -24,10 +24,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.applications.ratings.calibration import SHOWN
+from agent.applications.ratings.similarity import Nearness, nearness
 from agent.extraction.ratings.items import Item, Rated
 from agent.models.reward_cache import RewardCache
-from agent.ratings.nearest import Nearness, nearness
-from agent.ratings.predicting import SHOWN
 from benchmarks.common import ROOT, parser, write_results
 from benchmarks.map_data import HISTORY, Person, amazon, apart, movielens
 from benchmarks.map_floors import Errors, Known, note, told_by_others, triples

@@ -8,6 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.linear_model import Ridge
 
+from agent.applications.ratings.calibration import (
+    Calibration,
+    Guess,
+    Signs,
+    ask,
+    prompt_for,
+    signs_of,
+)
+from agent.applications.ratings.similarity import Nearness
 from agent.config import load_config
 from agent.extraction.ratings.items import Item, Rated
 from agent.models.adapters.embeddings import SentenceEncoder
@@ -18,8 +27,6 @@ from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import RewardCache
 from agent.models.weight_files import BatchSizes
 from agent.ports import Vectors
-from agent.ratings.nearest import Nearness
-from agent.ratings.predicting import Calibration, Guess, Signs, ask, prompt_for, signs_of
 from benchmarks.common import progress
 from benchmarks.map_floors import Errors, whole
 

@@ -11,9 +11,10 @@ n + 1 from the first n. The same model reads, in the same form of prompt,
 
 each read as the expectation over its probabilities for 1 to 5 and as its single most likely answer.
 ``ours`` is the product's prediction: the model's expectation calibrated with what is certain
-(``agent.ratings.predicting``). ``without the model`` is the same without it, and ``unfiltered,
-calibrated`` gives the baseline the same help. Calibrations are fitted on 100 people apart from
-those measured, by seed; whether whole stars or the exact expectation are read is decided there too.
+(``agent.applications.ratings.calibration``). ``without the model`` is the same without it, and
+``unfiltered, calibrated`` gives the baseline the same help. Calibrations are fitted on 100 people
+apart from those measured, by seed; whether whole stars or the exact expectation are read is decided
+there too.
 
 Floors: the person's mean, the film's mean among others, and three recommenders of scikit-surprise
 that know all ratings of the 100 people and everybody's history so far; memlane, on one person's
@@ -27,11 +28,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from agent.applications.ratings.calibration import SHOWN, ask
+from agent.applications.ratings.similarity import nearness
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.reward_cache import RewardCache
 from agent.ports import Vectors
-from agent.ratings.nearest import nearness
-from agent.ratings.predicting import SHOWN, ask
 from benchmarks.common import ROOT, parser, write_results
 from benchmarks.map_data import HISTORY, Person, apart, movielens
 from benchmarks.map_floors import floors

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from agent.applications.personas.predict_option import prompt_of
 from agent.config import Config
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.lazy import reward_weights
 from agent.models.reward_cache import RewardCache
-from agent.personas.predicting import prompt_of
 from benchmarks.common import ROOT, progress
 from benchmarks.opinions_voices import Voices, predicted
 from benchmarks.qa_models import TokenCount

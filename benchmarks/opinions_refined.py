@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+from agent.applications.personas.predict_option import Pool, prompt_of, vote
+from agent.applications.personas.refresh import refresh
 from agent.config import Config
 from agent.memory.vectors import ensure_vectors
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.lazy import LocalLanguageModel, reward_weights
 from agent.models.reward_cache import RewardCache
-from agent.personas.predicting import Pool, prompt_of, vote
-from agent.personas.refreshing import refresh
 from agent.ports import ChatTurn, LanguageModel, Vectors
 from agent.session import Session
 from benchmarks.common import ROOT, progress

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from agent.personas.categories import cache_lines, matching_vector
-from agent.personas.joining import Profile, composed, put_to
-from agent.personas.predicting import Pool, joined_pool, spoken
+from agent.applications.personas.cache_layer import cache_lines, matching_vector
+from agent.applications.personas.join import Profile, composed, put_to
+from agent.applications.personas.predict_option import Pool, joined_pool, spoken
 from benchmarks.opinions_data import EVERYBODY, Asked, Case, KeptVectors, Person, memories
 from store.peers import SharedViews
 from store.view import GraphView

@@ -3,16 +3,17 @@
 Each of the 169 people of opinionqa_slice is a home that holds answers as memories: 20 of them
 (*frequent*) or 3 to 5 (*lurkers*); what lies beyond the first 20 is predicted, the same answers for
 both. All others are profiles that agreed to join, with everything they answered; a question is put
-to 10 of them, by cache and by their views on the matter (``agent.personas.joining.put_to``). Seeds
-draw which answers are told.
+to 10 of them, by cache and by their views on the matter
+(``agent.applications.personas.join.put_to``). Seeds draw which answers are told.
 
 Every row is the share of answers predicted right. A row of one voice has nothing to fit; several
 voices are weighted by logistic regression on people apart from those measured (5 folds by person).
-*own* and *joined* are the votes of retrieved lines (``agent.personas.predicting``), *model* the
-probabilities of the language model with the same lines in its prompt (``choose`` by likelihood),
-*groups* the public distributions of the question bank by party, weighted by how well each explains
-the person's own answers. That bank is what the baselines *majority* and *demographics* read too;
-rows without it stand apart, because a home has no such bank.
+*own* and *joined* are the votes of retrieved lines
+(``agent.applications.personas.predict_option``), *model* the probabilities of the language model
+with the same lines in its prompt (``choose`` by likelihood), *groups* the public distributions of
+the question bank by party, weighted by how well each explains the person's own answers. That bank
+is what the baselines *majority* and *demographics* read too; rows without it stand apart, because a
+home has no such bank.
 
 Rows with a language model are of ``--asked`` cases a kind; each is compared on the very same cases.
 ``tokens`` are those of the prompt by the model's vocabulary. ``refined`` rows are of ``--homes``

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from agent.applications.personas.refresh import refresh
 from agent.config import load_config
 from agent.memory.remember import store_drafts
-from agent.personas.refreshing import refresh
 from agent.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS, K, Line, at, fresh, gold_draft, is_right

@@ -26,15 +26,15 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from agent.applications.services.places import event_place, places_in
+from agent.applications.services.reminders import coming, reminders
+from agent.applications.services.travel import travel
 from agent.config import load_config
 from agent.errors import NotRemembered
 from agent.language.dates import resolve_text
 from agent.memory.entities.identity import Identities
 from agent.memory.remember import store_drafts
 from agent.ports import ChatTurn, Vectors
-from agent.services.places import event_place, places_in
-from agent.services.reminders import coming, reminders
-from agent.services.travel import travel
 from agent.session import Session, open_session
 from benchmarks.common import parser, progress
 from benchmarks.lives import Tally, fresh, gold_draft, report, states

@@ -168,7 +168,7 @@ def _abstained(session: Session, name: str, question: str) -> Outcome:
 
 
 def _filled(session: Session) -> Outcome:
-    from agent.forms import fields_from_labels
+    from agent.applications.forms.formats.open_form import fields_from_labels
 
     wanted = {
         "Hotel": "Crowne Plaza",

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.forms import Form, fields_from_labels, open_form
-from agent.forms.fields import FormField
-from agent.forms.pages import host_of
+from agent.applications.forms.fields import FormField
+from agent.applications.forms.formats.open_form import Form, fields_from_labels, open_form
+from agent.applications.forms.formats.page import host_of
 from agent.results import FilledField
 from cli import shapes
 from cli.run import Run
@@ -164,7 +164,7 @@ def _check(form: Form, applying: Applying, run: Run) -> None:
 
 def _write(form: Form, values: Sequence[FilledField], applying: Applying) -> None:
     """The page in its own encoding; a character that has no place in that as its number."""
-    from agent.forms.writing import fill_page
+    from agent.applications.forms.formats.fill_html import fill_page
 
     page = fill_page(form.text, values).encode(form.encoding, "xmlcharrefreplace")
     if applying.output is None:

@@ -13,9 +13,9 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.personas.joining import Partner
-    from agent.personas.predicting import Prediction
-    from agent.personas.refreshing import Refreshed
+    from agent.applications.personas.join import Partner
+    from agent.applications.personas.predict_option import Prediction
+    from agent.applications.personas.refresh import Refreshed
     from store.personas import Line
 
 app = typer.Typer(
@@ -58,7 +58,7 @@ def refresh(
     """
     run: Run = context.obj
     with run.session() as session:
-        from agent.personas.refreshing import refresh as make
+        from agent.applications.personas.refresh import refresh as make
 
         if run.err.is_terminal:
             with run.err.status("refining ..."):
@@ -84,7 +84,7 @@ def correct(
     """Say it in your own words; no refresh changes that."""
     run: Run = context.obj
     with run.session() as session:
-        from agent.personas.by_hand import correct as say
+        from agent.applications.personas.manual_edit import correct as say
 
         said = say(session, line, text)
     run.emit(shape(said), lambda out: _by_hand(out, said))
@@ -129,7 +129,7 @@ def predict(
     """
     run: Run = context.obj
     with run.session() as session:
-        from agent.personas.predicting import predict as guess
+        from agent.applications.personas.predict_option import predict as guess
 
         found = guess(session, question, option or [])
     run.emit(_prediction(found), lambda out: _predicted(out, found))
@@ -153,7 +153,7 @@ def join(
     copied, shown or kept.
     """
     run: Run = context.obj
-    from agent.personas import joining
+    from agent.applications.personas import join as joining
     from store.errors import InvalidInput
 
     if with_ is not None and leave is not None:

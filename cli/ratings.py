@@ -13,9 +13,9 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from agent.applications.ratings.predict import Prediction
+    from agent.applications.ratings.rate import Rating
     from agent.extraction.ratings.items import Item, Rated
-    from agent.ratings.foretelling import Prediction
-    from agent.ratings.rate import Rating
 
 Name = Annotated[str, typer.Argument(metavar="ITEM", help="A film, book, dish, place ...")]
 Kind = Annotated[
@@ -45,8 +45,8 @@ def rate(
     chat 'I gave Heat five stars, loved the pacing' does the same.
     """
     run: Run = context.obj
+    from agent.applications.ratings.rate import rate as rate_item
     from agent.extraction.ratings.items import Rated
-    from agent.ratings.rate import rate as rate_item
 
     value, scale = _score(rating)
     given = Rated(
@@ -76,8 +76,8 @@ def predict(
     The nearest of your ratings are shown as the evidence.
     """
     run: Run = context.obj
+    from agent.applications.ratings import predict as foretelling
     from agent.extraction.ratings.items import Item
-    from agent.ratings import foretelling
 
     with run.session() as session:
         told = foretelling.predict(session, Item(item, kind, _listed(genres)), use_llm=not no_llm)

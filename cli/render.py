@@ -227,7 +227,7 @@ def _left_empty(field: FilledField) -> str:
         return "(empty: you have not agreed to it)"
     if field.alternatives:
         return "(empty: yours to choose)"
-    from agent.forms.keys import Policy, vocabulary
+    from agent.applications.forms.matching.vocabulary import Policy, vocabulary
 
     if field.key is not None and vocabulary().keys[field.key].policy is Policy.NEVER:
         return "(never filled)"

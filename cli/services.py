@@ -13,8 +13,8 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.services.reminders import Reminder
-    from agent.services.travel import Destination
+    from agent.applications.services.reminders import Reminder
+    from agent.applications.services.travel import Destination
 
 _DAYS = 14
 _MARKS = {"expiry": " (last day)", "birthday": "", "anniversary": "", "habit": "", "event": ""}
@@ -38,14 +38,14 @@ def remind(
       memlane remind --days 60 --ics coming.ics
     """
     run: Run = context.obj
-    from agent.services.reminders import coming
+    from agent.applications.services.reminders import coming
 
     now = run.config.now()
     with run.graph() as graph:
         found = coming(graph, now, days)
     document: dict[str, object] = {"reminders": [reminder(one) for one in found]}
     if ics is not None:
-        from agent.services.ics import write_calendar
+        from agent.applications.services.ical_export import write_calendar
 
         write_calendar(ics, found, now)
         document["ics"] = str(ics)
@@ -101,7 +101,7 @@ def travel(
       memlane travel "my sister"
     """
     run: Run = context.obj
-    from agent.services.travel import travel as find
+    from agent.applications.services.travel import travel as find
 
     with run.graph() as graph:
         found = find(graph, to, run.config.now())

@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agent.autofill import fill
-from agent.forms import fields_from_html, fields_from_json_schema, fields_from_labels
-from agent.forms.fields import FormField, Option
-from agent.forms.places import split_address, split_name
+from agent.applications.forms.autofill import fill
+from agent.applications.forms.fields import FormField, Option
+from agent.applications.forms.formats.open_form import (
+    fields_from_html,
+    fields_from_json_schema,
+    fields_from_labels,
+)
+from agent.applications.forms.values.postal_addresses import split_address, split_name
 from agent.ports import ChatTurn, Vectors
 from agent.results import FilledField
 from store.types import Memory, Status, Triple

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.applications.services import desktop_notifications
+from agent.applications.services.desktop_notifications import due, keep_showing, show_due
+from agent.applications.services.reminders import coming
 from agent.config import load_config, set_in_file
-from agent.services import desktop
-from agent.services.desktop import due, keep_showing, show_due
-from agent.services.reminders import coming
 from store.graph import MemoryGraph
 from store.journal import Insert
 from tests.residents import started
@@ -82,7 +82,7 @@ def test_showing_goes_on_until_it_is_stopped(own_home: Path, monkeypatch: pytest
         stop.set()
         return True
 
-    monkeypatch.setattr(desktop, "LOOK_S", 0.05)
+    monkeypatch.setattr(desktop_notifications, "LOOK_S", 0.05)
     watching = threading.Thread(target=keep_showing, args=(load_config(), stop, show))
     watching.start()
     watching.join(60)
@@ -119,12 +119,12 @@ def test_a_text_is_never_part_of_a_command(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(subprocess, "run", run)
-    show = desktop.notifier()
+    show = desktop_notifications.notifier()
     assert show is not None and show("Reminder", "--help <b>& $(rm)")
     assert ran == [["/usr/bin/notify-send", "--app-name=memlane", "--", "Reminder",
                     "--help &lt;b&gt;&amp; $(rm)"]]  # fmt: skip
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert desktop.notifier() is None
+    assert desktop_notifications.notifier() is None
 
 
 def test_what_is_erased_takes_its_shown_reminders_with_it(graph: MemoryGraph):

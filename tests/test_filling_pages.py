@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.forms import fields_from_html, open_form
-from agent.forms.writing import fill_page
+from agent.applications.forms.formats.fill_html import fill_page
+from agent.applications.forms.formats.open_form import fields_from_html, open_form
 from agent.results import FilledField, Value
 
 

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agent.forms import (
+from agent.applications.forms.fields import FormField, Option
+from agent.applications.forms.formats.open_form import (
     fields_from_csv_header,
     fields_from_html,
     fields_from_json_schema,
     fields_from_labels,
     read_form,
 )
-from agent.forms.fields import FormField, Option
-from agent.forms.keys import Policy, vocabulary
-from agent.forms.matching import match_fields
+from agent.applications.forms.matching.match import match_fields
+from agent.applications.forms.matching.vocabulary import Policy, vocabulary
 from agent.ports import Vectors
 from store.errors import InvalidInput
 

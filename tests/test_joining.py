@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from agent.applications.personas.join import Side, join, leave, partners
+from agent.applications.personas.predict_option import predict
 from agent.config import load_config
 from agent.memory.vectors import ensure_vectors
-from agent.personas.joining import Side, join, leave, partners
-from agent.personas.predicting import predict
 from agent.ports import Embedder, Entropy, Prompt
 from agent.session import Session, open_session
 from agent.transfer.backups import backup, restore

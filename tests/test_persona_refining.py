@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.applications.personas.refresh import Refreshed
 from agent.config import load_config
 from agent.models.lazy import LocalEmbedder
-from agent.personas.refreshing import Refreshed
 from agent.resident.desk import Desk
 from agent.session import Session
 from store.graph import MemoryGraph

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.personas.by_hand import correct
-from agent.personas.grouping import groups
-from agent.personas.guards import supporters, well_formed
-from agent.personas.refreshing import refresh
+from agent.applications.personas.faithfulness import supporters, well_formed
+from agent.applications.personas.groups import groups
+from agent.applications.personas.manual_edit import correct
+from agent.applications.personas.refresh import refresh
 from agent.ports import Embedder
 from agent.session import Session
 from agent.transfer.exporting import export_jsonl

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.personas.joining import NEIGHBOURS, Profile, composed, put_to
-from agent.personas.predicting import Mix, Pool, asked_and_said, mixed, vote
+from agent.applications.personas.join import NEIGHBOURS, Profile, composed, put_to
+from agent.applications.personas.predict_option import Mix, Pool, asked_and_said, mixed, vote
 from agent.ports import Embedder
 from store.peers import SharedViews
 

@@ -9,6 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agent.applications.ratings.calibration import Guess, ask, calibration_for, prompt_for, signs_of
+from agent.applications.ratings.predict import predict
+from agent.applications.ratings.rate import rate
+from agent.applications.ratings.recommend import recommended, wish
+from agent.applications.ratings.similarity import nearness
 from agent.extraction.ratings.items import (
     Item,
     Rated,
@@ -21,11 +26,6 @@ from agent.extraction.ratings.items import (
 from agent.extraction.ratings.parse import one_rating, read_ratings, without_ratings
 from agent.memory.ratings import find_item, ratings_of
 from agent.ports import Prompt
-from agent.ratings.foretelling import predict
-from agent.ratings.nearest import nearness
-from agent.ratings.predicting import Guess, ask, calibration_for, prompt_for, signs_of
-from agent.ratings.rate import rate
-from agent.ratings.recommending import recommended, wish
 from agent.results import Route
 from agent.session import Session
 from agent.transfer.exporting import export_jsonl

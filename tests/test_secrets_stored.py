@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.applications.forms.formats.open_form import fields_from_labels
 from agent.config import load_config
-from agent.forms import fields_from_labels
 from agent.ports import TextLine
 from agent.session import Session
 from agent.transfer.importing import import_file

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from icalendar import Calendar
 
+from agent.applications.services.ical_export import calendar_of
+from agent.applications.services.recurrence import clock_of, next_time, next_year_day, rule_of
+from agent.applications.services.reminders import coming, reminders
+from agent.applications.services.upcoming import Kind, Occasion, occasion
 from agent.extraction.triples.read import triples_for
 from agent.extraction.validity import held
 from agent.language.dates import resolve_text
 from agent.memory.entities.identity import Identities
-from agent.services.ics import calendar_of
-from agent.services.occasions import Kind, Occasion, occasion
-from agent.services.reminders import coming, reminders
-from agent.services.repeating import clock_of, next_time, next_year_day, rule_of
 from agent.sources.calendars import read_calendar
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert, Replace

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from agent.applications.services.places import event_place, places_in
+from agent.applications.services.travel import travel
 from agent.errors import NotRemembered
-from agent.services.places import event_place, places_in
-from agent.services.travel import travel
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace

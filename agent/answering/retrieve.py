@@ -56,7 +56,7 @@ class Retrieved:
     likely: float | None = None
     """Probability that memory holds the answer; None where nobody estimated it."""
     inferred: tuple[Inference, ...] = ()
-    """Persona lines among the chosen (``agent.personas.sharing``)."""
+    """Persona lines among the chosen (``agent.applications.personas.persona_in_answers``)."""
 
 
 def retrieve(

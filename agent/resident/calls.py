@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agent.forms.fields import FormField
+from agent.applications.forms.fields import FormField
 from agent.resident.client import WebPage
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply
 

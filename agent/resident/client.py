@@ -26,7 +26,7 @@ from agent.version import __version__
 from store.errors import MemlaneError
 
 if TYPE_CHECKING:
-    from agent.forms.fields import FormField
+    from agent.applications.forms.fields import FormField
     from agent.ignoring import FoundFile
 
 T = TypeVar("T")

@@ -19,12 +19,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from agent.applications.personas.refresh import refresh
+from agent.applications.services.desktop_notifications import keep_showing
 from agent.config import Config
 from agent.language.validation import checked_message
 from agent.memory.home import forget_due, open_graph
 from agent.memory.remember import keep, remember_as_said
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
-from agent.personas.refreshing import refresh
 from agent.resident.calls import Ask, Context, Fill, Ingest, Remember, Retry, Say
 from agent.resident.client import Running
 from agent.resident.lanes import Lane, Stopped
@@ -38,7 +39,6 @@ from agent.resident.models import (
     SharedReader,
 )
 from agent.results import FileReport, FilledField, Remembered, Reply
-from agent.services.desktop import keep_showing
 from agent.session import Session
 from agent.watching import Watcher, only_watcher
 from store.errors import MemlaneError
