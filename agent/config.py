@@ -134,7 +134,7 @@ class Config:
     keep_secrets: bool
     """Whether secrets are stored as they stand (``agent.language.redaction``)."""
     ignore: tuple[str, ...]
-    """Patterns of files that are never ingested (``agent.ignoring``)."""
+    """Patterns of files that are never ingested (``agent.io.ignore_rules``)."""
     persona_share: int
     """Percent of the memories behind an answer that may be persona lines
     (``applications.personas``)."""

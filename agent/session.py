@@ -15,7 +15,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from agent import ingest as files
 from agent.answering.plain_statements import CHANCE, may_tell
 from agent.answering.references import in_context, recent
 from agent.answering.retrieve import Retrieved, retrieve
@@ -26,7 +25,8 @@ from agent.applications.forms.fields import FormField
 from agent.applications.personas.persona_in_answers import with_persona
 from agent.config import Config
 from agent.extraction.subclass_classifier import Placer
-from agent.ignoring import FoundFile
+from agent.io import ingest as files
+from agent.io.ignore_rules import FoundFile
 from agent.language.validation import checked_message
 from agent.memory.contradictions import doubted
 from agent.memory.home import open_graph

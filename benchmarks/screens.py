@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.io.sources.ocr_layout import rows
+from agent.io.sources.screenshots import written
 from agent.language.sentences import content
 from agent.ports import TextLine
-from agent.sources.layout import rows
-from agent.sources.screenshots import written
 from benchmarks.common import parser, progress, write_results
 
 WIDTH, HEIGHT = 1080 / 999, 1920 / 999

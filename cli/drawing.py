@@ -12,7 +12,7 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.drawing import Drawing
+    from cli.graph_layout import Drawing
     from cli.painting import Canvas
 
 
@@ -45,7 +45,7 @@ def graph(
       memlane memories graph Anna -o anna.png
       memlane memories graph --hops 1 --limit 80 -o near.png
     """
-    from agent.drawing import draw
+    from cli.graph_layout import draw
     from store.taxonomy import TYPES
 
     run: Run = context.obj

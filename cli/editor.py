@@ -19,7 +19,7 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.frontmatter import EditedFile
+    from agent.io.markdown_edit import EditedFile
     from store.graph import MemoryGraph
     from store.types import Memory
 
@@ -183,7 +183,7 @@ def _read_file(file: Path) -> str:
 def _edit_in_editor(
     run: Run, graph: MemoryGraph, before: Mapping[str, Memory], yes: bool, dry_run: bool
 ) -> None:
-    from agent.frontmatter import written
+    from agent.io.markdown_edit import written
     from store.errors import EditConflict, InvalidInput, MemlaneError
 
     command = editor_command()
@@ -244,7 +244,7 @@ def _apply_typed(
     from_file: Path,
 ) -> None:
     """Show the difference, apply it as one batch, and remove our own file when it is done."""
-    from agent.frontmatter import difference, read_blocks
+    from agent.io.markdown_edit import difference, read_blocks
     from store.errors import EditConflict
     from store.sweeping import EDITS_FOLDER
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from agent.drawing import FONT, Drawing, Edge, Node, edge_label, text_width
+from cli.graph_layout import FONT, Drawing, Edge, Node, edge_label, text_width
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -289,7 +289,7 @@ def status(context: typer.Context) -> None:
     """Show what is stored and what waits."""
     run: Run = context.obj
     from agent.checks import overview
-    from agent.watched import watch_status
+    from agent.io.watch_status import watch_status
     from cli.watch import folder_lines
 
     with run.graph() as graph:

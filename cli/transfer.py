@@ -17,10 +17,10 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from agent.io.transfer.backup import Backup
+    from agent.io.transfer.import_ import Imported
     from agent.results import FileReport
     from agent.session import Session
-    from agent.transfer.backups import Backup
-    from agent.transfer.importing import Imported
 
 Advance = Callable[[str, int, int], None]
 
@@ -71,7 +71,7 @@ def export(
     memlane export --format markdown --out memories.md.
     """
     run: Run = context.obj
-    from agent.transfer.exporting import export_jsonl, export_markdown
+    from agent.io.transfer.export import export_jsonl, export_markdown
     from store.errors import InvalidInput
 
     writers = {"jsonl": export_jsonl, "markdown": export_markdown, "md": export_markdown}
@@ -135,7 +135,7 @@ def import_(
     memlane import chatgpt-export.zip --extract; memlane import memory.json.
     """
     run: Run = context.obj
-    from agent.transfer.importing import checked_format, import_file
+    from agent.io.transfer.import_ import checked_format, import_file
 
     config = run.config
     form = checked_format(path, form)
@@ -183,7 +183,7 @@ def import_(
 
 def _extracted(session: Session, waiting: tuple[str, ...]) -> Iterator[FileReport]:
     from agent.answering.plain_statements import may_tell
-    from agent.ingest import retry
+    from agent.io.ingest import retry
     from agent.results import Route
 
     def tells(text: str) -> bool:
@@ -193,7 +193,7 @@ def _extracted(session: Session, waiting: tuple[str, ...]) -> Iterator[FileRepor
 
 
 def _ingest(run: Run, path: Path, form: str, dry_run: bool) -> None:
-    from agent.ingest import ingest, plan_change
+    from agent.io.ingest import ingest, plan_change
     from store.types import SourceKind
 
     kind = SourceKind.CALENDAR if form == "ics" else SourceKind.CONTACT
@@ -307,8 +307,8 @@ def backup(
     Examples: memlane backup; memlane backup --out /media/stick/memlane.zip.
     """
     run: Run = context.obj
-    from agent.transfer.backups import backup as write
-    from agent.transfer.backups import default_path
+    from agent.io.transfer.backup import backup as write
+    from agent.io.transfer.backup import default_path
 
     config = run.config
     path = out or default_path(config.home, config.now())
@@ -333,8 +333,8 @@ def restore(
     Examples: memlane restore memlane.zip; memlane restore memlane.zip --yes.
     """
     run: Run = context.obj
-    from agent.transfer.backups import inspect
-    from agent.transfer.backups import restore as put_back
+    from agent.io.transfer.backup import inspect
+    from agent.io.transfer.backup import restore as put_back
 
     config = run.config
     with _progress(run) as advance:

@@ -148,7 +148,7 @@ def _asked(
 
 def _sources(graph: MemoryGraph, given: str) -> list[str]:
     """The sources of an id, of a file (every version of it), or of a folder."""
-    from agent.ingest import locator_of
+    from agent.io.ingest import locator_of
     from store.errors import UnknownId
 
     if re.fullmatch(r"[sS]\d+", given):

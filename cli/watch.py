@@ -35,7 +35,7 @@ def watch(
     that was remembered is forgotten because its file is deleted; --list shows it.
     """
     run: Run = context.obj
-    from agent.watched import add_folders, remove_folder, watch_status
+    from agent.io.watch_status import add_folders, remove_folder, watch_status
     from store.errors import InvalidInput
 
     if not (paths or list_ or remove or foreground):
@@ -56,8 +56,8 @@ def _here(run: Run) -> None:
     import signal
     from threading import Event
 
-    from agent.watched import watch_status
-    from agent.watching import Watcher, only_watcher
+    from agent.io.watch import Watcher, only_watcher
+    from agent.io.watch_status import watch_status
 
     stop = Event()
     reports: list[FileReport] = []

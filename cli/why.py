@@ -140,7 +140,7 @@ def nested(trace: Trace) -> Iterator[tuple[int, TracedStep]]:
 
 def canvas(trace: Trace) -> Canvas:
     """The steps as a tree that reads from top to bottom; see ``nested``."""
-    from agent.drawing import text_width
+    from cli.graph_layout import text_width
     from cli.painting import COLOURS, INK, PALE, PAPER, Canvas, Dot, Line, Text
 
     shapes_: list[Shape] = []

@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from agent.config import SETTINGS, Config, load_config
+from agent.io.transfer.export import export_jsonl
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.ports import ChatTurn, Embedder, LanguageModel
 from agent.session import Session, open_session
-from agent.transfer.exporting import export_jsonl
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import SourceKind

@@ -9,8 +9,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from agent.transfer.exporting import export_jsonl, export_markdown
-from agent.transfer.importing import Imported, import_file
+from agent.io.transfer.export import export_jsonl, export_markdown
+from agent.io.transfer.import_ import Imported, import_file
 from store.graph import MemoryGraph
 from store.journal import Amend, Expire, Forget, Insert, Replace
 from store.types import Draft, SourceKind, Span, Status, Triple, Trust

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.transfer.backups import backup, inspect, restore
+from agent.io.transfer.backup import backup, inspect, restore
 from store.connection import DATABASE_NAME
 from store.errors import CorruptStore, HomeUnavailable, NewerStore, StoreBusy, StoreError, StoreFull
 from store.graph import MemoryGraph

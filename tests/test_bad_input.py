@@ -176,8 +176,8 @@ def open_tmp(tmp_path: Path) -> Path:
 
 
 def test_a_folder_without_permission(session, open_tmp: Path):
-    from agent.ignoring import Ignore
-    from agent.ingest import plan_change
+    from agent.io.ignore_rules import Ignore
+    from agent.io.ingest import plan_change
 
     closed = open_tmp / "closed"
     closed.mkdir()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent.transfer.records import to_document
+from agent.io.transfer.records import to_document
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import Memory

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from agent.drawing import SPACING, Drawing, draw, text_width
+from cli.graph_layout import SPACING, Drawing, draw, text_width
 from cli.painting import canvas, svg
 from store.errors import InvalidInput, UnknownId
 from store.graph import MemoryGraph

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.frontmatter import difference, read_blocks, written
+from agent.io.markdown_edit import difference, read_blocks, written
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.journal import Amend, Insert, checked_text

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from agent.transfer.exporting import export_markdown
-from agent.transfer.plain import from_plain, to_plain
+from agent.io.transfer.export import export_markdown
+from agent.io.transfer.serialization import from_plain, to_plain
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import Memory, Span, Triple, Trust
@@ -167,7 +167,7 @@ def test_an_edited_document_is_read(tmp_path: Path):
 )
 def test_a_document_without_usable_front_matter_is_named(tmp_path: Path, text: str, reason: str):
     memory = Memory("m7", "I like tea.", "Preference", "preference.diet", NOW)
-    from agent.transfer.exporting import as_document
+    from agent.io.transfer.export import as_document
 
     (tmp_path / "x.md").write_text(text + as_document(memory))
     done = take_in(tmp_path / "x.md", tmp_path / "new", "markdown")

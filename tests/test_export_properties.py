@@ -14,8 +14,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.transfer.exporting import export_jsonl, export_markdown
-from agent.transfer.records import from_document, to_document
+from agent.io.transfer.export import export_jsonl, export_markdown
+from agent.io.transfer.records import from_document, to_document
 from store.graph import MemoryGraph
 from store.journal import Amend, Forget, Insert, Replace
 from store.types import Draft, Memory, SourceKind, Span, Status, Triple, Trust

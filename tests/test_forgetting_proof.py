@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.frontmatter import written
-from agent.transfer.backups import backup, default_path
+from agent.io.markdown_edit import written
+from agent.io.transfer.backup import backup, default_path
 from store import sweeping
 from store.graph import MemoryGraph
 from store.journal import Insert

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from agent.extraction.triples.read import triples_for
+from agent.io.transfer.import_ import import_file
+from agent.io.transfer.records import to_line
 from agent.memory.editing.candidates import Nearby
 from agent.memory.editing.plan import plan_edits
 from agent.ports import Embedder
-from agent.transfer.importing import import_file
-from agent.transfer.records import to_line
 from store.graph import MemoryGraph
 from store.types import Draft, Memory, Triple
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.ignoring import Ignore
+from agent.io.ignore_rules import Ignore
 from store.errors import InvalidInput
 
 

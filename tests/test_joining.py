@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from agent.applications.personas.join import Side, join, leave, partners
 from agent.applications.personas.predict_option import predict
 from agent.config import load_config
+from agent.io.transfer.backup import backup, restore
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, Entropy, Prompt
 from agent.session import Session, open_session
-from agent.transfer.backups import backup, restore
 from store.consents import KEY_NAME, identity_of
 from store.errors import HomeUnavailable, InvalidInput, StoreError, UnknownId
 from store.graph import MemoryGraph

@@ -9,10 +9,10 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from agent.extraction.documents.labelled_fields import read_screen
+from agent.io.sources.ocr_layout import arranged
+from agent.io.sources.screenshots import read_screenshot, written
 from agent.models.adapters.ocr import RapidReader
 from agent.ports import TextLine
-from agent.sources.layout import arranged
-from agent.sources.screenshots import read_screenshot, written
 
 
 def box(text: str, left: float, top: float, width: float = 100, height: float = 20) -> TextLine:

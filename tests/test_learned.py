@@ -204,7 +204,7 @@ def test_what_was_learned_travels_with_an_export(told: MemoryGraph, own_home: Pa
     told.close()
     tables = {line["table"] for line in lines_of(own_home) if line["kind"] == "row"}
     assert {"episodes", "episode_memories", "feedback", "weights", "weights_memories"} <= tables
-    from agent.transfer.exporting import export_jsonl
+    from agent.io.transfer.export import export_jsonl
 
     export_jsonl(own_home, tmp_path / "all.jsonl", NOW)
     take_in(tmp_path / "all.jsonl", tmp_path / "other")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from agent.transfer.exporting import export_jsonl
+from agent.io.transfer.export import export_jsonl
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace
 from store.types import SourceKind, Span, Status, Trust

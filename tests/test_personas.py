@@ -13,9 +13,9 @@ from agent.applications.personas.faithfulness import supporters, well_formed
 from agent.applications.personas.groups import groups
 from agent.applications.personas.manual_edit import correct
 from agent.applications.personas.refresh import refresh
+from agent.io.transfer.export import export_jsonl
 from agent.ports import Embedder
 from agent.session import Session
-from agent.transfer.exporting import export_jsonl
 from policies.selection import Choice
 from store.errors import UnknownId
 from store.graph import MemoryGraph

@@ -24,12 +24,12 @@ from agent.extraction.ratings.items import (
     sentence_of,
 )
 from agent.extraction.ratings.parse import one_rating, read_ratings, without_ratings
+from agent.io.transfer.export import export_jsonl
+from agent.io.transfer.import_ import import_file
 from agent.memory.ratings import find_item, ratings_of
 from agent.ports import Prompt
 from agent.results import Route
 from agent.session import Session
-from agent.transfer.exporting import export_jsonl
-from agent.transfer.importing import import_file
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.journal import Amend

@@ -15,9 +15,9 @@ from agent.applications.services.reminders import coming, reminders
 from agent.applications.services.upcoming import Kind, Occasion, occasion
 from agent.extraction.triples.read import triples_for
 from agent.extraction.validity import held
+from agent.io.sources.calendars import read_calendar
 from agent.language.dates import resolve_text
 from agent.memory.entities.identity import Identities
-from agent.sources.calendars import read_calendar
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert, Replace
 from store.types import Draft, Memory, Source, SourceKind, Triple

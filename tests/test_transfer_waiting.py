@@ -9,8 +9,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.transfer.records import Record
-from agent.transfer.waiting import Numbers, Spool
+from agent.io.transfer.records import Record
+from agent.io.transfer.spool import Numbers, Spool
 from store.types import Memory, Triple
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from agent.io.sources.calendars import read_calendar
 from agent.results import FileReport
 from agent.session import Session
-from agent.sources.calendars import read_calendar
 from store.journal import Forget, Insert, Replace
 from store.types import Draft, Memory, Source, SourceKind, SourceStatus, Status, Triple, Trust
 from tests.conftest import NOW, Result

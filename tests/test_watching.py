@@ -15,10 +15,10 @@ from threading import Event, Thread
 import pytest
 
 from agent.config import load_config
+from agent.io.watch import BACK_OFF, SETTLE, TRIES, Watcher, only_watcher
+from agent.io.watch_status import add_folders, gone_files, remove_folder, watch_status
 from agent.ports import TextLine
 from agent.session import Session
-from agent.watched import add_folders, gone_files, remove_folder, watch_status
-from agent.watching import BACK_OFF, SETTLE, TRIES, Watcher, only_watcher
 from store.errors import InvalidInput, StoreFull
 from store.graph import MemoryGraph
 from store.watching import FileState
@@ -227,7 +227,7 @@ def test_an_error_nobody_foresaw_stops_no_other_file(
 
 
 def test_more_files_than_the_queue_holds(folder: Folder, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("agent.watching.QUEUE", 10)
+    monkeypatch.setattr("agent.io.watch.QUEUE", 10)
     for number in range(25):
         folder.write(f"{number:02}.md", f"My shelf {number} holds {number} books.")
     folder.watcher.look()
@@ -250,7 +250,7 @@ def test_a_full_disk_loses_nothing(folder: Folder, monkeypatch: pytest.MonkeyPat
         raise StoreFull("The disk is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("agent.watching.ingest_into", full)
+        patch.setattr("agent.io.watch.ingest_into", full)
         report = folder.watcher.step()
         assert report is not None
         assert report.reason == "The disk is full."
@@ -366,7 +366,7 @@ def until(true: Callable[[], bool], seconds: float = 60) -> None:
 
 
 def test_real_events_of_a_real_folder(folder: Folder, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("agent.watching.SETTLE", 0.2)
+    monkeypatch.setattr("agent.io.watch.SETTLE", 0.2)
     folder.write("before.md", "My cat is called Miso.")
     with running(folder) as told:
         until(lambda: "new before.md" in told)

@@ -10,17 +10,17 @@ import sys
 from pathlib import Path
 from threading import Event
 
-from agent import watching
 from agent.config import load_config
+from agent.io import watch
+from agent.io.watch import Watcher, only_watcher
+from agent.io.watch_status import add_folders
 from agent.session import Session
-from agent.watched import add_folders
-from agent.watching import Watcher, only_watcher
 from store.graph import MemoryGraph
 from tests.crash_work import HashEncoder, SilentModel
 
 
 def main(home: Path, folder: Path) -> None:
-    watching.SETTLE = 0.2
+    watch.SETTLE = 0.2
     config = load_config({"home": str(home)})
     stop = Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())

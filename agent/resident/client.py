@@ -27,7 +27,7 @@ from store.errors import MemlaneError
 
 if TYPE_CHECKING:
     from agent.applications.forms.fields import FormField
-    from agent.ignoring import FoundFile
+    from agent.io.ignore_rules import FoundFile
 
 T = TypeVar("T")
 _HELLO_S = 5.0
@@ -201,7 +201,7 @@ class Client:
 
     def find(self, paths: Sequence[Path]) -> Iterator[FoundFile]:
         """See ``Session.find``."""
-        from agent.ignoring import Ignore
+        from agent.io.ignore_rules import Ignore
 
         return Ignore(self.config.ignore, self.config.home).find(paths)
 

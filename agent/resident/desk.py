@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from agent.applications.personas.refresh import refresh
 from agent.applications.services.desktop_notifications import keep_showing
 from agent.config import Config
+from agent.io.watch import Watcher, only_watcher
 from agent.language.validation import checked_message
 from agent.memory.home import forget_due, open_graph
 from agent.memory.remember import keep, remember_as_said
@@ -40,7 +41,6 @@ from agent.resident.models import (
 )
 from agent.results import FileReport, FilledField, Remembered, Reply
 from agent.session import Session
-from agent.watching import Watcher, only_watcher
 from store.errors import MemlaneError
 from store.types import Source, SourceStatus
 
@@ -278,7 +278,7 @@ class Desk:
         )
 
     async def watch(self) -> None:
-        """Take in watched folders (``agent.watching``) until this is cancelled."""
+        """Take in watched folders (``agent.io.watch``) until this is cancelled."""
         stop, session = threading.Event(), self._sessions[self._watching]
         self._stops.add(stop)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from agent.frontmatter import Block, Plain, difference, read_blocks, written
+from agent.io.markdown_edit import Block, Plain, difference, read_blocks, written
 from agent.language.validation import checked_message
 from agent.memory.remember import edit_by_hand, without_secrets
 from agent.results import Remembered

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from agent.errors import UnreadableSource
-from agent.sources.typed import Entries, Item, text_of
+from agent.io.sources.structured import Entries, Item, text_of
 from store.types import Draft, Source, Span, Triple
 
 if TYPE_CHECKING:

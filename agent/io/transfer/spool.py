@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent.transfer.records import Record
+from agent.io.transfer.records import Record
 
 _MOST_BITS = 1 << 27
 """Numbers up to which an id costs a bit (16 MB in all); a file may name any number."""

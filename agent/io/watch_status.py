@@ -1,6 +1,6 @@
 """The watched folders as people see them: added, removed, looked at; and what is offered.
 
-Nothing here takes a file in; that is ``agent.watching``.
+Nothing here takes a file in; that is ``agent.io.watch``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from agent.config import Config
-from agent.folders import why_wait
-from agent.ingest import locator_of
-from agent.watching import is_text
+from agent.io.ingest import locator_of
+from agent.io.platform_events import why_wait
+from agent.io.watch import is_text
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.types import Memory, Status

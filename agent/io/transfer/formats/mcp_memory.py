@@ -15,11 +15,11 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.extraction.triples.read import ME, triples_for
+from agent.io.transfer.merge import Incoming, Merge
+from agent.io.transfer.read import numbered_lines
+from agent.io.transfer.records import Rejected
+from agent.io.transfer.report import Tally
 from agent.language.relation_names import lemma, relation_name
-from agent.transfer.merging import Incoming, Merge
-from agent.transfer.reading import numbered_lines
-from agent.transfer.records import Rejected
-from agent.transfer.tally import Tally
 from store.sources import content_hash
 from store.types import Draft, Source, SourceKind, SourceStatus, Span, Triple, Trust
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.transfer.records import Rejected
+from agent.io.transfer.records import Rejected
 
 NAMED = 20
 """How many rejected lines are named; all of them are kept in the file."""

@@ -19,8 +19,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
-from agent.transfer import markdown
-from agent.transfer.records import HEAD, KINDS, VERSION, Row, Value, to_document, to_line
+from agent.io.transfer.formats import markdown
+from agent.io.transfer.records import HEAD, KINDS, VERSION, Row, Value, to_document, to_line
 from store.backup import Moment, moment
 from store.errors import HomeUnavailable
 from store.types import Memory, Source, Subclass

@@ -15,13 +15,13 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.errors import UnreadableSource
-from agent.ignoring import FoundFile, Ignore
+from agent.io.ignore_rules import FoundFile, Ignore
+from agent.io.sources import calendars, contacts, notes, screenshots
+from agent.io.sources.structured import Reader, remember_typed
 from agent.language.redaction import Redacted, redact, what_is_gone
 from agent.memory.home import Home, Models
 from agent.memory.remember import remember_as_said, remember_source
 from agent.results import FileReport, FileStatus, Remembered
-from agent.sources import calendars, contacts, notes, screenshots
-from agent.sources.typed import Reader, remember_typed
 from store.errors import MemlaneError, StoreError
 from store.graph import MemoryGraph
 from store.types import Source, SourceKind, SourceStatus, TextBox

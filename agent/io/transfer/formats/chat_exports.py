@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from agent.errors import UnreadableSource
-from agent.transfer.reading import conversations_file, json_array, unreadable
-from agent.transfer.records import Rejected
-from agent.transfer.tally import Tally
+from agent.io.transfer.read import conversations_file, json_array, unreadable
+from agent.io.transfer.records import Rejected
+from agent.io.transfer.report import Tally
 from store.graph import MemoryGraph
 from store.types import SourceKind, SourceStatus
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.transfer.records import Row, Value
+from agent.io.transfer.records import Row, Value
 from store.errors import MemlaneError
 from store.journal import Entry
 from store.records import row_id

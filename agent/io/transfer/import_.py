@@ -15,11 +15,10 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.errors import UnreadableSource
-from agent.language.redaction import redact
-from agent.transfer.conversations import read_turns, store_turns
-from agent.transfer.mcp_memory import Place, import_mcp
-from agent.transfer.merging import Merge
-from agent.transfer.reading import (
+from agent.io.transfer.formats.chat_exports import read_turns, store_turns
+from agent.io.transfer.formats.mcp_memory import Place, import_mcp
+from agent.io.transfer.merge import Merge
+from agent.io.transfer.read import (
     FORMATS,
     Bytes,
     Manifest,
@@ -27,9 +26,10 @@ from agent.transfer.reading import (
     read_jsonl,
     read_markdown,
 )
-from agent.transfer.rebuilding import rebuild
-from agent.transfer.records import KINDS
-from agent.transfer.tally import Tally
+from agent.io.transfer.rebuild import rebuild
+from agent.io.transfer.records import KINDS
+from agent.io.transfer.report import Tally
+from agent.language.redaction import redact
 from store.backup import Rebuild, copy_database
 from store.connection import DATABASE_NAME
 from store.errors import InvalidInput

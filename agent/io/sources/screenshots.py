@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.errors import UnreadableSource
+from agent.io.sources.ocr_layout import arranged
 from agent.ports import TextLine, TextReader
-from agent.sources.layout import arranged
 from store.types import Span, TextBox
 
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp"})
 
 
 def read_screenshot(path: Path, reader: TextReader) -> tuple[str, list[TextBox]]:
-    """The text in a picture, as ``layout.arranged`` puts it, and where its pieces stand.
+    """The text in a picture, as ``ocr_layout.arranged`` puts it, and where its pieces stand.
 
     :raises UnreadableSource: if it is no whole picture, or shows no text.
     """

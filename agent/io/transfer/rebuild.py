@@ -15,12 +15,12 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 
-from agent.transfer.checking import check
-from agent.transfer.plain import BYTES
-from agent.transfer.reading import Manifest
-from agent.transfer.records import Record, Rejected, Row, Value
-from agent.transfer.tally import Tally
-from agent.transfer.waiting import Numbers, Spool
+from agent.io.transfer.read import Manifest
+from agent.io.transfer.records import Record, Rejected, Row, Value
+from agent.io.transfer.report import Tally
+from agent.io.transfer.serialization import BYTES
+from agent.io.transfer.spool import Numbers, Spool
+from agent.io.transfer.validate import check
 from store.backup import Rebuild, all_subclasses, canonical
 from store.errors import CorruptStore, EditConflict, MemlaneError, StoreError
 from store.journal import Change, Entry

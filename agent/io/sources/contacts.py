@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UnreadableSource
 from agent.extraction.triples.read import ME
+from agent.io.sources.structured import Entries, Item, text_of
 from agent.language.relation_names import attribute_name
-from agent.sources.typed import Entries, Item, text_of
 from store.records import entity_key
 from store.types import Draft, Source, Span, Triple
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agent.transfer.plain import from_plain, to_plain
+from agent.io.transfer.serialization import from_plain, to_plain
 from store.journal import Entry
 from store.sources import Turn
 from store.types import Memory, Source, Subclass

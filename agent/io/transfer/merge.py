@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
-from agent.transfer.checking import check
-from agent.transfer.records import Record, Rejected, Row, Value
-from agent.transfer.tally import Tally
+from agent.io.transfer.records import Record, Rejected, Row, Value
+from agent.io.transfer.report import Tally
+from agent.io.transfer.validate import check
 from store.backup import Rebuild
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.graph import MemoryGraph

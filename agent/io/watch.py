@@ -1,8 +1,8 @@
 """Background ingest: watched folders -> queue on disk -> memories (docs/ingest.md).
 
 ``Watcher.hear`` and ``look`` put files into the queue, ``step`` takes one out; ``run`` does both
-until it is told to stop. What a file gives is decided by ``agent.ingest`` alone, so a file that is
-looked at twice gives nothing twice.
+until it is told to stop. What a file gives is decided by ``agent.io.ingest`` alone, so a file that
+is looked at twice gives nothing twice.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
-from agent.folders import changes, why_wait
-from agent.ignoring import NAME, FoundFile, Ignore
-from agent.ingest import ingest_into, kind_of, locator_of, plan_change
+from agent.io.ignore_rules import NAME, FoundFile, Ignore
+from agent.io.ingest import ingest_into, kind_of, locator_of, plan_change
+from agent.io.platform_events import changes, why_wait
 from agent.memory.home import Home
 from agent.results import FileReport
 from store.errors import EditConflict, InvalidInput, MemlaneError, StoreError

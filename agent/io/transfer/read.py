@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from agent.errors import UnreadableSource
-from agent.transfer import markdown
-from agent.transfer.records import HEAD, VERSION, Record, Rejected, from_document, from_line
+from agent.io.transfer.formats import markdown
+from agent.io.transfer.records import HEAD, VERSION, Record, Rejected, from_document, from_line
 from store.errors import InvalidInput, NewerStore
 from store.journal import checked_text
 from store.traces import ZIP_ERRORS

@@ -1,0 +1,1 @@
+"""Files that are not memlane's own JSONL: chat exports, MCP memory files, Markdown."""
