@@ -29,7 +29,7 @@ from sklearn.metrics import roc_auc_score
 
 from agent.answering.retrieve import READING, timeless
 from agent.config import load_config
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.abstention_cases import Case, K, life_cases
 from benchmarks.abstention_train import SILENCE, cases
 from benchmarks.common import parser, progress, write_results

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from agent.answering.retrieve import Retrieved, retrieve
 from agent.memory.remember import store_drafts
-from agent.session import Session
+from agent.session.session import Session
 from benchmarks.common import ROOT
 from benchmarks.lives import at, fresh, gold_draft
 from benchmarks.lives_bank import Bank

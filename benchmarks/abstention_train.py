@@ -22,7 +22,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
 from agent.config import load_config
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.abstention_cases import Case, life_cases, own_cases
 from benchmarks.common import parser, progress
 from benchmarks.lives_train import BANK

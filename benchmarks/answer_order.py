@@ -18,7 +18,7 @@ from pathlib import Path
 
 from agent.answering.answer import MAX_ANSWER_TOKENS, build_turns
 from agent.config import load_config
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.abstention_cases import K, tell
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS, at, fresh

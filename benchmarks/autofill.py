@@ -33,7 +33,7 @@ from agent.config import load_config
 from agent.models.lazy import LocalEmbedder
 from agent.ports import Embedder
 from agent.results import FilledField
-from agent.session import open_session
+from agent.session.session import open_session
 from benchmarks import autofill_lives
 from benchmarks.common import parser, progress, write_results
 from store.types import Memory

@@ -22,7 +22,7 @@ from agent.applications.forms.fields import FormField
 from agent.applications.forms.formats.open_form import fields_from_labels, open_form
 from agent.memory.remember import store_drafts
 from agent.results import FilledField
-from agent.session import Session
+from agent.session.session import Session
 from benchmarks.autofill_people import PEOPLE, FormSheet, Meant, People
 from benchmarks.common import progress
 from benchmarks.lives import BANKS, fresh, gold_draft

@@ -28,7 +28,7 @@ from agent.config import Config, load_config
 from agent.models.adapters.llama import LlamaModel
 from agent.models.registry import ModelRegistry
 from agent.ports import ChatTurn
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 
 BAR = 1.10

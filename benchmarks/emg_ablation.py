@@ -21,7 +21,7 @@ from typing import Self
 import numpy as np
 
 from agent.learning.rewards import KINDS, needs_reference
-from agent.session import open_session
+from agent.session.session import open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.emg_policies import Run, benchmark_config, puts_of
 from benchmarks.qa_data import SETS

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from agent.config import load_config
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS, K, Line, is_right, product_lines, yardstick_lines
 from benchmarks.lives_world import WEEKS, Asked, Life, write_life

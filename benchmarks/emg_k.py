@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from agent.session import open_session
+from agent.session.session import open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.emg_policies import Run, benchmark_config, puts_of
 from benchmarks.qa_data import SETS

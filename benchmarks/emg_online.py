@@ -25,7 +25,7 @@ from agent.learning.feedback import JUDGED_BY, LATEST, STEPS, would_rest_on
 from agent.learning.rewards import KINDS
 from agent.learning.training import Plan, Verdict, compare, train
 from agent.ports import Embedder
-from agent.session import open_session
+from agent.session.session import open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.emg_ablation import tables
 from benchmarks.emg_policies import Run, benchmark_config, puts_of

@@ -33,7 +33,7 @@ from agent.answering.selection import policy_factory
 from agent.config import Config, load_config
 from agent.models.lazy import LocalRewardModel
 from agent.ports import RewardModel
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.lives import BANKS, K, is_right, product_lines
 from benchmarks.lives_world import write_life

@@ -21,7 +21,7 @@ from typing import ParamSpec, TypeVar
 from agent.config import load_config
 from agent.models.lazy import LocalEmbedder
 from agent.ports import ChatTurn, Embedder, NameEncoder, Vectors
-from agent.session import Session
+from agent.session.session import Session
 from benchmarks.common import parser, progress, write_results
 from store.graph import MemoryGraph
 

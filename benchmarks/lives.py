@@ -39,7 +39,7 @@ from agent.memory.editing.compare import negated
 from agent.memory.remember import store_drafts
 from agent.ports import Vectors
 from agent.results import Mark
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives_test import BANK as TEST
 from benchmarks.lives_train import BANK as TRAIN

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agent.config import load_config
 from agent.memory.remember import remember_source
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.common import parser, progress
 from benchmarks.lives import BANKS, K, Line, Tally, at, fresh, report, score, selected
 from benchmarks.lives_bank import Bank

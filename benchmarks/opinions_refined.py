@@ -18,7 +18,7 @@ from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.lazy import LocalLanguageModel, reward_weights
 from agent.models.reward_cache import RewardCache
 from agent.ports import ChatTurn, LanguageModel, Vectors
-from agent.session import Session
+from agent.session.session import Session
 from benchmarks.common import ROOT, progress
 from benchmarks.opinions_data import NOW, Case, KeptVectors, Person, cases, memories
 from benchmarks.qa_models import KeptAnswers, TokenCount

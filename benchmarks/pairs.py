@@ -16,7 +16,7 @@ from pathlib import Path
 from agent.config import load_config
 from agent.learning.episodes import write_pairs
 from agent.memory.remember import store_drafts
-from agent.session import open_session
+from agent.session.session import open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS, fresh, gold_draft
 from benchmarks.lives_world import write_life

@@ -20,7 +20,7 @@ import numpy as np
 from agent.applications.personas.refresh import refresh
 from agent.config import load_config
 from agent.memory.remember import store_drafts
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS, K, Line, at, fresh, gold_draft, is_right
 from benchmarks.lives_world import Asked, Life, write_life

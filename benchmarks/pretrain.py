@@ -22,7 +22,7 @@ import numpy as np
 
 from agent.config import load_config
 from agent.ports import Embedder, NameEncoder, Vectors
-from agent.session import open_session
+from agent.session.session import open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives_test import BANK as TEST
 from benchmarks.lives_train import BANK as TRAIN

@@ -18,7 +18,7 @@ from agent.learning.rewards import reward_of
 from agent.models.lazy import LocalLanguageModel, LocalRewardModel, open_cache
 from agent.models.reward_cache import RewardCache
 from agent.ports import LanguageModel, RewardModel
-from agent.session import Session
+from agent.session.session import Session
 from benchmarks.common import progress
 from benchmarks.lives import BANKS
 from benchmarks.qa_views import Put, lived

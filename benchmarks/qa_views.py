@@ -23,7 +23,7 @@ from agent.memory.remember import store_drafts
 from agent.memory.timeline import Timeline
 from agent.memory.vectors import ensure_vectors
 from agent.ports import LanguageModel, NameEncoder, TokenEncoder
-from agent.session import Session
+from agent.session.session import Session
 from benchmarks.lives import fresh, gold_draft
 from benchmarks.lives_bank import Bank
 from benchmarks.lives_world import write_life

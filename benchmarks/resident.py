@@ -24,7 +24,7 @@ from pathlib import Path
 
 from agent.config import load_config
 from agent.resident.client import Client, connect
-from agent.session import open_session
+from agent.session.session import open_session
 from benchmarks.common import parser, progress, write_results
 from store.errors import MemlaneError
 from store.graph import MemoryGraph

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from agent.learning.rewards import KINDS, needs_reference
-from agent.session import open_session
+from agent.session.session import open_session
 from benchmarks.common import parser, write_results
 from benchmarks.emg_ablation import measure, tables
 from benchmarks.emg_policies import Run, benchmark_config, puts_of

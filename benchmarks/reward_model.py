@@ -22,7 +22,7 @@ from agent.config import load_config
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.lazy import reward_weights
 from agent.models.reward_cache import RewardCache
-from agent.session import open_session
+from agent.session.session import open_session
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.qa_data import Collection, load
 from benchmarks.recall import remembering

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agent.session import Session
+from agent.session.session import Session
 from benchmarks.abstention import personas
 from benchmarks.lives_bank import Bank
 from benchmarks.pretrain_worlds import PRESENT

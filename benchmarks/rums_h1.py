@@ -35,7 +35,7 @@ from sklearn.metrics import roc_auc_score
 
 from agent.config import load_config
 from agent.models.adapters.llama_rewards import LlamaRewards
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.probe import CANDIDATES, FORMS, PROFILE, SAMPLES, SIDE, TEMPERATURE, TOKENS
 from benchmarks.probe import questions as probed

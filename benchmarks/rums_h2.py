@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from agent.answering.selection.utility import of_question, sampled
 from agent.config import load_config
 from agent.models.adapters.llama_rewards import LlamaRewards
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives_test import BANK as TEST
 from benchmarks.qa_judge import Figures

@@ -24,7 +24,7 @@ import numpy as np
 from agent.answering.selection.utility import plain
 from agent.config import load_config
 from agent.models.adapters.llama_rewards import LlamaRewards
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.qa_judge import Figures
 from benchmarks.qa_metrics import over_seeds

@@ -33,7 +33,7 @@ from sklearn.metrics import roc_auc_score
 from agent.answering.selection.utility import of_question, of_reference, sampled
 from agent.config import load_config
 from agent.models.adapters.llama_rewards import LlamaRewards
-from agent.session import open_session
+from agent.session.session import open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives_train import BANK
 from benchmarks.qa_judge import Figures

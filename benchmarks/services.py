@@ -35,7 +35,7 @@ from agent.language.dates import resolve_text
 from agent.memory.entities.identity import Identities
 from agent.memory.remember import store_drafts
 from agent.ports import ChatTurn, Vectors
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.common import parser, progress
 from benchmarks.lives import Tally, fresh, gold_draft, report, states
 from benchmarks.lives_world import Told

@@ -15,7 +15,7 @@ from benchmarks.common import parser, write_results
 LAZY = "from cli.app import run; run(['--help'])"
 EAGER = (
     "import agent.models.adapters.embeddings, agent.models.adapters.llama; "
-    "import agent.models.adapters.ocr, agent.session; "
+    "import agent.models.adapters.ocr, agent.session.session; "
     "import sentence_transformers; " + LAZY
 )
 BAR_SECONDS = 0.4

@@ -30,7 +30,7 @@ from agent.memory.editing.judges.successor import (
     signs,
 )
 from agent.ports import NameEncoder, Vectors
-from agent.session import open_session
+from agent.session.session import open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives_bank import Bank
 from benchmarks.lives_more import FIRST, SECOND

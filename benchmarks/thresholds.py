@@ -9,9 +9,9 @@ On development data alone (lives of the training bank, our own samples), without
   that answers them, those whose answer is withheld all the same (*withheld*); of questions that
   memory cannot answer and that share no word with the best memory, those let through
   (*let_through*).
-- ``ABOUT_THIS`` (``agent.responding``): of questions that the router takes for small talk and that
-  memory answers, those not tried (*missed*); of those that it does not answer, and of small talk
-  itself, those tried (*needless*).
+- ``ABOUT_THIS`` (``agent.session.respond``): of questions that the router takes for small talk and
+  that memory answers, those not tried (*missed*); of those that it does not answer, and of small
+  talk itself, those tried (*needless*).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent import responding
 from agent.answering import grounding, plain_statements
 from agent.config import load_config
 from agent.results import Route
-from agent.session import Session, open_session
+from agent.session import respond
+from agent.session.session import Session, open_session
 from benchmarks.abstention_cases import NOW, asked_in, life_cases, read_own
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import at, fresh
@@ -64,7 +64,7 @@ def main() -> None:
         figures |= abouts(put, models)
     config = {
         "quick": given.quick, "lives": lives, "CHANCE": plain_statements.CHANCE,
-        "NEAR": grounding.NEAR, "ABOUT_THIS": responding.ABOUT_THIS,
+        "NEAR": grounding.NEAR, "ABOUT_THIS": respond.ABOUT_THIS,
     }  # fmt: skip
     write_results("thresholds", config, list(range(lives)), figures)
     for key, value in figures.items():

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agent.learning.counting import Count
 from agent.learning.rewards import KINDS, needs_reference
-from agent.session import open_session
+from agent.session.session import open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.emg_policies import benchmark_config
 from benchmarks.qa_judge import Figures

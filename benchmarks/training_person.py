@@ -20,7 +20,7 @@ from agent.config import Config, load_config
 from agent.learning.personal import FEWEST_EPISODES, PAIRS, train_person
 from agent.learning.training import Plan
 from agent.models.lazy import LocalEmbedder
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.many_memories import NOW, Told, memories
 from benchmarks.select_speed import home_of

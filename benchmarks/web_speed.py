@@ -19,7 +19,7 @@ from pathlib import Path
 
 from agent.config import load_config
 from agent.resident.codec import encode
-from agent.session import Session
+from agent.session.session import Session
 from agent.web import calls, looking
 from agent.web.app import WORK
 from benchmarks.common import parser, progress, write_results

@@ -31,7 +31,7 @@ from agent.answering.selection.utility import sampled
 from agent.config import load_config
 from agent.learning.rewards import LikelihoodValue, choices_of
 from agent.models.adapters.llama_rewards import LlamaRewards
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS
 from benchmarks.qa_data import load

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from agent.resident.client import Client
     from agent.results import Exchange, Reply
-    from agent.session import Session
+    from agent.session.session import Session
     from cli.prompting import Lines
     from store.journal import Entry
 

@@ -21,7 +21,7 @@ from cli.run import Run
 
 if TYPE_CHECKING:
     from agent.results import Reply
-    from agent.session import Session
+    from agent.session.session import Session
     from store.journal import Entry
 
 ASSETS = Path(__file__).parent / "assets"
@@ -117,7 +117,7 @@ def play(session: Session) -> Iterator[Outcome]:
 
 def _at(session: Session, now: datetime) -> Session:
     """The same home and models at another time."""
-    from agent.session import Session
+    from agent.session.session import Session
 
     return Session(
         replace(session.config, fixed_now=now),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from agent.learning.feedback import Judged, Step
-    from agent.session import Session
+    from agent.session.session import Session
 
 
 def feedback(

@@ -29,7 +29,7 @@ from store.errors import MemlaneError
 if TYPE_CHECKING:
     from typer.core import TyperGroup
 
-    from agent.session import Session
+    from agent.session.session import Session
     from store.graph import MemoryGraph
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from agent.config import Config
     from agent.resident.client import Client
-    from agent.session import Session
+    from agent.session.session import Session
     from store.graph import MemoryGraph
 
 
@@ -67,7 +67,7 @@ class Run:
     def session(self) -> Iterator[Session]:
         """The home of this run with its models, closed at the end."""
         from agent.models.notices import listening
-        from agent.session import open_session
+        from agent.session.session import open_session
 
         with (
             listening(self.note),

@@ -288,8 +288,8 @@ def config_set(
 def status(context: typer.Context) -> None:
     """Show what is stored and what waits."""
     run: Run = context.obj
-    from agent.checks import overview
     from agent.io.watch_status import watch_status
+    from agent.session.doctor import overview
     from cli.watch import folder_lines
 
     with run.graph() as graph:
@@ -345,7 +345,7 @@ def doctor(
     The database, what is derived from it, permissions, models, and that nothing reaches out.
     """
     run: Run = context.obj
-    from agent.checks import examine
+    from agent.session.doctor import examine
 
     with run.assembling() as progress:
         checks = examine(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.io.transfer.backup import Backup
     from agent.io.transfer.import_ import Imported
     from agent.results import FileReport
-    from agent.session import Session
+    from agent.session.session import Session
 
 Advance = Callable[[str, int, int], None]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from agent.memory.reclassify import Move
-    from agent.session import Session
+    from agent.session.session import Session
     from store.journal import Entry
     from store.types import Subclass
 

@@ -21,7 +21,7 @@ from agent.config import SETTINGS, Config, load_config
 from agent.io.transfer.export import export_jsonl
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.ports import ChatTurn, Embedder, LanguageModel
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import SourceKind

@@ -16,7 +16,7 @@ import numpy as np
 
 from agent.config import load_config
 from agent.ports import ChatTurn, Vectors
-from agent.session import Session
+from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import Draft, SourceKind

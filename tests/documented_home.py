@@ -20,7 +20,7 @@ from agent.config import load_config
 from agent.learning.personal import keep, starting_policy
 from agent.learning.training import Plan, Verdict
 from agent.ports import ChatTurn, Embedder
-from agent.session import Session
+from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.personas import Layer, Made

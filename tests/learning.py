@@ -14,7 +14,7 @@ from agent.learning.personal import keep, starting_policy
 from agent.learning.training import Plan, Verdict
 from agent.learning.writing import SYSTEM
 from agent.ports import ChatTurn, Entropy, Prompt
-from agent.session import Session
+from agent.session.session import Session
 from policies.candidates import STATE
 from policies.network import Network
 from policies.scout import HIDDEN, Scout

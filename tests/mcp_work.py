@@ -15,7 +15,7 @@ from agent.config import Config, load_config
 from agent.mcp.memory import AgentMemory
 from agent.mcp.server import Desk, build_server, until_closed
 from agent.ports import Embedder, LanguageModel
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from tests.crash_work import NOW, HashEncoder, SilentModel
 
 LIGHT = {"policy": "bm25"}

@@ -14,7 +14,7 @@ import numpy as np
 
 from agent.config import load_config
 from agent.ports import Vectors
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from tests.conftest import NOW
 from tests.learning import KnowingModel, KnowingRewards
 

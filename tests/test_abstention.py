@@ -11,7 +11,7 @@ import pytest
 from agent.answering.answer import UNKNOWN
 from agent.answering.retrieve import READING, timeless
 from agent.results import Route
-from agent.session import Session
+from agent.session.session import Session
 from benchmarks.abstention_cases import read_own
 from policies.abstain import WEIGHTS, Judge, Signs, shipped, signs_of
 from policies.base import Question
@@ -162,7 +162,7 @@ def test_what_exactly_answers_is_never_doubted(told: Session):
 
 def test_another_encoder_is_not_judged(told: Session, monkeypatch: pytest.MonkeyPatch):
     other = replace(shipped(), encoder="another", threshold=1.0)
-    monkeypatch.setattr("agent.session.shipped", lambda: other)
+    monkeypatch.setattr("agent.session.session.shipped", lambda: other)
     assert told.select("What does Kenji drink?").chosen
 
 

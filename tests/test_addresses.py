@@ -74,7 +74,7 @@ def test_a_reward_model_is_never_a_server(monkeypatch):
 
 
 def test_the_doctor_tells_of_a_host_that_the_file_names(monkeypatch):
-    from agent.checks import _Failed, _NetworkWatch
+    from agent.session.doctor import _Failed, _NetworkWatch
 
     watch = _NetworkWatch("192.0.2.7")
     with socket.socket() as knocking:  # told as a connection would be, with none made

@@ -10,7 +10,7 @@ import pytest
 from agent.answering.question_time import About, read_question
 from agent.answering.time_filter import eligible
 from agent.memory import timeline
-from agent.session import Session
+from agent.session.session import Session
 from store.types import Memory, Status, Triple
 from tests.conftest import ScriptedModel
 

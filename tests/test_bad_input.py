@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.config import load_config
-from agent.session import Session
+from agent.session.session import Session
 from store.errors import HomeUnavailable, InvalidInput, MemlaneError, StoreFull
 from store.graph import MemoryGraph
 from store.types import SourceStatus

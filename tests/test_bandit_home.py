@@ -14,7 +14,7 @@ from agent.learning.episodes import current_view
 from agent.learning.personal import roll_back, starting_policy, train_person, trainable
 from agent.learning.training import Plan
 from agent.ports import Embedder
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from policies import bandit
 from policies.base import Question
 from policies.propensity import Propensities, named

@@ -9,7 +9,7 @@ import numpy as np
 
 from agent.config import load_config
 from agent.ports import ChatTurn
-from agent.session import open_session
+from agent.session.session import open_session
 from benchmarks.emg_ablation import SEEN_FROM_ROOT, from_root
 from benchmarks.emg_online import halves
 from benchmarks.lives_train import BANK

@@ -18,7 +18,7 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from rich.console import Console
 
 from agent.resident.client import Client
-from agent.session import Session
+from agent.session.session import Session
 from cli.chat import COMMANDS, Talk, show_last
 from cli.drafts import WITHDRAWN, Draft, show_withdrawn
 from cli.prompting import Terminal, said_before
@@ -260,7 +260,7 @@ def test_commands_and_their_ids_are_completed(talk: Talk):
 
 def test_it_speaks_with_the_resident_process_while_that_is_up(own_home: Path):
     from agent.config import load_config
-    from agent.session import open_session
+    from agent.session.session import open_session
     from tests.residents import started
 
     with started(own_home) as child, open_session(load_config()) as session:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.answering.selection.policy_factory import PARTS, pick, split
-from agent.session import Session
+from agent.session.session import Session
 from benchmarks.answer_order import ARRANGEMENTS, by_entity, by_time, with_relations
 from policies.selection import Choice
 from store.errors import InvalidInput

@@ -10,7 +10,7 @@ import pytest
 from agent.answering.references import YESTERDAY, in_context, recent
 from agent.language.mentions import Kind, listed, mentions
 from agent.results import Exchange
-from agent.session import Session
+from agent.session.session import Session
 from store.types import Status
 from tests.conftest import NOW, ScriptedModel
 

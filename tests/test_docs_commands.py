@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-import agent.session
+import agent.session.session
 from agent.ports import Embedder
 from tests.conftest import Result
 from tests.documented import (
@@ -82,9 +82,12 @@ def folder(
     monkeypatch.setenv("HOME", str(person))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(person / ".config"))
     opened = partial(
-        agent.session.open_session, llm=DocsModel(), embedder=embedder, rewards=DocsRewards()
+        agent.session.session.open_session,
+        llm=DocsModel(),
+        embedder=embedder,
+        rewards=DocsRewards(),
     )
-    monkeypatch.setattr(agent.session, "open_session", opened)
+    monkeypatch.setattr(agent.session.session, "open_session", opened)
     yield person
 
 

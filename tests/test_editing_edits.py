@@ -14,7 +14,7 @@ import pytest
 from agent.config import load_config
 from agent.memory.editing.conflicts import Holds, answer_in
 from agent.memory.editing.corrections import Correction, correction_in
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from store.types import Status
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
@@ -261,7 +261,7 @@ def undecided(session, monkeypatch):
 
 def asked(session: Session):
     """Tell the other value as a chat turn: remembered as it stands, logged with its question."""
-    from agent.replies import told as reply_to
+    from agent.session.reply import told as reply_to
 
     done = session.remember("Set my plane seat to the window seat.")
     assert len(done.open) == 1

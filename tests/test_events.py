@@ -10,7 +10,7 @@ import pytest
 from agent.extraction.triples.read import triples_for
 from agent.memory.entities.events import events
 from agent.memory.entities.identity import Identities
-from agent.session import Session
+from agent.session.session import Session
 from store.types import Memory, Status
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)

@@ -10,7 +10,7 @@ from agent.extraction.triples.read import triples_for
 from agent.extraction.validity import held
 from agent.language.dates import resolve_text
 from agent.memory.editing.expiry import replaces_nothing
-from agent.session import Session
+from agent.session.session import Session
 from store.types import Draft, Status
 
 SAID = datetime(2024, 5, 20, 10, tzinfo=UTC)

@@ -16,7 +16,7 @@ from agent.learning.feedback import judge, learn
 from agent.learning.personal import roll_back, starting_policy
 from agent.learning.training import Verdict
 from agent.ports import Embedder
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from policies.base import Episode
 from store.errors import InvalidInput, UnknownId
 from store.journal import Forget

@@ -182,7 +182,7 @@ def test_common_fields_load_no_model(known: Memlane, page: Path, monkeypatch: py
 def test_a_session_withholds_too(known: Memlane, own_home: Path, embedder: Embedder):
     from agent.applications.forms.formats.open_form import fields_from_labels
     from agent.config import load_config
-    from agent.session import open_session
+    from agent.session.session import open_session
 
     with open_session(load_config(now=NOW), embedder=embedder) as session:
         fields = fields_from_labels(["Passport number"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.session import Session
+from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import Status

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agent.io.transfer.import_ import Imported, checked_format, import_file
-from agent.session import Session
+from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import Draft, SourceKind, SourceStatus, Status, Triple, Trust

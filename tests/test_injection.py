@@ -15,7 +15,7 @@ from agent.answering.answer import NO_ORDERS, UNKNOWN, answer, build_turns
 from agent.config import load_config
 from agent.language.injection import as_data, attacks, steers
 from agent.ports import ChatTurn
-from agent.session import Session
+from agent.session.session import Session
 from policies.selection import Choice
 from store.journal import Insert
 from store.types import Draft, Memory, SourceKind, Status, Trust

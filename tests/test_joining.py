@@ -18,7 +18,7 @@ from agent.config import load_config
 from agent.io.transfer.backup import backup, restore
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, Entropy, Prompt
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from store.consents import KEY_NAME, identity_of
 from store.errors import HomeUnavailable, InvalidInput, StoreError, UnknownId
 from store.graph import MemoryGraph

@@ -25,7 +25,7 @@ from agent.learning.training import (
     train,
 )
 from agent.ports import Embedder
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from policies.base import Episode
 from policies.network import Network
 from policies.reinforce import Progress

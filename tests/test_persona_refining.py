@@ -11,7 +11,7 @@ from agent.applications.personas.refresh import Refreshed
 from agent.config import load_config
 from agent.models.lazy import LocalEmbedder
 from agent.resident.desk import Desk
-from agent.session import Session
+from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.personas import Layer
 from tests.conftest import NOW

@@ -15,7 +15,7 @@ from agent.applications.personas.manual_edit import correct
 from agent.applications.personas.refresh import refresh
 from agent.io.transfer.export import export_jsonl
 from agent.ports import Embedder
-from agent.session import Session
+from agent.session.session import Session
 from policies.selection import Choice
 from store.errors import UnknownId
 from store.graph import MemoryGraph

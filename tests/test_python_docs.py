@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import agent.session
+import agent.session.session
 from agent.ports import Embedder
 from store.graph import MemoryGraph
 from tests.conftest import ScriptedModel
@@ -26,8 +26,8 @@ def test_the_example_runs_as_it_stands(
 ):
     (example,) = re.findall(r"```python\n(.*?)```", DOC.read_text(encoding="utf-8"), re.DOTALL)
     scripted.replies = ["1. My cat Miso sees Dr Lund at the Hill Road practice."] * 4
-    opened = partial(agent.session.open_session, llm=scripted, embedder=embedder)
-    monkeypatch.setattr(agent.session, "open_session", opened)
+    opened = partial(agent.session.session.open_session, llm=scripted, embedder=embedder)
+    monkeypatch.setattr(agent.session.session, "open_session", opened)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     exec(compile(example, str(DOC), "exec"), {"__name__": "example"})
     printed = capsys.readouterr().out

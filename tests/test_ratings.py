@@ -29,7 +29,7 @@ from agent.io.transfer.import_ import import_file
 from agent.memory.ratings import find_item, ratings_of
 from agent.ports import Prompt
 from agent.results import Route
-from agent.session import Session
+from agent.session.session import Session
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.journal import Amend

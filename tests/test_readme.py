@@ -14,7 +14,7 @@ from functools import partial
 
 import pytest
 
-import agent.session
+import agent.session.session
 from agent.ports import Embedder
 from tests.conftest import Result, ScriptedModel
 from tests.documented import ROOT
@@ -81,8 +81,8 @@ def test_what_it_tells_is_stored_as_it_shows_without_a_language_model(
     memlane: Memlane, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ):
     silent = ScriptedModel()  # any call of it fails
-    opened = partial(agent.session.open_session, llm=silent, embedder=embedder)
-    monkeypatch.setattr(agent.session, "open_session", opened)
+    opened = partial(agent.session.session.open_session, llm=silent, embedder=embedder)
+    monkeypatch.setattr(agent.session.session, "open_session", opened)
     for step in conversation():
         asks = step.words[0] == "ask"
         result = memlane(*NOW, *step.words, *(["--no-llm"] if asks else []), "--json")

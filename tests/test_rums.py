@@ -15,7 +15,7 @@ from agent.learning.labels import GENERAL, PHASE, by_utility
 from agent.learning.personal import roll_back, train_person, trainable
 from agent.learning.training import Plan
 from agent.ports import Embedder, Entropy, Prompt
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from policies.base import Episode, Question
 from policies.network import Network
 from policies.reinforce import Progress, warm_start

@@ -12,7 +12,7 @@ from agent.applications.forms.formats.open_form import fields_from_labels
 from agent.config import load_config
 from agent.io.transfer.import_ import import_file
 from agent.ports import TextLine
-from agent.session import Session
+from agent.session.session import Session
 from store.graph import MemoryGraph
 from tests.conftest import NOW
 from tests.crash_work import HashEncoder, SilentModel

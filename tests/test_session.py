@@ -10,7 +10,7 @@ import pytest
 
 from agent.memory.remember import edit_by_hand
 from agent.results import Route
-from agent.session import Session
+from agent.session.session import Session
 from store.types import SourceStatus, Status
 from tests.conftest import NOW, ScriptedModel
 

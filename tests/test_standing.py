@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent.extraction.triples.read import triples_for
 from agent.extraction.verbatim import facts
-from agent.session import Session
+from agent.session.session import Session
 from store.types import Status, Triple
 
 

@@ -17,7 +17,7 @@ from agent.memory.editing.judges.successor import (
     parts,
     subject,
 )
-from agent.session import Session
+from agent.session.session import Session
 from store.types import Status
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)

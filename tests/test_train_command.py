@@ -11,7 +11,7 @@ from agent.config import load_config
 from agent.learning.personal import train_person
 from agent.learning.training import Plan
 from agent.ports import Embedder
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from policies.scout import Scout
 from store.journal import Forget
 from tests.conftest import NOW, Result

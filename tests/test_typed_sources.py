@@ -11,7 +11,7 @@ import pytest
 
 from agent.io.sources.calendars import read_calendar
 from agent.results import FileReport
-from agent.session import Session
+from agent.session.session import Session
 from store.journal import Forget, Insert, Replace
 from store.types import Draft, Memory, Source, SourceKind, SourceStatus, Status, Triple, Trust
 from tests.conftest import NOW, Result

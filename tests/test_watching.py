@@ -18,7 +18,7 @@ from agent.config import load_config
 from agent.io.watch import BACK_OFF, SETTLE, TRIES, Watcher, only_watcher
 from agent.io.watch_status import add_folders, gone_files, remove_folder, watch_status
 from agent.ports import TextLine
-from agent.session import Session
+from agent.session.session import Session
 from store.errors import InvalidInput, StoreFull
 from store.graph import MemoryGraph
 from store.watching import FileState

@@ -24,7 +24,7 @@ from agent.models.lazy import LocalLanguageModel
 from agent.models.notices import listening
 from agent.models.worker.models import WorkerLanguageModel
 from agent.ports import ChatTurn, Embedder
-from agent.session import open_session
+from agent.session.session import open_session
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
 from store.types import SourceStatus, Status

@@ -14,7 +14,7 @@ from agent.config import load_config
 from agent.io import watch
 from agent.io.watch import Watcher, only_watcher
 from agent.io.watch_status import add_folders
-from agent.session import Session
+from agent.session.session import Session
 from store.graph import MemoryGraph
 from tests.crash_work import HashEncoder, SilentModel
 

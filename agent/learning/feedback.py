@@ -30,7 +30,7 @@ from store.types import Memory, Status
 from store.view import GraphView
 
 if TYPE_CHECKING:
-    from agent.session import Session
+    from agent.session.session import Session
 
 LATEST = 8
 """Judged exchanges that one step learns from at most."""

@@ -34,7 +34,7 @@ from store.errors import InvalidInput, MemlaneError
 if TYPE_CHECKING:
     from distributed import Client
 
-    from agent.session import Session
+    from agent.session.session import Session
 
 RETRIES = 3
 """How often a piece of work that failed is tried again; a lost worker's work is, by the engine."""
@@ -92,7 +92,7 @@ class TrainedTogether:
 
 def own_session(home: Path) -> Session:
     """A home with the models of the machine that the work runs on."""
-    from agent.session import open_session
+    from agent.session.session import open_session
 
     return open_session(load_config({"home": str(home)}))
 

@@ -37,7 +37,7 @@ from store.graph import MemoryGraph
 from store.learned import Weights
 
 if TYPE_CHECKING:
-    from agent.session import Session
+    from agent.session.session import Session
 
 FEWEST_MEMORIES = 10
 FEWEST_EPISODES = 8

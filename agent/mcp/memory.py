@@ -19,7 +19,7 @@ from agent.language.validation import checked_message
 from agent.memory.remember import store_drafts, without_secrets
 from agent.resident.client import Client, connect
 from agent.results import Remembered, Reply
-from agent.session import Session, open_session
+from agent.session.session import Session, open_session
 from store.errors import InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Entry, Forget, Replace

@@ -122,7 +122,7 @@ def _other(hello: Hello, config: Config) -> str | None:
 
 
 class Client:
-    """The requests of ``agent.session.Session``, answered by the resident process."""
+    """The requests of ``agent.session.session.Session``, answered by the resident process."""
 
     def __init__(
         self, config: Config, path: Path, notice: Callable[[str], None] = lambda line: None

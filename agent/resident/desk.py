@@ -40,7 +40,7 @@ from agent.resident.models import (
     SharedReader,
 )
 from agent.results import FileReport, FilledField, Remembered, Reply
-from agent.session import Session
+from agent.session.session import Session
 from store.errors import MemlaneError
 from store.types import Source, SourceStatus
 

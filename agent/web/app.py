@@ -16,7 +16,7 @@ from agent.resident.app import Method, endpoint
 from agent.resident.calls import Ask, Call, Context, Remember
 from agent.resident.desk import Desk
 from agent.results import Reply
-from agent.session import Session
+from agent.session.session import Session
 from agent.web import calls, changing, looking
 from agent.web.calls import Done, Enter, Key, Tell
 from agent.web.door import API, Guarded, HasPort, Keys

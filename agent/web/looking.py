@@ -9,7 +9,7 @@ from agent.answering.trace import TracedStep, read_trace
 from agent.extraction.triples.read import ME
 from agent.memory.history import Event, lives
 from agent.memory.timeline import Timeline
-from agent.session import Session
+from agent.session.session import Session
 from agent.web.calls import (
     Answered,
     AnswerList,

@@ -18,7 +18,7 @@ from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
 from agent.memory.home import Home
 from agent.results import Exchange, Reply, Route
-from agent.stopwatch import Stopwatch
+from agent.session.timing import Stopwatch
 
 ABOUT_THIS = 0.45
 """Cosine similarity from which a memory is about a message, whatever the router says of it; set on

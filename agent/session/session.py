@@ -39,10 +39,10 @@ from agent.models.lazy import (
     Progress,
 )
 from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
-from agent.replies import told, trace_of, with_question
-from agent.responding import answer_message, leaned, small_talk, whisper
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route
-from agent.stopwatch import Stopwatch
+from agent.session.reply import told, trace_of, with_question
+from agent.session.respond import answer_message, leaned, small_talk, whisper
+from agent.session.timing import Stopwatch
 from policies.abstain import shipped
 from policies.base import Policy
 from policies.selection import Selection
