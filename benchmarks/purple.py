@@ -37,7 +37,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from agent.config import load_config
-from agent.learning.agreement import token_f1
+from agent.learning.answer_agreement import token_f1
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, reward_weights
 from agent.models.reward_cache import RewardCache

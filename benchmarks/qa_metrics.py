@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
-from agent.learning import agreement
-from agent.learning.agreement import tokens
+from agent.learning import answer_agreement
+from agent.learning.answer_agreement import tokens
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}_]+")
@@ -52,7 +52,7 @@ def exact(said: str, references: Sequence[str]) -> float:
 
 def token_f1(said: str, references: Sequence[str]) -> float:
     """SQuAD's F1 of the words of the answer (Rajpurkar et al., 2016); 0 without a reference."""
-    return max((agreement.token_f1(said, one) for one in references), default=0.0)
+    return max((answer_agreement.token_f1(said, one) for one in references), default=0.0)
 
 
 def rouge(said: str, references: Sequence[str]) -> Overlap:

@@ -13,7 +13,7 @@ from typing import Self
 
 from agent.answering.selection.policy_weights import is_learned
 from agent.config import Config
-from agent.learning.counting import Count, CountedModel, CountedRewards
+from agent.learning.cost_counters import Count, CountedModel, CountedRewards
 from agent.learning.rewards import reward_of
 from agent.models.lazy import LocalLanguageModel, LocalRewardModel, open_cache
 from agent.models.reward_cache import RewardCache

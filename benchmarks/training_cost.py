@@ -13,7 +13,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from agent.learning.counting import Count
+from agent.learning.cost_counters import Count
 from agent.learning.rewards import KINDS, needs_reference
 from agent.session.session import open_session
 from benchmarks.common import parser, progress, write_results

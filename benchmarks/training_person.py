@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent.config import Config, load_config
-from agent.learning.personal import FEWEST_EPISODES, PAIRS, train_person
+from agent.learning.train_home import FEWEST_EPISODES, PAIRS, train_person
 from agent.learning.training import Plan
 from agent.models.lazy import LocalEmbedder
 from agent.session.session import Session, open_session

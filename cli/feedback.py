@@ -68,7 +68,7 @@ def _learn(run: Run, session: Session) -> tuple[Step | None, str | None]:
     """A step of learning, or why it has to wait."""
     from agent.errors import ModelError
     from agent.learning.feedback import learn
-    from agent.learning.personal import trainable
+    from agent.learning.train_home import trainable
 
     policy = session.config.policy
     if policy not in trainable():

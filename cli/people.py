@@ -11,7 +11,7 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.learning.people import Round, TrainedTogether
+    from agent.learning.many_homes import Round, TrainedTogether
     from agent.learning.training import Plan
 
 
@@ -30,7 +30,7 @@ def train_over(
     """Train over the homes and write the shared weights to ``out``; no home's own change."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from agent.learning.people import engine_at, homes_in, train_together
+    from agent.learning.many_homes import engine_at, homes_in, train_together
 
     own, others = homes_in(homes), homes_in(test) if test else ()
     bar = Progress(

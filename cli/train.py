@@ -14,7 +14,7 @@ from cli.run import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.learning.personal import Trained
+    from agent.learning.train_home import Trained
     from policies import reinforce
     from store.graph import MemoryGraph
     from store.learned import Pair, Weights
@@ -82,7 +82,7 @@ def train(
     if status and rollback:
         raise InvalidInput("--status and --rollback are two commands: run one after the other.")
     if homes:
-        from agent.learning.personal import default_policy
+        from agent.learning.train_home import default_policy
         from agent.learning.training import Plan
         from cli.people import train_over
 
@@ -114,7 +114,7 @@ def _train(
     seed: int,
     pairs: int,
 ) -> None:
-    from agent.learning.personal import default_policy, train_person
+    from agent.learning.train_home import default_policy, train_person
     from agent.learning.training import Plan
 
     plan = Plan(policy or default_policy(run.config.policy), reward, warm_start, episodes, seed)
@@ -168,7 +168,7 @@ def _show_trained(out: Console, done: Trained, used: str) -> None:
 
 
 def _roll_back(run: Run, graph: MemoryGraph, policy: str | None, number: int | None) -> None:
-    from agent.learning.personal import default_policy, roll_back
+    from agent.learning.train_home import default_policy, roll_back
 
     name = policy or default_policy(run.config.policy)
     reached = roll_back(graph, name, number)
@@ -186,7 +186,7 @@ def _show_status(run: Run, graph: MemoryGraph, policy: str | None) -> None:
     from collections import Counter
 
     from agent.answering.selection.policy_weights import due
-    from agent.learning.personal import trainable
+    from agent.learning.train_home import trainable
 
     learned = graph.learned
     origins = Counter(pair.origin.value for pair in learned.pairs(run.config.now()))

@@ -8,7 +8,7 @@
 
 The learned ones are two layers over the frozen sentence encoder, where the paper fine-tunes an
 encoder of 304 million weights; both look only at what the coarse filter leaves. All three may
-choose nothing. Their training: ``agent.learning.labels`` and docs/rums.md.
+choose nothing. Their training: ``agent.learning.subset_labels`` and docs/rums.md.
 """
 
 from __future__ import annotations

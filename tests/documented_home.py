@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from agent.config import load_config
-from agent.learning.personal import keep, starting_policy
+from agent.learning.train_home import keep, starting_policy
 from agent.learning.training import Plan, Verdict
 from agent.ports import ChatTurn, Embedder
 from agent.session.session import Session

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from agent.answering.selection.policy_weights import shape, with_numbers
-from agent.learning.personal import keep, starting_policy
+from agent.learning.qa_generation import SYSTEM
+from agent.learning.train_home import keep, starting_policy
 from agent.learning.training import Plan, Verdict
-from agent.learning.writing import SYSTEM
 from agent.ports import ChatTurn, Entropy, Prompt
 from agent.session.session import Session
 from policies.candidates import STATE

@@ -11,7 +11,7 @@ import pytest
 from agent.answering.selection.policy_weights import weights_of
 from agent.config import load_config
 from agent.learning.episodes import current_view
-from agent.learning.personal import roll_back, starting_policy, train_person, trainable
+from agent.learning.train_home import roll_back, starting_policy, train_person, trainable
 from agent.learning.training import Plan
 from agent.ports import Embedder
 from agent.session.session import Session, open_session

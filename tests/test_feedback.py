@@ -13,7 +13,7 @@ from agent.config import load_config
 from agent.errors import ModelMissing
 from agent.learning import feedback
 from agent.learning.feedback import judge, learn
-from agent.learning.personal import roll_back, starting_policy
+from agent.learning.train_home import roll_back, starting_policy
 from agent.learning.training import Verdict
 from agent.ports import Embedder
 from agent.session.session import Session, open_session

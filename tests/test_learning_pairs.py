@@ -7,10 +7,17 @@ from itertools import islice
 
 import pytest
 
-from agent.learning.agreement import agrees, token_f1
+from agent.learning.answer_agreement import agrees, token_f1
 from agent.learning.associations import MOST, associations
 from agent.learning.episodes import collect, current_view, split, write_pairs
-from agent.learning.writing import Failure, Others, Written, bridges, write_pair, writing_turns
+from agent.learning.qa_generation import (
+    Failure,
+    Others,
+    Written,
+    bridges,
+    write_pair,
+    writing_turns,
+)
 from agent.ports import ChatTurn, Embedder
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert

@@ -12,8 +12,8 @@ from agent.answering.selection.policy_weights import due, network_of, shipped_ne
 from agent.config import load_config
 from agent.errors import TooLittleToLearn
 from agent.learning.episodes import collect, split
-from agent.learning.personal import roll_back, starting_policy, train_person
 from agent.learning.rewards import LikelihoodValue
+from agent.learning.train_home import roll_back, starting_policy, train_person
 from agent.learning.training import (
     GRADIENT,
     WARM,
@@ -300,7 +300,7 @@ def test_an_unusable_plan_is_refused(session: Session, plan: Plan, said: str):
 
 def test_weights_of_another_shape_are_not_used(session: Session):
     old = starting_policy(session, "scout")
-    from agent.learning.personal import keep
+    from agent.learning.train_home import keep
 
     assert isinstance(old, Scout)
     older = replace(old, network=Network.fresh(3, seed=0))  # as an older memlane could have made it

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agent.answering.selection.policy_weights import numbers, shipped_network
-from agent.learning.people import (
+from agent.learning.many_homes import (
     HomeResult,
     TrainHome,
     averaged,

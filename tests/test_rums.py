@@ -11,8 +11,8 @@ import pytest
 
 from agent.answering.selection.utility import of_question, of_reference, plain, sampled
 from agent.config import load_config
-from agent.learning.labels import GENERAL, PHASE, by_utility
-from agent.learning.personal import roll_back, train_person, trainable
+from agent.learning.subset_labels import GENERAL, PHASE, by_utility
+from agent.learning.train_home import roll_back, train_person, trainable
 from agent.learning.training import Plan
 from agent.ports import Embedder, Entropy, Prompt
 from agent.session.session import Session, open_session

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.config import load_config
-from agent.learning.personal import train_person
+from agent.learning.train_home import train_person
 from agent.learning.training import Plan
 from agent.ports import Embedder
 from agent.session.session import Session, open_session
@@ -122,7 +122,7 @@ def test_ctrl_c_says_how_to_go_on(
     def interrupted(*_: object, **__: object) -> Scout:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("agent.learning.personal.train", interrupted)
+    monkeypatch.setattr("agent.learning.train_home.train", interrupted)
     done = memlane("train", "--policy", "scout", "--pairs", "0", "--reward", "answer")
     assert done.code == 130
     assert "Run the same command again to go on" in done.err

@@ -15,7 +15,7 @@ import numpy as np
 
 from agent.answering.answer import UNKNOWN
 from agent.learning.associations import associations
-from agent.learning.writing import Failure, write_pair
+from agent.learning.qa_generation import Failure, write_pair
 from agent.memory.entities.events import event_of
 from agent.memory.entities.identity import Identities
 from agent.memory.vectors import ensure_vectors

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from agent.answering.grounding import evidence, terms
 from agent.learning.episodes import collect, current_view, is_answer
-from agent.learning.personal import keep, starting_policy
 from agent.learning.rewards import LikelihoodValue, Watched
+from agent.learning.train_home import keep, starting_policy
 from agent.learning.training import Plan, Verdict, compare, digest, train
 from agent.memory.remember import without_secrets
 from agent.ports import Embedder

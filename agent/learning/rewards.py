@@ -26,7 +26,7 @@ import numpy as np
 
 from agent.answering.answer import answer, build_turns
 from agent.language.injection import steers
-from agent.learning.agreement import token_f1
+from agent.learning.answer_agreement import token_f1
 from agent.models.reward_cache import RewardCache, key
 from agent.ports import ChatTurn, LanguageModel, RewardModel
 from policies.base import Episode, Value

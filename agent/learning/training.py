@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from agent.learning import ways
+from agent.learning import trainers
 from policies import reinforce
 from policies.base import Episode, Value
 from policies.network import Floats, Network, Numbers
@@ -142,10 +142,10 @@ def train(
         if phase == WARM:
             known = [episode for episode in episodes if episode.required is not None]
             if known and plan.warm_start:
-                policy = ways.warm_start(policy, known, plan, state, step(WARM))
+                policy = trainers.warm_start(policy, known, plan, state, step(WARM))
             state = None
         if plan.episodes:
-            policy = ways.policy_gradient(policy, episodes, value, plan, state, step(GRADIENT))
+            policy = trainers.policy_gradient(policy, episodes, value, plan, state, step(GRADIENT))
     except BaseException:  # Ctrl-C above all
         if checkpoint and reached:
             checkpoint.save(plan, keys, start, *reached)

@@ -18,7 +18,7 @@ from itertools import combinations
 
 from agent.answering.answer import answer, note
 from agent.answering.grounding import invented, names, terms
-from agent.learning.agreement import agrees
+from agent.learning.answer_agreement import agrees
 from agent.ports import ChatTurn, LanguageModel
 from policies.selection import Choice
 from store.types import Memory

@@ -23,9 +23,9 @@ import numpy as np
 from agent.answering.selection.policy_weights import numbers, shipped_network, with_numbers
 from agent.config import load_config
 from agent.learning.episodes import collect, split, write_pairs
-from agent.learning.labels import TAUGHT
-from agent.learning.personal import FEWEST_EPISODES, check, starting_policy
 from agent.learning.rewards import reward_of
+from agent.learning.subset_labels import TAUGHT
+from agent.learning.train_home import FEWEST_EPISODES, check, starting_policy
 from agent.learning.training import Plan, compare, train
 from policies.network import Numbers
 from store.connection import DATABASE_NAME

@@ -16,7 +16,7 @@ from agent.answering.selection.policy_weights import (
     with_numbers,
 )
 from agent.errors import TooLittleToLearn
-from agent.learning.counting import Count, CountedModel, CountedRewards
+from agent.learning.cost_counters import Count, CountedModel, CountedRewards
 from agent.learning.episodes import (
     OnPair,
     collect,
@@ -24,8 +24,8 @@ from agent.learning.episodes import (
     split,
     write_pairs,
 )
-from agent.learning.labels import TAUGHT, lessons
 from agent.learning.rewards import KINDS, Watched, needs_reference, reward_of
+from agent.learning.subset_labels import TAUGHT, lessons
 from agent.learning.training import Checkpoint, OnStep, Plan, Verdict, compare, train
 from agent.models.lazy import open_cache
 from policies.bandit import Purple
