@@ -146,7 +146,7 @@ class Config:
     (``services.desktop_notifications``)."""
     notify_minutes: int
     agents: tuple[str, ...]
-    """What other programs may do (``agent.mcp.permissions``)."""
+    """What other programs may do (``agent.server.mcp.permissions``)."""
     file: Path
     """The ``config.toml`` that was (or would be) read."""
     origins: Mapping[str, Origin]

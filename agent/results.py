@@ -1,7 +1,7 @@
 """What comes of a request, as frozen values.
 
-Nothing here imports a model, an array or the database: the command line can hold, show and decode
-a result that the resident process worked out (``agent.resident``) without loading any of them.
+Nothing here imports a model, an array or the database: the command line can hold, show and decode a
+result that the resident process worked out (``agent.server.resident``) without loading any of them.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.config import load_config
-from agent.resident.client import Client, connect
+from agent.server.resident.client import Client, connect
 from agent.session.session import open_session
 from benchmarks.common import parser, progress, write_results
 from store.errors import MemlaneError

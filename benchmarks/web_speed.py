@@ -18,10 +18,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from agent.config import load_config
-from agent.resident.codec import encode
+from agent.server.resident.serialization import encode
+from agent.server.web import requests, views
+from agent.server.web.app import WORK
 from agent.session.session import Session
-from agent.web import calls, looking
-from agent.web.app import WORK
 from benchmarks.common import parser, progress, write_results
 from store.graph import MemoryGraph
 from store.journal import Insert
@@ -35,15 +35,15 @@ KINDS = (
     "attribute.belongings",
 )
 LOOKS = {
-    "start": calls.Start(),
-    "around_me": calls.Around("me", 44),
-    "around_thing": calls.Around("thing 7", 44),
-    "at_me": calls.At("me"),
-    "in_time": calls.InTime(),
-    "search": calls.Search("thing 7"),
-    "search_one": calls.Search("occasion 777"),
-    "look": calls.Look("m77"),
-    "journal": calls.Journal(),
+    "start": requests.Start(),
+    "around_me": requests.Around("me", 44),
+    "around_thing": requests.Around("thing 7", 44),
+    "at_me": requests.At("me"),
+    "in_time": requests.InTime(),
+    "search": requests.Search("thing 7"),
+    "search_one": requests.Search("occasion 777"),
+    "look": requests.Look("m77"),
+    "journal": requests.Journal(),
 }
 REPEATS = 7
 BATCH = 2000
@@ -79,7 +79,7 @@ def measure(size: int, seed: int) -> dict[str, tuple[list[float], int]]:
         with MemoryGraph.open(config.home) as graph:
             fill(graph, size, seed)
             session = Session(config, graph)
-            looking.start(session, calls.Start())  # the database's pages are read once
+            views.start(session, requests.Start())  # the database's pages are read once
             for name, asked in LOOKS.items():
                 times, said = [], b""
                 for _ in range(REPEATS):

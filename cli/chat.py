@@ -17,8 +17,8 @@ from cli.why import show_trace
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.resident.client import Client
     from agent.results import Exchange, Reply
+    from agent.server.resident.client import Client
     from agent.session.session import Session
     from cli.prompting import Lines
     from store.journal import Entry
@@ -124,7 +124,7 @@ class Talk:
 
     def _answering(self) -> Session | Client:
         """The resident process while it is up, else this one; asked anew for each message."""
-        from agent.resident.client import connect
+        from agent.server.resident.client import connect
 
         return connect(self.run.config, self.notice) or self.session
 

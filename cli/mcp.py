@@ -45,7 +45,7 @@ def mcp(
     from store.errors import InvalidInput
 
     try:
-        from agent.mcp.server import serve
+        from agent.server.mcp.server import serve
     except ModuleNotFoundError as error:
         if error.name not in ("mcp", "mcp_types"):
             raise
@@ -57,7 +57,7 @@ def mcp(
 
 
 def _codes(run: Run) -> None:
-    from agent.mcp.confirming import question
+    from agent.server.mcp.confirming import question
 
     with run.graph() as graph:
         waiting = [

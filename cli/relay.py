@@ -29,7 +29,7 @@ from cli.arguments import settings, subcommand
 HELLO_S = 5.0
 """How long a process that is up may take to say so, before a command works without it."""
 _SCREEN = ("TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS", "LINES")
-_LONGEST = 103  # of a socket's address; agent.resident.place, which takes 10 ms to load
+_LONGEST = 103  # of a socket's address; agent.server.resident.paths, which takes 10 ms to load
 _CHUNK = 1 << 16
 
 
@@ -120,7 +120,7 @@ def _code_folder() -> str:
 
 
 def _line(arguments: Sequence[str]) -> dict[str, Any]:
-    """What ``agent.resident.calls.CommandLine`` is made of."""
+    """What ``agent.server.resident.requests.CommandLine`` is made of."""
     screen = {key: os.environ[key] for key in _SCREEN if key in os.environ}
     return {
         "words": list(arguments),

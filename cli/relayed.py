@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 
-from agent.resident.calls import CommandLine, Printed
-from agent.resident.client import Client, connect
+from agent.server.resident.client import Client, connect
+from agent.server.resident.requests import CommandLine, Printed
 from cli.arguments import hoisted, settings, subcommand
 from cli.exits import outcome
 from cli.run import Run

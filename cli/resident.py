@@ -11,7 +11,7 @@ from cli.run import Run
 
 if TYPE_CHECKING:
     from agent.config import Config
-    from agent.resident.client import Running
+    from agent.server.resident.client import Running
 
 START_S = 30.0
 """How long a new process may take to answer."""
@@ -62,7 +62,7 @@ def down(context: typer.Context) -> None:
     import signal
     import time
 
-    from agent.resident.place import Place, holder
+    from agent.server.resident.paths import Place, holder
     from store.errors import StoreBusy
 
     lock = Place(run.config.home).lock
@@ -103,7 +103,7 @@ def _install(run: Run, port: int | None) -> None:
 
     from platformdirs import user_config_path
 
-    from agent.resident.install import unit_for, write
+    from agent.server.resident.autostart import unit_for, write
 
     unit = unit_for(_command(run, port), user_config_path(), os.getuid())
     write(unit)
@@ -122,7 +122,7 @@ def _serve(run: Run, port: int | None, app: object) -> None:
 
     from typer.core import TyperGroup
 
-    from agent.resident.server import serve
+    from agent.server.serve import serve
     from cli.relayed import work_out
 
     def ready(where: str) -> None:
@@ -155,7 +155,7 @@ def start(run: Run, port: int | None = None) -> Running:
     import subprocess
     import time
 
-    from agent.resident.place import Place, holder
+    from agent.server.resident.paths import Place, holder
     from store.connection import ensure_home
     from store.errors import HomeUnavailable, StoreBusy
 
@@ -193,8 +193,8 @@ def start(run: Run, port: int | None = None) -> Running:
 
 def running_of(config: Config) -> Running | None:
     """How the resident process of this home is doing, whatever its settings; None if it is down."""
-    from agent.resident.client import Client
-    from agent.resident.place import Place, is_mine
+    from agent.server.resident.client import Client
+    from agent.server.resident.paths import Place, is_mine
     from store.errors import MemlaneError
 
     path = Place(config.home).socket

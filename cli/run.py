@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from agent.config import Config
-    from agent.resident.client import Client
+    from agent.server.resident.client import Client
     from agent.session.session import Session
     from store.graph import MemoryGraph
 
@@ -82,7 +82,7 @@ class Run:
 
         Both give the same results; only the first is there at once.
         """
-        from agent.resident.client import connect
+        from agent.server.resident.client import connect
 
         client = connect(self.config, self.note)
         if client is not None:

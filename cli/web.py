@@ -11,7 +11,7 @@ import typer
 from cli.run import Run
 
 if TYPE_CHECKING:
-    from agent.resident.client import Client
+    from agent.server.resident.client import Client
 
 
 def web(
@@ -59,8 +59,8 @@ def _resident(run: Run) -> Client:
 
     :raises StoreBusy: if there is one that is not like this command.
     """
-    from agent.resident.client import connect
-    from agent.resident.place import Place, holder
+    from agent.server.resident.client import connect
+    from agent.server.resident.paths import Place, holder
     from cli.resident import start
     from store.errors import StoreBusy
 
@@ -76,8 +76,8 @@ def _resident(run: Run) -> Client:
 
 
 def _stop(run: Run) -> None:
-    from agent.resident.client import Client
-    from agent.resident.place import Place
+    from agent.server.resident.client import Client
+    from agent.server.resident.paths import Place
     from cli.resident import running_of
 
     # Whatever its settings: the page of a process that no command would use is closed too.

@@ -12,9 +12,9 @@ from typing import cast
 import anyio
 
 from agent.config import Config, load_config
-from agent.mcp.memory import AgentMemory
-from agent.mcp.server import Desk, build_server, until_closed
 from agent.ports import Embedder, LanguageModel
+from agent.server.mcp.memory import AgentMemory
+from agent.server.mcp.server import Desk, build_server, until_closed
 from agent.session.session import Session, open_session
 from tests.crash_work import NOW, HashEncoder, SilentModel
 

@@ -15,8 +15,8 @@ from typer.main import get_command
 
 from agent.config import Config, load_config
 from agent.ports import ChatTurn, Vectors
-from agent.resident.desk import Desk
-from agent.resident.server import serve
+from agent.server.resident.service import Desk
+from agent.server.serve import serve
 from cli.app import app
 from cli.relayed import work_out
 from tests.crash_work import HashEncoder

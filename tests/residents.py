@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agent.config import load_config
-from agent.resident.client import Client, connect
+from agent.server.resident.client import Client, connect
 
 ROOT = Path(__file__).parent.parent
 SECRET = "My cat is called Zanzibar."

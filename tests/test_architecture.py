@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LADDER = ("store", "policies", "agent", "cli")
+ADAPTERS = ROOT / "agent" / "models" / "adapters"
 MODEL_PACKAGES = {"llama_cpp", "sentence_transformers", "torch", "rapidocr", "onnxruntime"}
 
 ROOMS = (
@@ -28,26 +29,6 @@ ROOMS = (
     {"config", "errors", "ports", "results", "server_address", "version"},
 )
 """The packages of ``agent``, and its files: each imports what stands below its line only."""
-# ---- until the move ----
-TODAY = {
-    "server": "mcp resident web",
-    "learning": "learning",
-    "session": "checks replies responding session stopwatch",
-    "applications": "autofill forms personas ratings services",
-    "io": "folders frontmatter ignoring ingest sources transfer watched watching drawing",
-    "answering": "answering asof choosing context entities.asking grounding held_then "
-    "learning.utilities learning.weights retrieval routing slots stating tracing",
-    "memory": "contradictions editing entities forgetting histories pending periods "
-    "ratings.storing refitting remembering trusting vectors",
-    "extraction": "drafting extraction placing provenance ratings.items ratings.reading "
-    "ratings.relations sources.links translations triples",
-    "models": "adapters loading models reward_cache",
-    "language": "date_literals dates extraction.mail extraction.pronouns extraction.sentences "
-    "injection mentions messages redaction triples.kinds triples.relations triples.tidying",
-    "server_address": "addresses",
-}
-"""Where files and folders that did not move yet belong."""
-# ---- end ----
 
 
 def imports(path: Path) -> set[str]:
@@ -128,13 +109,6 @@ def are_beside(name: str, other: str) -> bool:
 def room_of(name: str) -> str:
     """The package of ``agent`` that a module is in, or its own name if it stands at the root."""
     name = name.removeprefix("agent.")
-    # ---- until the move ----
-    holding = {old: room for room, names in TODAY.items() for old in names.split()}
-    parts = name.split(".")
-    for length in range(len(parts), 0, -1):
-        if (old := ".".join(parts[:length])) in holding:
-            return holding[old]
-    # ---- end ----
     return name.split(".")[0]
 
 
@@ -163,7 +137,7 @@ def test_imports_point_one_way(package: str):
 def test_model_packages_are_imported_by_adapters_only():
     for package in LADDER:
         for path in modules(package):
-            if path.parent.name != "adapters":
+            if path.parent != ADAPTERS:
                 found = imports(path) & MODEL_PACKAGES
                 assert not found, f"{path.relative_to(ROOT)} imports {found}"
 
@@ -174,7 +148,7 @@ def test_only_the_configuration_reads_the_environment():
         reads = "os.environ" in text or "os.getenv" in text
         if reads and path.name != "config.py":
             # An adapter may silence its library, which only takes settings that way.
-            assert path.parent.name == "adapters", path
+            assert path.parent == ADAPTERS, path
             assert "os.environ.get" not in text, path
 
 

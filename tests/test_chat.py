@@ -17,7 +17,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from rich.console import Console
 
-from agent.resident.client import Client
+from agent.server.resident.client import Client
 from agent.session.session import Session
 from cli.chat import COMMANDS, Talk, show_last
 from cli.drafts import WITHDRAWN, Draft, show_withdrawn

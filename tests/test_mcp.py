@@ -15,10 +15,10 @@ from mcp import Client
 from mcp_types import CallToolResult, ElicitResult, Implementation
 
 from agent.config import load_config
-from agent.mcp.fence import NOTICE, WITHHELD, fenced
-from agent.mcp.memory import AgentMemory
-from agent.mcp.permissions import READING, allowed, named, read_permissions
-from agent.mcp.server import Desk, build_server
+from agent.server.mcp.fence import NOTICE, WITHHELD, fenced
+from agent.server.mcp.memory import AgentMemory
+from agent.server.mcp.permissions import READING, allowed, named, read_permissions
+from agent.server.mcp.server import Desk, build_server
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.journal import Insert

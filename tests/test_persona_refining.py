@@ -10,7 +10,7 @@ import pytest
 from agent.applications.personas.refresh import Refreshed
 from agent.config import load_config
 from agent.models.lazy import LocalEmbedder
-from agent.resident.desk import Desk
+from agent.server.resident.service import Desk
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.personas import Layer
@@ -35,7 +35,7 @@ def test_the_resident_process_refines_when_nobody_waits(
     waits: str,
     expected: bool,
 ):
-    monkeypatch.setattr("agent.resident.desk.REFINE_S", 0.01)
+    monkeypatch.setattr("agent.server.resident.service.REFINE_S", 0.01)
     with MemoryGraph.open(own_home) as graph:
         tell(graph, *RUNNING)
     desk = Desk(load_config(now=NOW), llm=Freeable(), embedder=embedder, why_wait=lambda: waits)
@@ -62,14 +62,14 @@ def test_the_resident_process_refines_when_nobody_waits(
 def test_the_resident_process_looks_again_only_after_a_change(
     own_home: Path, embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("agent.resident.desk.REFINE_S", 0.01)
+    monkeypatch.setattr("agent.server.resident.service.REFINE_S", 0.01)
     looks: list[int] = []
 
     def look(session: Session, *, limit: int | None = None) -> Refreshed:
         looks.append(limit or 0)
         return Refreshed((), 0, 0, 0, "")
 
-    monkeypatch.setattr("agent.resident.desk.refresh", look)
+    monkeypatch.setattr("agent.server.resident.service.refresh", look)
     desk = Desk(load_config(now=NOW), llm=Freeable(), embedder=embedder, why_wait=lambda: "")
 
     async def work() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from agent.resident.place import Place, ensure_token
+from agent.server.resident.paths import Place, ensure_token
 from agent.version import __version__
 from cli import relay
 from cli.app import run

@@ -17,9 +17,9 @@ import pytest
 from agent.config import load_config
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.ports import ChatTurn
-from agent.resident.client import connect
-from agent.resident.models import FreeableModel, Keeper, SharedModel
-from agent.resident.place import Place
+from agent.server.resident.client import connect
+from agent.server.resident.paths import Place
+from agent.server.resident.shared_models import FreeableModel, Keeper, SharedModel
 from store.graph import MemoryGraph
 from store.types import (
     SourceStatus,
@@ -84,7 +84,7 @@ def test_another_configuration_or_version_works_without_it(up, own_home: Path, m
     notices: list[str] = []
     assert connect(load_config({"llm": "smollm2-135m"}), notices.append) is None
     assert "llm = " in notices[0] and "memlane down && memlane up" in notices[0]
-    monkeypatch.setattr("agent.resident.client.__version__", "9.9")
+    monkeypatch.setattr("agent.server.resident.client.__version__", "9.9")
     assert connect(load_config(), notices.append) is None
     assert "this is 9.9" in notices[1]
 

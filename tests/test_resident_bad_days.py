@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 
 from agent.config import load_config
-from agent.resident.client import Client, ResidentGone
-from agent.resident.logs import KEPT, open_log
-from agent.resident.place import Place
+from agent.server.resident.client import Client, ResidentGone
+from agent.server.resident.log_file import KEPT, open_log
+from agent.server.resident.paths import Place
 from store.connection import connect as open_database
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
@@ -245,7 +245,7 @@ def test_a_folder_that_disappears_while_it_is_taken_in_is_one_line_a_file(
 
 
 def test_the_log_is_turned_over_and_stays_the_persons_own(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("agent.resident.logs.MOST_BYTES", 1000)
+    monkeypatch.setattr("agent.server.resident.log_file.MOST_BYTES", 1000)
     path = tmp_path / "logs" / "resident.log"
     handler = open_log(path, debug=False)
     try:

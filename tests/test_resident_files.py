@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from agent.config import load_config
-from agent.resident.client import connect
-from agent.resident.place import LONGEST_SOCKET, Lock, Place, bind, ensure_token, holder
+from agent.server.resident.client import connect
+from agent.server.resident.paths import LONGEST_SOCKET, Lock, Place, bind, ensure_token, holder
 from store.errors import InvalidInput, StoreBusy
 from tests.conftest import NOW
 from tests.residents import ROOT, SECRET, client_of, mode, started

@@ -8,10 +8,6 @@ import sys
 
 import pytest
 
-from agent.resident.calls import CALLS, Remember
-from agent.resident.client import Hello, Running
-from agent.resident.codec import decode, encode
-from agent.resident.openapi import description
 from agent.results import (
     Alternative,
     Doubt,
@@ -23,6 +19,10 @@ from agent.results import (
     Route,
     Standing,
 )
+from agent.server.resident.client import Hello, Running
+from agent.server.resident.openapi import description
+from agent.server.resident.requests import CALLS, Remember
+from agent.server.resident.serialization import decode, encode
 from policies.selection import Choice, Selection, Step
 from store.errors import InvalidInput
 from store.journal import Change, Entry
@@ -120,7 +120,7 @@ def test_what_does_not_fit_is_refused_with_its_place(body: object, said: str):
 
 def test_the_client_imports_nothing_heavy():
     code = (
-        "import sys; import cli.main, agent.resident.client; "
+        "import sys; import cli.main, agent.server.resident.client; "
         "print(*{name.split('.')[0] for name in sys.modules})"
     )
     done = subprocess.run(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import Refused
-from agent.web.door import LINK_S, Keys
+from agent.server.web.access import LINK_S, Keys
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import Draft, Triple
@@ -17,7 +17,7 @@ from tests.conftest import NOW
 from tests.web_work import FLIGHT, PORT, Opened, filled, id_of, page_of
 
 ROOT = Path(__file__).parent.parent
-STATIC = ROOT / "agent" / "web" / "static"
+STATIC = ROOT / "agent" / "server" / "web" / "static"
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.config import load_config
-from agent.resident.client import Client
-from agent.resident.place import Place
+from agent.server.resident.client import Client
+from agent.server.resident.paths import Place
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import Draft, Triple

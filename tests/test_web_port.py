@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from agent.config import load_config
-from agent.resident.client import Client
-from agent.resident.place import Place
+from agent.server.resident.client import Client
+from agent.server.resident.paths import Place
 from store.errors import HomeUnavailable, InvalidInput
 from store.graph import MemoryGraph
 from tests.conftest import Result

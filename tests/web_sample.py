@@ -184,8 +184,8 @@ def picture(path: Path) -> None:
     from PIL import Image
 
     from agent.config import load_config
-    from agent.resident.client import Client
-    from agent.resident.place import Place
+    from agent.server.resident.client import Client
+    from agent.server.resident.paths import Place
     from tests.browsers import browsing
     from tests.residents import started
 

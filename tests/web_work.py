@@ -10,10 +10,10 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from agent.config import load_config
-from agent.resident.calls import Context
-from agent.resident.desk import Desk
-from agent.web.app import build_page
-from agent.web.door import Keys
+from agent.server.resident.requests import Context
+from agent.server.resident.service import Desk
+from agent.server.web.access import Keys
+from agent.server.web.app import build_page
 from store.graph import MemoryGraph
 from tests.conftest import NOW
 from tests.resident_work import Encoder, Talker

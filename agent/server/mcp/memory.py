@@ -17,8 +17,8 @@ from agent.extraction.drafts import make_drafts
 from agent.language.injection import as_data, steers
 from agent.language.validation import checked_message
 from agent.memory.remember import store_drafts, without_secrets
-from agent.resident.client import Client, connect
 from agent.results import Remembered, Reply
+from agent.server.resident.client import Client, connect
 from agent.session.session import Session, open_session
 from store.errors import InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph

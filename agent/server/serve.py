@@ -10,13 +10,13 @@ import socket
 from collections.abc import Callable
 
 from agent.config import Config
-from agent.resident.app import Command, Guarded, build_app
-from agent.resident.desk import Desk
-from agent.resident.listening import LOOPBACK, bind_tcp, quiet_server
-from agent.resident.logs import open_log
-from agent.resident.place import Lock, Place, bind, ensure_token
+from agent.server.resident.http_app import Command, Guarded, build_app
+from agent.server.resident.log_file import open_log
+from agent.server.resident.paths import Lock, Place, bind, ensure_token
+from agent.server.resident.service import Desk
+from agent.server.resident.sockets import LOOPBACK, bind_tcp, quiet_server
+from agent.server.web.listener import Listener
 from agent.version import __version__
-from agent.web.listener import Listener
 from store.connection import ensure_home
 
 log = logging.getLogger("memlane.resident")

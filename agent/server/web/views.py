@@ -9,8 +9,7 @@ from agent.answering.trace import TracedStep, read_trace
 from agent.extraction.triples.read import ME
 from agent.memory.history import Event, lives
 from agent.memory.timeline import Timeline
-from agent.session.session import Session
-from agent.web.calls import (
+from agent.server.web.requests import (
     Answered,
     AnswerList,
     Answers,
@@ -36,6 +35,7 @@ from agent.web.calls import (
     Start,
     Why,
 )
+from agent.session.session import Session
 from store.browsing import Found
 from store.errors import InvalidInput, UnknownId
 from store.graph import MemoryGraph

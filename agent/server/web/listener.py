@@ -7,11 +7,11 @@ import logging
 import threading
 from collections.abc import AsyncIterator
 
-from agent.resident.calls import Context, Web
-from agent.resident.client import WebPage
-from agent.resident.desk import Desk
-from agent.resident.listening import LOOPBACK, QuietServer, bind_tcp, quiet_server
-from agent.web.door import Keys
+from agent.server.resident.client import WebPage
+from agent.server.resident.requests import Context, Web
+from agent.server.resident.service import Desk
+from agent.server.resident.sockets import LOOPBACK, QuietServer, bind_tcp, quiet_server
+from agent.server.web.access import Keys
 from store.errors import InvalidInput
 
 log = logging.getLogger("memlane.resident")
@@ -64,7 +64,7 @@ class Listener:
 
     def _start(self, port: int, context: Context) -> None:
         # Imported when a page is opened: most processes never open one.
-        from agent.web.app import build_page
+        from agent.server.web.app import build_page
 
         tcp = bind_tcp(port)
         tcp.listen(128)  # whoever connects from here on is answered, if a moment later

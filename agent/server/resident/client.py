@@ -19,9 +19,9 @@ import h11
 
 from agent.config import Config
 from agent.errors import of_kind
-from agent.resident.codec import decode, encode
-from agent.resident.place import Place, holder, is_mine
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply
+from agent.server.resident.paths import Place, holder, is_mine
+from agent.server.resident.serialization import decode, encode
 from agent.version import __version__
 from store.errors import MemlaneError
 
@@ -83,7 +83,7 @@ def settings_of(config: Config) -> dict[str, str]:
 
 
 def code_folder() -> str:
-    return str(Path(__file__).resolve().parent.parent.parent)
+    return str(Path(__file__).resolve().parent.parent.parent.parent)
 
 
 def connect(config: Config, notice: Callable[[str], None]) -> Client | None:

@@ -12,7 +12,7 @@ import secrets
 from datetime import datetime, timedelta
 
 from agent.errors import NotAllowed
-from agent.mcp.fence import shown
+from agent.server.mcp.fence import shown
 from store.confirmations import Confirmation
 from store.graph import MemoryGraph
 from store.types import Memory

@@ -27,13 +27,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent.models.notices import listening
-from agent.resident.calls import CALLS, COMMAND, Call, CommandLine, Context, Printed, Say
-from agent.resident.client import Hello, code_folder, settings_of
-from agent.resident.codec import decode, encode
-from agent.resident.desk import Desk
-from agent.resident.lanes import Stopped
-from agent.resident.openapi import description
 from agent.results import Reply
+from agent.server.resident.client import Hello, code_folder, settings_of
+from agent.server.resident.openapi import description
+from agent.server.resident.requests import CALLS, COMMAND, Call, CommandLine, Context, Printed, Say
+from agent.server.resident.serialization import decode, encode
+from agent.server.resident.service import Desk
+from agent.server.resident.workers import Stopped
 from agent.version import __version__
 from store.errors import EditConflict, InvalidInput, MemlaneError, StoreError, UnknownId
 
@@ -57,7 +57,7 @@ def build_app(
     others: Mapping[str, Method],
     command: Command | None = None,
 ) -> Starlette:
-    """The application; it needs no lifespan, the desk is opened and closed by ``server``.
+    """The application; it needs no lifespan, the desk is opened and closed by ``server.serve``.
 
     ``others`` answer the calls of their names, the desk's methods all the rest. ``command`` works
     out the command lines that are handed over; none are where it is None.

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.applications.forms.fields import FormField
-from agent.resident.client import WebPage
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply
+from agent.server.resident.client import WebPage
 
 
 @dataclass(frozen=True, slots=True)

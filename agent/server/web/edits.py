@@ -13,8 +13,8 @@ from agent.io.markdown_edit import Block, Plain, difference, read_blocks, writte
 from agent.language.validation import checked_message
 from agent.memory.remember import edit_by_hand, without_secrets
 from agent.results import Remembered
+from agent.server.web.requests import Done, Edit, Leave, Supersede, Undo
 from agent.session.session import Session
-from agent.web.calls import Done, Edit, Leave, Supersede, Undo
 from store.errors import EditConflict
 from store.graph import MemoryGraph
 from store.journal import Entry, Forget, Replace, checked_text

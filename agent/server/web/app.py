@@ -12,14 +12,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from agent.resident.app import Method, endpoint
-from agent.resident.calls import Ask, Call, Context, Remember
-from agent.resident.desk import Desk
 from agent.results import Reply
+from agent.server.resident.http_app import Method, endpoint
+from agent.server.resident.requests import Ask, Call, Context, Remember
+from agent.server.resident.service import Desk
+from agent.server.web import edits, requests, views
+from agent.server.web.access import API, Guarded, HasPort, Keys
+from agent.server.web.requests import Done, Enter, Key, Tell
 from agent.session.session import Session
-from agent.web import calls, changing, looking
-from agent.web.calls import Done, Enter, Key, Tell
-from agent.web.door import API, Guarded, HasPort, Keys
 
 FILES = {
     ".html": "text/html",
@@ -30,19 +30,19 @@ FILES = {
 """The kinds of files that the page is made of. None of them holds anything of the person."""
 
 WORK: tuple[tuple[Call, Callable[[Session, Any], object]], ...] = (
-    (Call("start", calls.Start, calls.Overview), looking.start),
-    (Call("around", calls.Around, calls.Neighbourhood), looking.around),
-    (Call("at", calls.At, calls.Cards), looking.at),
-    (Call("in_time", calls.InTime, calls.Months), looking.in_time),
-    (Call("search", calls.Search, calls.Hits), looking.search),
-    (Call("look", calls.Look, calls.MemoryPage), looking.look),
-    (Call("journal", calls.Journal, calls.Lines), looking.journal),
-    (Call("answers", calls.Answers, calls.AnswerList), looking.answers),
-    (Call("why", calls.Why, calls.Reasons), looking.why),
-    (Call("edit", calls.Edit, Done), changing.edit),
-    (Call("supersede", calls.Supersede, Done), changing.supersede),
-    (Call("leave", calls.Leave, Done), changing.leave),
-    (Call("undo", calls.Undo, Done), changing.undo),
+    (Call("start", requests.Start, requests.Overview), views.start),
+    (Call("around", requests.Around, requests.Neighbourhood), views.around),
+    (Call("at", requests.At, requests.Cards), views.at),
+    (Call("in_time", requests.InTime, requests.Months), views.in_time),
+    (Call("search", requests.Search, requests.Hits), views.search),
+    (Call("look", requests.Look, requests.MemoryPage), views.look),
+    (Call("journal", requests.Journal, requests.Lines), views.journal),
+    (Call("answers", requests.Answers, requests.AnswerList), views.answers),
+    (Call("why", requests.Why, requests.Reasons), views.why),
+    (Call("edit", requests.Edit, Done), edits.edit),
+    (Call("supersede", requests.Supersede, Done), edits.supersede),
+    (Call("leave", requests.Leave, Done), edits.leave),
+    (Call("undo", requests.Undo, Done), edits.undo),
 )
 """What is read and changed in the page's own lane. A new thing to ask is a function and a line."""
 
@@ -68,7 +68,7 @@ def _methods(desk: Desk, keys: Keys) -> list[tuple[Call, Method]]:
     async def tell(
         asked: Tell, context: Context, stop: threading.Event, on_text: Callable[[str], None]
     ) -> Done:
-        return changing.told(
+        return edits.told(
             await desk.remember(Remember(asked.text, wait=True), context, stop, on_text)
         )
 
@@ -91,7 +91,7 @@ def _looked(desk: Desk, work: Callable[[Session, Any], object]) -> Method:
 
 def _files() -> dict[str, bytes]:
     """The files of the page by name; read once, so nothing else of the disk can be asked for."""
-    folder = files("agent.web") / "static"
+    folder = files("agent.server.web") / "static"
     return {
         path.name: path.read_bytes()
         for path in folder.iterdir()

@@ -31,10 +31,10 @@ from pydantic import BaseModel, Field
 
 from agent.config import Config
 from agent.errors import NotAllowed
-from agent.mcp.confirming import ensure_confirmed, question
-from agent.mcp.fence import NOTICE, fenced, shown, told
-from agent.mcp.memory import MOST, AgentMemory
-from agent.mcp.permissions import ACTIONS, Action, allowed, check, named, read_permissions
+from agent.server.mcp.confirming import ensure_confirmed, question
+from agent.server.mcp.fence import NOTICE, fenced, shown, told
+from agent.server.mcp.memory import MOST, AgentMemory
+from agent.server.mcp.permissions import ACTIONS, Action, allowed, check, named, read_permissions
 from agent.version import __version__
 from store.errors import MemlaneError
 from store.journal import Entry

@@ -27,10 +27,10 @@ from agent.language.validation import checked_message
 from agent.memory.home import forget_due, open_graph
 from agent.memory.remember import keep, remember_as_said
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
-from agent.resident.calls import Ask, Context, Fill, Ingest, Remember, Retry, Say
-from agent.resident.client import Running
-from agent.resident.lanes import Lane, Stopped
-from agent.resident.models import (
+from agent.results import FileReport, FilledField, Remembered, Reply
+from agent.server.resident.client import Running
+from agent.server.resident.requests import Ask, Context, Fill, Ingest, Remember, Retry, Say
+from agent.server.resident.shared_models import (
     FreeableEmbedder,
     FreeableModel,
     FreeableReader,
@@ -39,7 +39,7 @@ from agent.resident.models import (
     SharedModel,
     SharedReader,
 )
-from agent.results import FileReport, FilledField, Remembered, Reply
+from agent.server.resident.workers import Lane, Stopped
 from agent.session.session import Session
 from store.errors import MemlaneError
 from store.types import Source, SourceStatus
@@ -326,7 +326,8 @@ class Desk:
                         seen = now
 
     async def remind(self) -> None:
-        """Show reminders on the desktop, where the person turned that on (``services.desktop``)."""
+        """Show reminders on the desktop, where the person turned that on
+        (``services.desktop_notifications``)."""
         if self.config.notify:
             stop = threading.Event()
             self._stops.add(stop)

@@ -1,6 +1,0 @@
-"""The page of ``memlane web``: served by the resident process, to one person's browser.
-
-``door`` says who may come in, ``listener`` opens and closes the port, ``calls`` is what the page
-may ask and gets, ``looking`` and ``changing`` read and change the graph for it, ``app`` puts it
-together, ``static`` is the page itself: plain HTML, CSS and JavaScript. docs/web.md tells it whole.
-"""
