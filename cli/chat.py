@@ -48,8 +48,6 @@ def chat(context: typer.Context) -> None:
     of. In the terminal /help lists the commands; /private stores nothing of what you say.
     """
     run: Run = context.obj
-    from agent.models.notices import listening
-
     with run.session() as session:
         talk = Talk(run, session)
         interactive = sys.stdin.isatty() and sys.stderr.isatty()
@@ -66,8 +64,7 @@ def chat(context: typer.Context) -> None:
             if line is None or line.strip() in ("/quit", "/exit"):
                 return
             if line.strip():
-                with listening(talk.notice):
-                    talk.take(line.strip())
+                talk.take(line.strip())
 
 
 def _lines(talk: Talk, *, interactive: bool) -> Lines:
@@ -90,18 +87,23 @@ class Talk:
 
     def take(self, line: str) -> None:
         """One line, all the way; what goes wrong is a line on stderr, and the chat goes on."""
+        from agent.models.notices import listening
         from store.errors import MemlaneError
 
         command, _, rest = line.partition(" ")
+        notices: list[str] = []  # told below the answer: above it they would break into its draft
         try:
             if command.startswith("/") and command[1:].isalpha():
                 self._command(command, rest.strip())
             else:
-                self._message(line, self.private)
+                with listening(notices.append):
+                    self._message(line, self.private)
         except KeyboardInterrupt:
             self.run.err.print("Stopped. Nothing of that answer was kept.")
         except MemlaneError as error:
             self.run.err.print(f"memlane: {error}", markup=False)
+        for notice in notices:
+            self.run.err.print(f"memlane: {notice}", markup=False)
 
     # ---- messages -------------------------------------------------------------------------
 

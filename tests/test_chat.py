@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +17,8 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from rich.console import Console
 
+from agent.models.notices import notify
+from agent.ports import ChatTurn
 from agent.server.resident.client import Client
 from agent.session.session import Session
 from cli.chat import COMMANDS, Talk, show_last
@@ -82,6 +84,25 @@ def test_what_was_remembered_is_shown_under_the_turn_with_its_undo(
     talk.take("/undo e1")
     assert "Undone: e1" not in capsys.readouterr().err
     assert talk.session.graph.memories.list(Status.CURRENT) == ()
+
+
+def test_what_a_model_got_over_is_told_under_the_answer(
+    talk: Talk, scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):  # fmt: skip
+    said = scripted.reply_to
+
+    def crashing(turns: Sequence[ChatTurn]) -> str | Exception:
+        notify("The language model crashed (SIGSEGV); started again. Nothing is lost.")
+        return said(turns)
+
+    monkeypatch.setattr(scripted, "reply_to", crashing)
+    talk.session.remember("My cat is called Zanzibar.")
+    scripted.replies.append("Your cat is called Zanzibar.")
+    talk.take("What is my cat called?")
+    shown = capsys.readouterr()
+    assert "Zanzibar" in shown.out and "SIGSEGV" not in shown.out
+    assert shown.err.count("memlane: The language model crashed (SIGSEGV)") == 1
 
 
 def test_what_a_message_was_read_as_is_shown(
