@@ -28,8 +28,9 @@ HEAD = """# Results
 
 Written by `python -m benchmarks.report`; every figure comes from a file of
 [benchmarks/results](../benchmarks/results), which hold many more. Each claim names the command and
-revision of its run (`+`: with changes not committed). A bar was set beforehand and is kept or
-**missed**; in brackets is what is held against it, where that is not our figure itself. Data sets
+revision of its run (`+`: with changes not committed). Bars and goals, of the docs or of the
+benchmark, are kept or **missed**; in brackets is what is held against one, where that is not our
+figure itself. Sentences and bars are written by hand, figures are not. Data sets
 are development parts. Times are of a shared machine with 2 cores and no GPU.
 [Notes](results-notes.md) on single files.
 """
