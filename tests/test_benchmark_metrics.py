@@ -14,7 +14,6 @@ from benchmarks.lives_train import BANK
 from benchmarks.qa_data import Item, load, simulated
 from benchmarks.qa_judge import Answered, judge_answers, right_answer
 from benchmarks.qa_metrics import bleu, evidence, exact, over_seeds, rouge, token_f1, words
-from benchmarks.report import _grids
 
 
 def test_exact_match_looks_past_case_articles_and_punctuation():
@@ -111,16 +110,6 @@ def test_seeds_give_a_mean_and_a_deviation():
     assert found["f1"] == pytest.approx(0.3)
     assert found["f1_sd"] == pytest.approx(0.02**0.5)
     assert (found["ms"], found["ms_sd"]) == (3.0, 0.0)
-
-
-def test_the_report_shows_a_table_for_each_set_and_lists_the_rest():
-    figures = {"lives.walk.f1": 0.5, "lives.walk.f1_sd": 0.25, "lives.all.n": 7, "other": 1.0}
-    words = {"lives": {"all": {"for whom": "a small home"}}}
-    text, rest = _grids(figures, {"Selections": ["f1", "f1_sd", "n"]}, words)
-    assert "| lives | f1 | n | for whom |" in text
-    assert "| walk | 0.500 ± 0.250 |  |  |" in text
-    assert "| all |  | 7 | a small home |" in text
-    assert rest == {"other": 1.0}
 
 
 # ---- the question sets ------------------------------------------------------------------------
