@@ -122,7 +122,11 @@ def measure(config: Config, count: int, memories: int) -> dict[str, float | int 
     rows: list[dict[str, float]] = []
     unheard = 0
     with LlamaModel(
-        path, sha256=registry.sha256(path), n_ctx=config.context, n_threads=config.threads
+        path,
+        sha256=registry.sha256(path),
+        n_ctx=config.context,
+        n_threads=config.threads,
+        repack=True,
     ) as model:
         recorder = Recorder(model)
         plain = Plain(

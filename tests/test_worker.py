@@ -332,7 +332,8 @@ def test_a_worker_that_dies_costs_no_request(
     assert notice.startswith("The language model ") and notice.endswith("Nothing is lost.")
     lowered = kind in ("segv", "abort")
     assert ("safer settings" in notice) == lowered
-    assert found(failing).rung == rungs("chat", 2)[1 if lowered else 0]
+    ladder = rungs("chat", 2)
+    assert found(failing).rung == ladder[ladder.index(found(model).rung) + lowered]
     assert failing.chat(HELLO, max_tokens=12) == said and len(notices) == 1
     failing.close()
 
@@ -376,21 +377,22 @@ def test_what_a_dead_worker_said_last_is_logged(own_dir: Path, monkeypatch, capl
 
 
 def test_a_crash_on_repacked_weights_is_found_before_the_first_request(
-    tmp_path: Path, notices: list[str], monkeypatch
+    model: WorkerLanguageModel, tmp_path: Path, notices: list[str], monkeypatch
 ):
     """What a processor with a broken AMX kernel does: each worker with such weights dies."""
+    model.chat(HELLO, max_tokens=1)
     monkeypatch.setenv("MEMLANE_FAULT", "segv@1:repack")
-    model = small_model(tmp_path)
-    assert model.chat(HELLO, max_tokens=4)
-    assert found(model).rung == Rung(repack=False, flash=True, threads=2)
-    assert "crashed (SIGSEGV)" in found(model).why[0]
+    crashing = small_model(tmp_path)
+    assert crashing.chat(HELLO, max_tokens=4)
+    assert found(crashing).rung == Rung(repack=False, flash=True, threads=2)
+    assert "crashed (SIGSEGV)" in found(crashing).why[0]
     assert len(notices) == 1 and "no repacking" in notices[0]
-    model.close()
+    crashing.close()
     again = small_model(tmp_path)
     assert again.chat(HELLO, max_tokens=4) and len(notices) == 1, "found once, remembered"
     again.close()
     monkeypatch.delenv("MEMLANE_FAULT")
-    assert again.check().rung.repack, "memlane models check finds out again"
+    assert again.check().rung == found(model).rung, "memlane models check finds out again"
     again.close()
 
 
@@ -401,7 +403,7 @@ def test_settings_that_compute_something_else_are_left(tmp_path: Path, monkeypat
     model = small_model(tmp_path)
     finding = model.check()
     assert finding.rung == Rung(repack=False, flash=False, threads=2)
-    assert all("computes something else" in why for why in finding.why)
+    assert "computes something else" in finding.why[-1]
     assert len(finding.why) == 2
     model.close()
 

@@ -65,12 +65,13 @@ class LlamaModel:
 
     ``sha256`` of the file goes into ``identity``. ``n_ctx`` tokens are shared by ``slots``
     prompts. ``repack`` lays weights out for faster generation, at the price of memory and of
-    slower reading; ``flash`` lets llama.cpp use flash attention where it can. ``cache`` keeps
-    rewards on disk. ``exact`` makes an answer depend on the prompt
-    alone, to the last bit: every sequence has ``n_ctx`` cells of its own (memory!), no flash
-    attention, no repacking, and answers are not kept warm. Otherwise the order of sums depends on
-    what else is in the cache, and where two tokens are nearly as likely, a warm and a cold slot
-    may choose differently. Rewards are always exact.
+    slower reading, and crashes on some processors (``agent.models.worker.settings``); ``flash`` lets
+    llama.cpp use flash attention where it can. ``cache`` keeps rewards on disk.
+
+    ``exact`` makes an answer depend on the prompt alone, to the last bit: every sequence has
+    ``n_ctx`` cells of its own (memory!), no flash attention, no repacking, and answers are not kept
+    warm. Otherwise the order of sums depends on what else is in the cache, and where two tokens are
+    nearly as likely, a warm and a cold slot may choose differently. Rewards are always exact.
 
     :raises ModelMissing: if there is no such file.
     :raises ModelDamaged: if llama.cpp cannot load it.
@@ -84,7 +85,7 @@ class LlamaModel:
         n_ctx: int = 8192,
         slots: int = 4,
         n_threads: int | None = None,
-        repack: bool = True,
+        repack: bool = False,
         flash: bool = True,
         exact: bool = False,
         cache: RewardCache | None = None,
