@@ -65,7 +65,7 @@ class LlamaModel:
 
     ``sha256`` of the file goes into ``identity``. ``n_ctx`` tokens are shared by ``slots``
     prompts. ``repack`` lays weights out for faster generation, at the price of memory and of
-    slower reading, and crashes on some processors (``agent.models.worker.settings``); ``flash`` lets
+    slower reading, and crashes on some processors (``models.worker.settings``); ``flash`` lets
     llama.cpp use flash attention where it can. ``cache`` keeps rewards on disk.
 
     ``exact`` makes an answer depend on the prompt alone, to the last bit: every sequence has
