@@ -39,9 +39,12 @@ class Setting:
 
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting("home", lambda: str(user_data_path(APP)), "where your memory lives", "path"),
+    Setting("home", lambda: str(user_data_path(APP)), "folder of your memory", "path"),
     Setting(
-        "models_dir", lambda: str(user_cache_path(APP) / "models"), "where weights are put", "path"
+        "models_dir",
+        lambda: str(user_cache_path(APP) / "models"),
+        "folder for model weights",
+        "path",
     ),
     Setting(
         "llm",
@@ -49,7 +52,9 @@ SETTINGS: tuple[Setting, ...] = (
         "language model: a name, the path of a GGUF, or the address of a server on this machine",
         "model",
     ),
-    Setting("server_model", lambda: "", "model to ask a server for; empty: the first it lists"),
+    Setting(
+        "server_model", lambda: "", "model to request from a server; empty: the first in its list"
+    ),
     Setting(
         "reward_llm",
         lambda: "",
@@ -60,46 +65,57 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("policy", lambda: "scout", "how memories are chosen for a question"),
     Setting("k", lambda: "6", "how many memories a policy with a fixed number takes", "count"),
     Setting("threads", lambda: str(_cores()), "processor threads for the models", "count"),
-    Setting("context", lambda: "8192", "tokens the language model may see at once", "count"),
-    Setting("batch", lambda: "128", "most tokens that are scored at once", "count"),
-    Setting("idle_minutes", lambda: "10", "minutes until unused models leave the memory", "count"),
+    Setting("context", lambda: "8192", "size of the language model's context, in tokens", "count"),
+    Setting("batch", lambda: "128", "largest number of tokens scored at once", "count"),
+    Setting("idle_minutes", lambda: "10", "minutes until unused models are unloaded", "count"),
     Setting(
         "model_timeout",
         lambda: "120",
-        "seconds without a sign of life until a model is started again",
+        "seconds without a response until a model is restarted",
         "count",
     ),
-    Setting("reward_cache_mb", lambda: "200", "most megabytes of rewards kept on disk", "count"),
+    Setting(
+        "reward_cache_mb", lambda: "200", "size limit of the reward cache, in megabytes", "count"
+    ),
     Setting(
         "keep_secrets",
         lambda: "no",
-        "store card numbers, passwords, keys and one-time codes as they stand",
+        "store card numbers, passwords, keys and one-time codes unchanged",
         "switch",
     ),
     Setting(
-        "ignore", lambda: "", "files that are never ingested, as in .gitignore; parted by ;", "list"
+        "ignore",
+        lambda: "",
+        "files that are never ingested, as in .gitignore; separated by ;",
+        "list",
     ),
     Setting(
         "persona_share",
         lambda: "0",
-        "percent of what an answer reads that may be inferred lines",
+        "largest share of inferred lines in the context of an answer, in percent",
         "percent",
     ),
     Setting(
         "join_share",
         lambda: "25",
-        "percent of what a prediction reads that joined profiles give",
+        "share of joined profiles in the context of a prediction, in percent",
         "percent",
     ),
-    Setting("watch_on_battery", lambda: "no", "take in watched files on battery too", "switch"),
+    Setting("watch_on_battery", lambda: "no", "ingest watched files on battery too", "switch"),
     Setting(
         "notify", lambda: "no", "the resident process shows reminders on the desktop", "switch"
     ),
-    Setting("notify_minutes", lambda: "60", "minutes ahead that a reminder is shown", "count"),
+    Setting(
+        "notify_minutes",
+        lambda: "60",
+        "minutes before an event when its reminder is shown",
+        "count",
+    ),
     Setting(
         "agents",
         lambda: "",
-        "what other programs may do over MCP: 'NAME: search why remember edit forget'; parted by ;",
+        "what other programs may do over MCP: 'NAME: search why remember edit forget'; separated "
+        "by ;",
         "list",
     ),
 )
@@ -211,7 +227,7 @@ def _read_file(file: Path) -> dict[str, str]:
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"Cannot read the configuration {file}: {error}.") from error
     except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{file} is no valid TOML: {error}. Mend or remove it.") from error
+        raise InvalidInput(f"{file} is not valid TOML: {error}. Fix or remove it.") from error
     known = {setting.key for setting in SETTINGS}
     for key in table:
         if key not in known:
@@ -263,8 +279,8 @@ def _checked_address(setting: Setting, value: str, origin: str, file: Path) -> s
     """A server the person may name here: any in the file, only this machine's elsewhere."""
     if setting.key != "llm":
         raise InvalidInput(
-            f"{setting.key} cannot be a server: it tells too little of its probabilities. "
-            "Name a model of 'memlane models list', or a GGUF file."
+            f"{setting.key} cannot be a server: servers return too few probabilities. Name a "
+            "model of 'memlane models list', or a GGUF file."
         )
     address = parse_address(value)
     # Trigger: a host beyond this machine that is not in the file.
@@ -324,4 +340,4 @@ def _check_policy(name: str) -> None:
 
     usable = [policy for policy in POLICIES if policy != "oracle"]  # it knows the answers
     if name not in usable:
-        raise InvalidInput(f"There is no policy {name!r} to use. Choose of: {', '.join(usable)}.")
+        raise InvalidInput(f"There is no policy {name!r} to use. Choose from: {', '.join(usable)}.")

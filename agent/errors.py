@@ -1,4 +1,4 @@
-"""Errors of the agent: models and files, each naming its remedy.
+"""Errors of models and files, each with a remedy.
 
 MemlaneError (store.errors)
 ├── ModelError

@@ -1,4 +1,4 @@
-"""What the agent asks of models, as narrow protocols.
+"""Protocols (interfaces) for models.
 
 Adapters in ``agent.models.adapters`` fulfil them with real models; tests script them where
 behaviour does not depend on a model. Nothing else in memlane imports a model package.

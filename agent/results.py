@@ -1,4 +1,4 @@
-"""What comes of a request, as frozen values.
+"""Result types of requests, as frozen dataclasses.
 
 Nothing here imports a model, an array or the database: the command line can hold, show and decode a
 result that the resident process worked out (``agent.server.resident``) without loading any of them.

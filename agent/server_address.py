@@ -1,4 +1,4 @@
-"""Addresses of model servers: which lie on this machine.
+"""URLs of model servers and the loopback check.
 
 Whatever the person says to memlane goes to such a server, so an address is read strictly: what is
 checked here is what is connected to: no user, query or fragment, no other spelling of a host.
@@ -47,7 +47,7 @@ def parse_address(text: str) -> ServerAddress:
     match = _ADDRESS.fullmatch(text.strip())
     if match is None or not 0 < int(match["port"] or 80) < 65536:
         raise InvalidInput(
-            f"{text!r} is no address of a model server. Write it like http://127.0.0.1:8080/v1"
+            f"{text!r} is not the address of a model server. Write it like http://127.0.0.1:8080/v1"
         )
     port = f":{match['port']}" if match["port"] else ""
     url = f"{match['scheme']}://{match['host']}{port}".lower() + (match["path"] or "/v1")

@@ -95,7 +95,7 @@ def load(name: str, data: Path, *, lives: int = 8) -> list[Collection]:
     if name in _BANKS:
         return [simulated(_BANKS[name], seed) for seed in range(lives)]
     if name not in _FOLDERS:
-        raise SystemExit(f"There is no question set {name!r}. Choose of: {', '.join(SETS)}.")
+        raise SystemExit(f"There is no question set {name!r}. Choose from: {', '.join(SETS)}.")
     return _FOLDERS[name](data)
 
 

@@ -98,7 +98,7 @@ def shipped(name: str, names: NameVectors | None) -> Learned:
     """A policy with the weights that memlane ships; ``names`` encodes short names."""
     policy = make_policy(name, Tools(names=names))
     if not is_learned(policy):
-        raise SystemExit(f"{name} does not learn. Choose of: walk, scout.")
+        raise SystemExit(f"{name} does not learn. Choose from: walk, scout.")
     return policy
 
 

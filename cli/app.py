@@ -1,4 +1,4 @@
-"""The ``memlane`` command: global options, subcommands, and errors turned into exit codes.
+"""Root of the ``memlane`` command: global options, subcommands and exit codes.
 
 Nothing heavy is imported before a command needs it, so ``memlane --help`` is instant.
 Exit codes: 0 done, 1 the request could not be met, 2 wrong usage, 130 interrupted.
@@ -30,7 +30,7 @@ from cli.why import why
 
 app = typer.Typer(
     name="memlane",
-    help="A personal memory agent that lives on your own machine. Nothing leaves it.",
+    help="A personal memory agent that runs on your own machine. Nothing leaves it.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -75,11 +75,14 @@ app.command()(transfer.restore)
 def options(
     context: typer.Context,
     home: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Where your memory lives.")
+        str | None, typer.Option(metavar="DIR", help="The folder of your memory.")
     ] = None,
     now: Annotated[
         str | None,
-        typer.Option(metavar="ISO", help="A fixed clock: dates in messages resolve against it."),
+        typer.Option(
+            metavar="ISO",
+            help="Use this as the current time: dates in messages are resolved against it.",
+        ),
     ] = None,
     llm: Annotated[
         str | None, typer.Option(metavar="NAME-OR-PATH", help="The language model to use.")

@@ -1,4 +1,4 @@
-"""The words of a command line before any parser reads them. Imports nothing that takes time."""
+"""Fast scan of command-line arguments before parsing; imports nothing slow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""memlane chat: the conversation in a terminal, or over a pipe."""
+"""``memlane chat``: interactive conversation in a terminal or over a pipe."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "/why": "how the memories behind the last answer were chosen (or /why t12)",
-    "/undo": "take back the last edit (or those named: /undo e12 e13)",
-    "/forget": "take a memory out of answers; /undo works for 30 days, then it is gone for good",
-    "/good": "the last answer was right; memlane train learns from it",
-    "/bad": "the last answer was wrong",
-    "/answer": "what the right answer is: /answer TEXT",
-    "/private": "from here on store nothing, until /private again; /private TEXT for one message",
+    "/undo": "undo the last edit (or the named ones: /undo e12 e13)",
+    "/forget": "hide a memory from answers; /undo works for 30 days, then it is erased for good",
+    "/good": "mark the last answer as correct; memlane train learns from it",
+    "/bad": "mark the last answer as wrong",
+    "/answer": "give the correct answer: /answer TEXT",
+    "/private": "store nothing until /private is entered again; /private TEXT for one message",
     "/help": "this list",
     "/quit": "leave (or Ctrl-D)",
 }
-KEYS = "Ctrl-C stops an answer, Alt-Enter begins a new line, Tab completes, arrows go back."
+KEYS = "Ctrl-C stops an answer, Alt-Enter starts a new line, Tab completes, arrows recall input."
 SHOWN = 3
 """Exchanges of the last conversation that a new one begins with."""
 OFFERED = 12
@@ -42,10 +42,10 @@ OFFERED = 12
 
 
 def chat(context: typer.Context) -> None:
-    """Talk, in a terminal or line by line through a pipe.
+    """Chat in the terminal, or line by line through a pipe.
 
-    Goes on with yesterday's conversation: 'it', 'there' and 'the second one' mean what was spoken
-    of. In the terminal /help lists the commands; /private stores nothing of what you say.
+    Continues the earlier conversation: 'it', 'there' and 'the second one' refer to it. In the
+    terminal, /help lists the commands. After /private nothing you say is stored.
     """
     run: Run = context.obj
     with run.session() as session:
@@ -55,7 +55,9 @@ def chat(context: typer.Context) -> None:
         run.out.soft_wrap = not run.out.is_terminal  # lines break between words there
         if interactive and not run.json:
             show_last(run.err, session)
-            run.err.print("Tell me something, or ask. /help lists the commands, Ctrl-D leaves.")
+            run.err.print(
+                "Tell me something or ask a question. /help lists the commands, Ctrl-D quits."
+            )
         while True:
             try:
                 line = lines.next(private=talk.private is not None)
@@ -99,7 +101,7 @@ class Talk:
                 with listening(notices.append):
                     self._message(line, self.private)
         except KeyboardInterrupt:
-            self.run.err.print("Stopped. Nothing of that answer was kept.")
+            self.run.err.print("Stopped. The answer was not stored.")
         except MemlaneError as error:
             self.run.err.print(f"memlane: {error}", markup=False)
         for notice in notices:
@@ -150,7 +152,9 @@ class Talk:
         elif command not in COMMANDS:
             self.run.err.print(f"There is no command {command}. /help lists them.", markup=False)
         elif self.private is not None:
-            self.run.err.print("In private nothing is kept or changed. Leave it first: /private")
+            self.run.err.print(
+                "Nothing is stored or changed in private mode. Leave it first: /private"
+            )
         elif command == "/why":
             self._why(rest)
         elif command == "/undo":
@@ -171,10 +175,10 @@ class Talk:
             self._message(text, self.private if self.private is not None else [])
         elif self.private is None:
             self.private = []
-            self.run.err.print("Private: from here on I store nothing. /private ends it.")
+            self.run.err.print("Private mode: I store nothing from now on. /private ends it.")
         else:
             self.private = None
-            self.run.err.print("No longer private. What was said is gone from here.")
+            self.run.err.print("Private mode is off. Nothing said in it was kept.")
 
     def _why(self, turn: str) -> None:
         from agent.answering.trace import read_trace
@@ -254,7 +258,7 @@ def show(out: Console, reply: Reply) -> None:
         out.print(f"  [dim]{escape(_change(entry))}   /undo {entry.id}[/dim]")
     if len(reply.entries) > 1:
         ids = " ".join(entry.id for entry in reply.entries)
-        out.print(f"  [dim]all of it: /undo {ids}[/dim]")
+        out.print(f"  [dim]undo all: /undo {ids}[/dim]")
 
 
 def _change(entry: Entry) -> str:
@@ -269,7 +273,7 @@ def _change(entry: Entry) -> str:
         case "expire" if before is None:
             return f"remembered{until}: {after}"
         case "expire":
-            return f"set to end{until}: {before}"
+            return f"now ends{until}: {before}"
         case "replace":
             return f"changed: {before} -> {after}"
         case "amend":

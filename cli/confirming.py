@@ -1,4 +1,4 @@
-"""Asking the person before something larger is done."""
+"""Confirmation prompts before destructive commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``memlane consent``: which sensitive form fields are filled for which sites."""
+"""``memlane consent``: consents to fill sensitive form fields."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from store.form_consents import Consent
 
 app = typer.Typer(
-    help="Which sensitive form fields are filled for which sites.", no_args_is_help=True
+    help="Show or withdraw consent to fill sensitive form fields.", no_args_is_help=True
 )
 
 
 @app.command("list")
 def list_(context: typer.Context) -> None:
-    """What you agreed to, and what you refused."""
+    """List what you agreed to and what you refused."""
     run: Run = context.obj
     with run.graph() as graph:
         said = graph.form_consents.list()
@@ -30,7 +30,7 @@ def list_(context: typer.Context) -> None:
         for one in said:
             out.print(_line(one), markup=False)
         if not said:
-            out.print("Nothing was asked yet: memlane fill asks for each field and site once.")
+            out.print("No decisions yet. memlane fill asks once for each field and site.")
 
     run.emit({"consents": [_shape(one) for one in said]}, show)
 
@@ -39,14 +39,15 @@ def list_(context: typer.Context) -> None:
 def remove(
     context: typer.Context,
     field: Annotated[
-        str | None, typer.Argument(help="What was asked, as the list names it; else all.")
+        str | None, typer.Argument(help="The field, as named by the list. Default: all fields.")
     ] = None,
     site: Annotated[
-        str | None, typer.Option(metavar="HOST", help="Only for this site; '' for none named.")
+        str | None,
+        typer.Option(metavar="HOST", help="Only for this site; '' for forms that name no site."),
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="All that was ever said.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Withdraw all decisions.")] = False,
 ) -> None:
-    """Take back what you said: the next form that asks for it asks you again."""
+    """Withdraw your decision: the next form with this field asks you again."""
     run: Run = context.obj
     from store.errors import InvalidInput, UnknownId
 
@@ -55,11 +56,11 @@ def remove(
     with run.graph() as graph:
         gone = graph.form_consents.remove(field, site)
     if not gone and not all_:
-        raise UnknownId("Nothing was said of that; memlane consent list shows what was.")
+        raise UnknownId("There is no such decision. `memlane consent list` shows all of them.")
 
     def show(out: Console) -> None:
         for one in gone:
-            out.print(f"Taken back: {_line(one)}", markup=False)
+            out.print(f"Withdrawn: {_line(one)}", markup=False)
 
     run.emit({"removed": [_shape(one) for one in gone]}, show)
 

@@ -1,4 +1,4 @@
-"""The running example of the EMG-RAG paper (Figures 1 and 2, Table 1), on a throw-away home.
+"""``memlane demo``: the EMG-RAG paper's example in a temporary home.
 
 Every step goes through the code of the everyday commands, with the real models, and is checked:
 a wrong answer makes the demo fail.
@@ -39,9 +39,9 @@ class Outcome:
 
 
 def demo(context: typer.Context) -> None:
-    """Play the paper's running example.
+    """Run the paper's example.
 
-    End to end with the real models on a throw-away home; takes a minute or two.
+    Runs end to end with the real models in a temporary home. Takes a minute or two.
     """
     run: Run = context.obj
     outcomes: list[Outcome] = []
@@ -66,12 +66,12 @@ def demo(context: typer.Context) -> None:
         },
         lambda out: out.print(
             f"{sum(o.ok for o in outcomes)} of {len(outcomes)} steps right in {seconds:.0f} s. "
-            "The home it used is deleted; nothing left this machine."
+            "The temporary home is deleted; nothing left this machine."
         ),
     )
     if not ok:
         wrong = ", ".join(o.name for o in outcomes if not o.ok)
-        typer.echo(f"memlane: the demo went wrong at: {wrong}", err=True)
+        typer.echo(f"memlane: these steps of the demo failed: {wrong}", err=True)
         raise typer.Exit(1)
 
 

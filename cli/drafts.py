@@ -1,4 +1,4 @@
-"""An answer while it is being written.
+"""Display of streamed answers as drafts.
 
 What a model writes is a draft until it is checked (``agent.answering.grounding``), and is shown as
 one: dim, and gone from the screen when the checked answer takes its place. A draft that did not
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from agent.results import Reply
 
-WITHDRAWN = "withdrawn: nothing that you told me bears that out"
+WITHDRAWN = "withdrawn: nothing you told me supports it"
 _TIMES_A_SECOND = 12
 
 

@@ -1,4 +1,4 @@
-"""memlane memories graph: a picture of the entities and their relations."""
+"""``memlane memories graph``: graph of entities as SVG or PNG."""
 
 from __future__ import annotations
 
@@ -20,24 +20,29 @@ def graph(
     context: typer.Context,
     entity: Annotated[
         str | None,
-        typer.Argument(help="A person or thing, such as Anna; everything if left out."),
+        typer.Argument(help="A person or thing, such as Anna. Default: everything."),
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The picture, .svg or .png.")
     ] = Path("memories.svg"),
     hops: Annotated[
         int | None,
-        typer.Option(min=1, help="How far from the entity (2), or from you (all)."),
+        typer.Option(
+            min=1,
+            help="Maximum distance from the entity (default 2) or from you (default: no limit).",
+        ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=2000, help="How many entities at most.")] = 200,
+    limit: Annotated[
+        int, typer.Option(min=1, max=2000, help="Draw at most this many entities.")
+    ] = 200,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also what was replaced, expired or forgotten.")
+        bool, typer.Option("--all", help="Include replaced, expired and forgotten memories.")
     ] = False,
 ) -> None:
-    """Draw the people and things you told of.
+    """Draw the people and things in your memory.
 
-    You are in the middle, or the entity you name; colours are the four types. In SVG the
-    memories show where the pointer rests.
+    The entity you name is in the middle, or you. The colours are the four types. In the SVG,
+    memories appear under the pointer.
 
     \b
     Examples:
@@ -100,7 +105,7 @@ def form_of(out: Path) -> str:
 
     form = out.suffix.lower().lstrip(".")
     if form not in ("svg", "png"):
-        raise InvalidInput(f"The picture is .svg or .png, not {out.name!r}.")
+        raise InvalidInput(f"The picture must be .svg or .png, not {out.name!r}.")
     return form
 
 
@@ -129,5 +134,5 @@ def write_picture(picture: Canvas, form: str, out: Path, option: str) -> bool:
 def _title(drawing: Drawing, entity: str | None) -> str:
     who = f"Around {drawing.nodes[drawing.root].label}" if entity else "What memlane knows"
     count = f"{len(drawing.nodes)} entities, {len(drawing.edges)} relations"
-    more = f" ({drawing.left_out} more left out; --limit)" if drawing.left_out else ""
+    more = f" ({drawing.left_out} more omitted; --limit)" if drawing.left_out else ""
     return f"{who}: {count}{more}"

@@ -1,4 +1,4 @@
-"""memlane memories edit: correct memories in place, by options or in $EDITOR."""
+"""``memlane memories edit``: edits by options or in $EDITOR."""
 
 from __future__ import annotations
 
@@ -34,19 +34,21 @@ def edit(
     ] = None,
     text: Annotated[str | None, typer.Option(help="The corrected text.")] = None,
     subclass: Annotated[
-        str | None, typer.Option("--subclass", help="Where it belongs; see: memlane types list")
+        str | None, typer.Option("--subclass", help="Its subclass; see: memlane types list")
     ] = None,
     place: Annotated[str | None, typer.Option(help="Where it was said.")] = None,
     since: Annotated[
-        str | None, typer.Option("--from", metavar="WHEN", help="When it begins to be true.")
+        str | None, typer.Option("--from", metavar="WHEN", help="When it starts to be true.")
     ] = None,
-    expires: Annotated[str | None, typer.Option(metavar="WHEN", help="When it ends.")] = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="WHEN", help="When it stops being true.")
+    ] = None,
     search: Annotated[
-        str | None, typer.Option(help="Open the memories with these words in the editor.")
+        str | None, typer.Option(help="Open memories that contain these words in the editor.")
     ] = None,
     whole: Annotated[
         str | None,
-        typer.Option("--all", metavar="SUBCLASS", help="Open a whole subclass or type."),
+        typer.Option("--all", metavar="SUBCLASS", help="Open all memories of a subclass or type."),
     ] = None,
     file: Annotated[
         Path | None,
@@ -54,15 +56,15 @@ def edit(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
+        bool, typer.Option("--dry-run", help="Show what would change, without changing anything.")
     ] = False,
 ) -> None:
     """Correct memories in place.
 
-    For what was wrong from the start; for what has changed there is replace. With an option such
-    as --text that alone is changed. Otherwise the memories open in $VISUAL or $EDITOR as Markdown
-    with front matter, and what you changed is applied as one batch of edits. What cannot be
-    applied is kept in a file, so nothing you typed is lost.
+    Use this when a memory was wrong from the start; when something has changed, use replace. An
+    option such as --text changes only that field. Otherwise the memories open in $VISUAL or $EDITOR
+    as Markdown with front matter, and your changes are applied as one batch of edits. Changes that
+    cannot be applied are kept in a file, so nothing you typed is lost.
 
     \b
     Examples:
@@ -79,10 +81,10 @@ def edit(
     options = (text, subclass, place, since, expires)
     ways = [bool(ids), search is not None, whole is not None, file is not None]
     if sum(ways) != 1:
-        raise InvalidInput("Say which memories: ids such as m12, --search, --all or --file.")
+        raise InvalidInput("Name the memories: ids such as m12, --search, --all or --file.")
     if any(option is not None for option in options):
         if not ids:
-            raise InvalidInput("--text, --subclass, --place, --from and --expires go with ids.")
+            raise InvalidInput("--text, --subclass, --place, --from and --expires need ids.")
         _edit_by_options(run, ids, text, subclass, place, since, expires)
         return
     with run.graph() as graph:
@@ -109,7 +111,7 @@ def _edit_by_options(
     from store.journal import Amend
 
     if text is not None and len(ids) > 1:
-        raise InvalidInput("--text corrects one memory: name one, or leave --text out.")
+        raise InvalidInput("--text corrects one memory: name one, or omit --text.")
     now = run.config.now()
     edits = [
         Amend(
@@ -141,7 +143,7 @@ def _chosen(
                 by = f" by {memory.replaced_by}" if memory.replaced_by else ""
                 raise EditConflict(
                     f"{memory.id} is {memory.status.value}{by}: only current memories can be "
-                    f"edited. `memlane memories history {memory.id}` shows what became of it."
+                    f"edited. `memlane memories history {memory.id}` shows what happened to it."
                 )
     elif search is not None:
         hits = graph.memories.search(search, 1000)
@@ -158,8 +160,8 @@ def _chosen(
         raise UnknownId(f"There are no memories {what}. `memlane memories list` shows them.")
     if len(found) > MOST:
         raise InvalidInput(
-            f"That are {len(found)} memories; at most {MOST} open in one file. "
-            "Narrow it with --search or --all SUBCLASS."
+            f"{len(found)} memories match; at most {MOST} can be edited at once. Narrow the "
+            "selection with --search or --all SUBCLASS."
         )
     return found
 
@@ -174,7 +176,7 @@ def _read_file(file: Path) -> str:
     except OSError as error:
         raise InvalidInput(f"Cannot read {file}: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"{file} is no UTF-8 text. Save it as UTF-8.") from error
+        raise InvalidInput(f"{file} is not UTF-8 text. Save it as UTF-8.") from error
 
 
 # ---- the editor ------------------------------------------------------------------------------
@@ -194,9 +196,9 @@ def _edit_in_editor(
         try:
             typed = path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise InvalidInput("The editor left no file behind, so nothing was changed.") from None
+            raise InvalidInput("The editor removed the file, so nothing was changed.") from None
         except UnicodeDecodeError as error:
-            raise InvalidInput(f"{path} is no UTF-8 text any more; it is kept.") from error
+            raise InvalidInput(f"{path} is no longer UTF-8 text; the file is kept.") from error
         if typed == original:
             path.unlink()
             _nothing_changed(run)
@@ -213,7 +215,7 @@ def _edit_in_editor(
                     continue
             raise InvalidInput(
                 f"{error} Nothing was changed; what you typed is kept in {path}. "
-                f"Mend it, then: memlane memories edit --file {shlex.quote(str(path))}"
+                f"Fix it, then run: memlane memories edit --file {shlex.quote(str(path))}"
             ) from error
         except MemlaneError as error:
             raise type(error)(f"{error} What you typed is kept in {path}.") from error
@@ -288,7 +290,7 @@ def _apply_typed(
     def show(out: Console) -> None:
         ids = ", ".join(entry.id for entry in entries)
         back = f"{entries[0].id} --batch" if len(entries) > 1 else entries[0].id
-        out.print(f"  [dim]done ({ids}); take back with: memlane memories undo {back}[/dim]")
+        out.print(f"  [dim]done ({ids}); undo with: memlane memories undo {back}[/dim]")
 
     run.emit({**_document(asked), "edits": shapes.edits(entries)}, show)
 
@@ -313,7 +315,7 @@ def _show(out: Console, asked: EditedFile) -> None:
         out.print(f"    [red]- {escape(change.before)}[/red]")
         out.print(f"    [green]+ {escape(change.after)}[/green]")
     for memory in asked.left_out:
-        out.print(f"  [dim]{memory} is not in the file any more; it stays as it was.[/dim]")
+        out.print(f"  [dim]{memory} is no longer in the file; it is unchanged.[/dim]")
 
 
 def _nothing_changed(run: Run, asked: EditedFile | None = None) -> None:

@@ -1,4 +1,4 @@
-"""memlane entities ...: who is who, which memories tell of one event, and deciding it by hand."""
+"""``memlane entities``: list, merge and split entities and events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from store.types import Memory
 
 app = typer.Typer(
-    help="Look at who is who; merge and split people and things.", no_args_is_help=True
+    help="List, merge and split the names of people and things.", no_args_is_help=True
 )
 
 Name = Annotated[str, typer.Argument(help="A name or phrase, such as Kenji or 'my boss'.")]
@@ -31,10 +31,10 @@ Name = Annotated[str, typer.Argument(help="A name or phrase, such as Kenji or 'm
 def list_(
     context: typer.Context,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also those with one name, and events told once.")
+        bool, typer.Option("--all", help="Include those with one name, and events mentioned once.")
     ] = False,
 ) -> None:
-    """List people and things with several names, and events told of more than once."""
+    """List people and things with several names, and events mentioned more than once."""
     run: Run = context.obj
     now = run.config.now()
     from agent.memory.entities.events import events
@@ -58,7 +58,9 @@ def list_(
             ids = ", ".join(event.memories)
             out.print(f"{event.name}: {ids}", markup=False)
         if not rows and not found:
-            out.print("Nobody has two names yet. `memlane entities suggest` shows who may.")
+            out.print(
+                "No person or thing has two names yet. `memlane entities suggest` lists candidates."
+            )
 
     run.emit({"entities": rows, "events": [_event(event) for event in found]}, show)
 
@@ -69,7 +71,7 @@ def _told_twice(event: Event) -> bool:
 
 @app.command()
 def show(context: typer.Context, name: Name) -> None:
-    """Show one entity or event: its names, why they are one, and its memories.
+    """Show one entity or event: its names, why they belong together, and its memories.
 
     \b
     Examples:
@@ -122,9 +124,9 @@ def show(context: typer.Context, name: Name) -> None:
 def merge(
     context: typer.Context,
     one: Name,
-    other: Annotated[str, typer.Argument(help="Another name of the same.")],
+    other: Annotated[str, typer.Argument(help="Another name of the same person or thing.")],
 ) -> None:
-    """Say that two names are one person or thing."""
+    """Merge two names that mean the same person or thing."""
     from agent.memory.entities.merge_split import plan_merge
 
     _decide(context.obj, lambda known, graph: plan_merge(one, other, known, graph))
@@ -135,17 +137,24 @@ def split(
     context: typer.Context,
     name: Name,
     other: Annotated[
-        str | None, typer.Argument(help="The name to split it from; may be left out if one.")
+        str | None,
+        typer.Argument(help="The name to split it from. Can be omitted if there is only one."),
     ] = None,
     memories: Annotated[
         list[str] | None,
-        typer.Option("--memory", "-m", metavar="ID", help="A memory about the other one."),
+        typer.Option(
+            "--memory",
+            "-m",
+            metavar="ID",
+            help="A memory about the second person or thing; repeatable.",
+        ),
     ] = None,
     new: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="What to call the other one.")
+        str | None,
+        typer.Option("--as", metavar="NAME", help="A name for the second person or thing."),
     ] = None,
 ) -> None:
-    """Say that two names are not one, or that one name is two people.
+    """Split two names, or one name that means two people.
 
     \b
     Examples:
@@ -158,7 +167,7 @@ def split(
     def plan(known: Identities, graph: MemoryGraph) -> Decision:
         if memories or new:
             if other is not None or not memories or new is None:
-                raise InvalidInput("For one name give --memory and --as, and no second name.")
+                raise InvalidInput("With --memory and --as, give one name only.")
             return plan_part(name, memories, new, known, graph)
         return plan_split(name, other, known, graph)
 
@@ -167,7 +176,7 @@ def split(
 
 @app.command()
 def suggest(context: typer.Context) -> None:
-    """Show who may be one, or two, and how to say so."""
+    """Suggest merges and splits, with the commands for them."""
     run: Run = context.obj
     now = run.config.now()
     from agent.memory.entities.identity import Identities
@@ -195,10 +204,11 @@ def reject(
     context: typer.Context,
     one: Name,
     other: Annotated[
-        str | None, typer.Argument(help="The other name; left out, the one name is of one only.")
+        str | None,
+        typer.Argument(help="Second name. Omit it to confirm that the name means one person."),
     ] = None,
 ) -> None:
-    """Say that a suggestion is wrong; it is not made again."""
+    """Reject a suggestion. It is not made again."""
     from agent.memory.entities.merge_split import plan_reject
 
     _decide(context.obj, lambda known, graph: plan_reject(one, other, known, graph))
@@ -215,7 +225,7 @@ def _decide(run: Run, plan: Callable[[Identities, MemoryGraph], Decision]) -> No
     def show(out: Console) -> None:
         render.edits(out, entries)
         if len(entries) > 1:
-            out.print(f"  all of it: memlane memories undo {entries[0].id} --batch", markup=False)
+            out.print(f"  undo all: memlane memories undo {entries[0].id} --batch", markup=False)
 
     run.emit({"edits": shapes.edits(entries), "batch": entries[0].id}, show)
 

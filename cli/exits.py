@@ -1,4 +1,4 @@
-"""What went wrong, as one line on stderr and an exit code. The only place that decides either.
+"""Errors as one line on stderr and an exit code.
 
 0 done, 1 the request could not be met, 2 wrong usage, 130 interrupted, 143 told to end. No
 traceback reaches a user for bad input; ``--debug`` shows it.
@@ -47,7 +47,10 @@ def exit_code(work: Callable[[], object], arguments: Sequence[str]) -> int:
         print("memlane: interrupted", file=sys.stderr)
         return 130
     except _Ended:
-        print("memlane: told to end; what was stored is whole, run it again", file=sys.stderr)
+        print(
+            "memlane: terminated (SIGTERM); saved data is safe. Run the command again.",
+            file=sys.stderr,
+        )
         return 143
     except BrokenPipeError:
         # The reader of our output went away, as `| head` does.
@@ -69,7 +72,7 @@ def outcome(error: Exception) -> tuple[int, str]:
         return (2 if isinstance(error, InvalidInput) else 1), _one_line(error)
     return 1, (
         f"unexpected {type(error).__name__}: {_one_line(error)} "
-        "(nothing stored is lost; run again with --debug to see where)"
+        "(no stored data is lost; run again with --debug for a traceback)"
     )
 
 

@@ -1,4 +1,4 @@
-"""The person's editor: which one, on what file, and what is left when it fails."""
+"""The user's text editor as an external process."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def scratch(home: Path, text: str) -> Path:
             file.write(text)
     except OSError as error:
         raise HomeUnavailable(
-            f"Cannot write into {folder}: {error.strerror or error}. Free space or permissions."
+            f"Cannot write into {folder}: {error.strerror or error}. Check the free space and the "
+            "permissions."
         ) from error
     return Path(name)
 
@@ -81,8 +82,8 @@ def open_editor(command: Sequence[str], path: Path, original: str) -> None:
     with suppress(OSError, UnicodeDecodeError):
         if path.read_text(encoding="utf-8") == original:
             path.unlink()
-            raise InvalidInput(f"The editor {name} ended with code {code}; nothing was changed.")
+            raise InvalidInput(f"The editor {name} exited with code {code}; nothing was changed.")
     raise InvalidInput(
-        f"The editor {name} ended with code {code}; nothing was changed. What you typed is kept "
+        f"The editor {name} exited with code {code}; nothing was changed. What you typed is kept "
         f"in {path}; to apply it: memlane memories edit --file {shlex.quote(str(path))}"
     )

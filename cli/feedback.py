@@ -1,4 +1,4 @@
-"""memlane feedback: say of an answer whether it was right; the policy learns from it."""
+"""``memlane feedback``: judgements of answers, with a training step."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ def feedback(
     context: typer.Context,
     judgement: Annotated[str, typer.Argument(help="good, bad, or answer.")],
     text: Annotated[
-        str | None, typer.Argument(metavar="TEXT", help="With answer: the right one.")
+        str | None, typer.Argument(metavar="TEXT", help="With answer: the correct answer.")
     ] = None,
     turn: Annotated[
-        str | None, typer.Option(metavar="ID", help="The turn, such as t12; the last if not given.")
+        str | None,
+        typer.Option(metavar="ID", help="The turn, such as t12. Default: the last turn."),
     ] = None,
     later: Annotated[
-        bool, typer.Option("--later", help="Only keep it; the next 'memlane train' learns from it.")
+        bool,
+        typer.Option("--later", help="Only store it. The next 'memlane train' learns from it."),
     ] = False,
 ) -> None:
     """Judge an answer.
 
-    What you say becomes practice for choosing memories, and a small step is learned from it at
-    once. 'memlane train --rollback' takes the step back.
+    Your feedback becomes a training example for choosing memories. One small training step runs at
+    once; 'memlane train --rollback' undoes it.
     """
     run: Run = context.obj
     from store.errors import InvalidInput
@@ -39,10 +41,10 @@ def feedback(
 
     known = [kind.value for kind in Judgement]
     if judgement not in known:
-        raise InvalidInput(f"{judgement!r} is no judgement. Say one of: {', '.join(known)}.")
+        raise InvalidInput(f"{judgement!r} is not a judgement. Use one of: {', '.join(known)}.")
     if (text is None) == (judgement == Judgement.ANSWER):
         raise InvalidInput(
-            'A text goes with answer, and with answer alone: memlane feedback answer "Dr. Osei"'
+            'Only answer takes a text, and it needs one: memlane feedback answer "Dr. Osei"'
         )
     with run.session() as session:
         from agent.learning.feedback import judge
@@ -56,10 +58,14 @@ def feedback(
     def show(out: Console) -> None:
         out.print(said(judged), markup=False)
         if step is not None:
-            what = f"as weights {step.number}" if step.kept else "but it did not help: not kept"
-            out.print(f"Learned a step on {step.episodes} answers, {what}.", markup=False)
+            what = (
+                f"as weights {step.number}"
+                if step.kept
+                else "but they did not help, so they were not kept"
+            )
+            out.print(f"Trained one step on {step.episodes} answers, {what}.", markup=False)
         elif missing:
-            out.print(f"It is used by the next 'memlane train': {missing}", markup=False)
+            out.print(f"The next 'memlane train' will use it: {missing}", markup=False)
 
     run.emit(document, show)
 
@@ -72,7 +78,7 @@ def _learn(run: Run, session: Session) -> tuple[Step | None, str | None]:
 
     policy = session.config.policy
     if policy not in trainable():
-        return None, f"the policy in use, {policy}, does not learn by itself"
+        return None, f"the policy in use, {policy}, cannot be trained"
     try:
         return learn(session, policy), None
     except ModelError as error:
@@ -84,7 +90,7 @@ def said(judged: Judged) -> str:
     turn = judged.turn.id
     if not judged.learnable:
         return f"Noted for {turn}; nothing is learned from that answer."
-    rests = f", which rests on {', '.join(judged.memories)}" if judged.memories else ""
+    rests = f", which is based on {', '.join(judged.memories)}" if judged.memories else ""
     return f"Noted for {turn}{rests}."
 
 

@@ -1,4 +1,4 @@
-"""Commands on files: ingest, fill."""
+"""Commands on files: ``ingest`` and ``fill``."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ def ingest(
         list[Path] | None, typer.Argument(help="Notes, screenshots, calendars, contacts, folders.")
     ] = None,
     retry: Annotated[
-        bool, typer.Option("--retry", help="Take up again what could not be extracted before.")
+        bool, typer.Option("--retry", help="Retry sources whose extraction failed.")
     ] = False,
 ) -> None:
-    """Take notes, screenshots, calendars and contacts into memory.
+    """Read notes, screenshots, calendars and contacts into memory.
 
-    Notes are .md and .txt files, screenshots .png .jpg .jpeg .webp, calendars .ics, contacts
-    .vcf; folders are read with all that is inside, but for hidden files and what a .memlaneignore
-    or the setting ignore leaves out. An unchanged file is left alone, a changed one updates what
-    came from it. Secrets (card numbers, passwords, keys, one-time codes) are not stored.
+    Notes are .md and .txt files, screenshots .png .jpg .jpeg .webp, calendars .ics, contacts .vcf;
+    folders are read recursively, without hidden files and without files excluded by a
+    .memlaneignore file or the setting ignore. An unchanged file is skipped. A changed file updates
+    the memories made from it. Secrets (card numbers, passwords, keys, one-time codes) are not
+    stored.
     """
     run: Run = context.obj
     from rich.progress import (
@@ -92,7 +93,7 @@ def ingest(
                 f"  {len(read)} files, {made} memories in {took:.0f} s ({_pace(len(read), took)})"
             )
         if taken:
-            out.print(f"  [dim]take all of it back with: memlane memories undo --run {taken}[/dim]")
+            out.print(f"  [dim]undo all of it with: memlane memories undo --run {taken}[/dim]")
 
     run.emit(
         {
@@ -125,37 +126,48 @@ def fill(
         list[str] | None, typer.Option("--field", help="The label of a field; repeatable.")
     ] = None,
     no_llm: Annotated[
-        bool, typer.Option("--no-llm", help="Only exact rules, no language model.")
+        bool, typer.Option("--no-llm", help="Use exact rules only, without the language model.")
     ] = False,
     apply: Annotated[
-        bool, typer.Option("--apply", help="Write the page with its fields filled, to stdout.")
+        bool, typer.Option("--apply", help="Write the filled page to stdout.")
     ] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there instead.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the filled page to this file instead."
+        ),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="FILE may exist, and may be the form itself.")
+        bool,
+        typer.Option(
+            "--overwrite", help="Overwrite FILE if it exists. FILE may be the form itself."
+        ),
     ] = False,
     consent: Annotated[
-        bool, typer.Option("--consent", help="Yes to each sensitive field of this form; kept.")
+        bool,
+        typer.Option(
+            "--consent", help="Agree to every sensitive field of this form. The consent is stored."
+        ),
     ] = False,
     site: Annotated[
         str | None,
-        typer.Option(metavar="HOST", help="Where the form goes, if the page does not say it."),
+        typer.Option(
+            metavar="HOST", help="The site the form is sent to, if the page does not name it."
+        ),
     ] = None,
 ) -> None:
     """Fill a form from memory.
 
-    Every value names its evidence; a field without any stays empty. Passwords, one-time codes and
-    card security codes are never filled; identity and card numbers and health only after you
-    agreed, once for each field and site (memlane consent).
+    Every value lists its evidence. A field without evidence stays empty. Passwords, one-time codes
+    and card security codes are never filled. Identity numbers, card numbers and health details are
+    filled only after you agree, once for each field and site (memlane consent).
     """
     from cli.filling import Applying
     from cli.filling import fill as fill_form
 
     run: Run = context.obj
     if not apply and (output is not None or overwrite):
-        raise InvalidInput("-o and --overwrite say where the page of --apply goes; give that too.")
+        raise InvalidInput("-o and --overwrite need --apply.")
     fill_form(
         run,
         form and run.located(form),

@@ -1,4 +1,4 @@
-"""What ``memlane fill`` does: read the form, ask for consent, show or write what comes of it.
+"""Implementation of ``memlane fill``: form, consent, output.
 
 Importing this is quick: what asks and what draws is imported when needed.
 """
@@ -88,7 +88,7 @@ def _read(form: Path | None, labels: Sequence[str]) -> Form:
 def _going_to(fields: Iterable[FormField], site: str) -> tuple[FormField, ...]:
     host = host_of(site if "//" in site else f"//{site}")
     if not host:
-        raise InvalidInput(f"{site!r} is no site; give a host such as example.org.")
+        raise InvalidInput(f"{site!r} is not a site; give a host such as example.org.")
     return tuple(replace(field, site=host) for field in fields)
 
 
@@ -134,12 +134,13 @@ def _notes_on(value: FilledField) -> Iterable[str]:
         return
     if said.given is None:
         yield (
-            f"{_named(value)} is sensitive and stays empty until you agree to it for "
-            f"{shapes.site(said.site)}: --consent says so, once."
+            f"{_named(value)} is sensitive and stays empty until you agree to fill it for "
+            f"{shapes.site(said.site)}: use --consent once."
         )
     else:
         yield (
-            f"{_named(value)} stays empty as you wished for {shapes.site(said.site)}: "
+            f"{_named(value)} stays empty because you refused to fill it for "
+            f"{shapes.site(said.site)}: "
             "--consent changes that, memlane consent list shows it."
         )
 
@@ -150,16 +151,14 @@ def _notes_on(value: FilledField) -> Iterable[str]:
 def _check(form: Form, applying: Applying, run: Run) -> None:
     """Refuse before anything is asked what could not be written in the end."""
     if form.kind != "html":
-        raise InvalidInput("--apply fills HTML pages; the values of other forms are in --json.")
+        raise InvalidInput(
+            "--apply fills HTML pages only; use --json for the values of other forms."
+        )
     if applying.output is None:
         if run.json:
-            raise InvalidInput(
-                "--apply writes the page to stdout; with --json name -o FILE for it."
-            )
+            raise InvalidInput("--apply writes the page to stdout; with --json also give -o FILE.")
     elif applying.output.exists() and not applying.overwrite:
-        raise InvalidInput(
-            f"{applying.output} is there already; --overwrite puts the page over it."
-        )
+        raise InvalidInput(f"{applying.output} already exists; --overwrite replaces it.")
 
 
 def _write(form: Form, values: Sequence[FilledField], applying: Applying) -> None:

@@ -1,4 +1,4 @@
-"""memlane memories forget: for good by default, softly with --soft."""
+"""``memlane memories forget``: permanent erasure, or soft with --soft."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ def forget(
     context: typer.Context,
     memories: Annotated[list[str], typer.Argument(help="Memories such as m12.")],
     soft: Annotated[
-        bool, typer.Option("--soft", help="Only out of every answer; undo works for 30 days.")
+        bool, typer.Option("--soft", help="Only hide them from answers; undo works for 30 days.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     no_proof: Annotated[
         bool,
         typer.Option(
-            "--no-proof", help="Keep no hashes; 'doctor --forgotten' cannot check this one later."
+            "--no-proof",
+            help="Keep no hashes. 'doctor --forgotten' cannot check this erasure later.",
         ),
     ] = False,
 ) -> None:
     """Forget memories for good.
 
-    Their text leaves the database, its history, the raw text they were read from, chat turns and
-    caches; every byte of the home is then searched for it. With --soft they only leave the
-    answers, and are forgotten for good after 30 days.
+    Their text is erased from the database, the history, the raw text they were read from, chat
+    turns and caches. Then every byte of the home is searched for it. With --soft they are only
+    hidden from answers, and erased after 30 days.
     """
     from store.journal import Forget
 
@@ -76,10 +77,10 @@ def _agreed(run: Run, plan: ErasePlan, yes: bool) -> bool:
     return confirmed(
         run,
         f"Forget for good, with history and raw text: {', '.join(m.id for m in plan.memories)}? "
-        "Nothing brings it back.",
+        "This cannot be undone.",
         yes=yes,
-        otherwise="Forgetting for good cannot be undone. Add --yes to do it without being asked, "
-        "or --soft to keep it undoable for 30 days.",
+        otherwise="Forgetting for good cannot be undone. Add --yes to confirm, or --soft to be "
+        "able to undo it for 30 days.",
     )
 
 
@@ -87,16 +88,16 @@ def _remedy(done: Forgotten) -> str:
     if done.erased.still_in:
         places = ", ".join(done.erased.still_in[:5])
         return (
-            f"It is forgotten, but {places} says the same on its own account. Look with: memlane "
-            "memories history; forget such a memory too with: memlane memories forget ID"
+            f"It is forgotten, but {places} says the same independently. See: memlane memories "
+            "history; to forget that memory too: memlane memories forget ID"
         )
     if done.searched.found:
         return (
-            f"It is out of the memory, but these files of the home still hold bytes of it: "
+            f"It is erased from memory, but these files of the home still contain bytes of it: "
             f"{', '.join(done.searched.found)}. Delete them, or close other memlane processes "
             "and run: memlane doctor --forgotten"
         )
     return (
-        "It is out of the memory, but another process uses the database, so its old bytes could "
-        "not be overwritten yet. Close it and run: memlane doctor --forgotten"
+        "It is erased from memory, but another process uses the database, so the old bytes are "
+        "not overwritten yet. Close that process and run: memlane doctor --forgotten"
     )

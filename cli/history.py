@@ -1,4 +1,4 @@
-"""memlane memories history: the journal line by line, or the life of each fact."""
+"""``memlane memories history``: journal entries or the history of each fact."""
 
 from __future__ import annotations
 
@@ -31,17 +31,15 @@ def history(
         ),
     ] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="Facts that changed at or after this.")
+        str | None, typer.Option(metavar="WHEN", help="Facts that changed at or after this time.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many edits or facts at most.")] = 50,
-    runs: Annotated[
-        bool, typer.Option("--runs", help="List what was ingested, for: undo --run")
-    ] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Show at most this many edits or facts.")] = 50,
+    runs: Annotated[bool, typer.Option("--runs", help="List the ingests, for: undo --run")] = False,
 ) -> None:
-    """Show the life of each fact, or all edits.
+    """Show the history of each fact, or all edits.
 
-    A life tells when a fact was told, replaced, expired, corrected, forgotten or undone, by whom,
-    and from which source. Without a memory, an entity or --since: the last edits in order.
+    The history says when a fact was told, replaced, expired, corrected, forgotten or undone, by
+    whom, and from which source. Without a memory, an entity or --since: the last edits in order.
 
     \b
     Examples:
@@ -139,10 +137,10 @@ def _line(out: Console, entry: Entry) -> None:
 
 def _life(out: Console, life: Life) -> None:
     state = _state(life)
-    text = life.now.text if life.now else "(nothing of it is left)"
+    text = life.now.text if life.now else "(no text left)"
     out.print(f"[bold]{' -> '.join(life.memories)}[/bold] {escape(text)} [dim]({state})[/dim]")
     for event in life.events:
-        taken = f" [dim](taken back by {event.undone_by})[/dim]" if event.undone_by else ""
+        taken = f" [dim](undone by {event.undone_by})[/dim]" if event.undone_by else ""
         head = f"  {event.at:%Y-%m-%d %H:%M}  {event.what:<9} "
         out.print(f"{head} {escape(event.detail)}{taken}")
         if event.entry:
@@ -213,7 +211,7 @@ def _list_runs(run: Run, graph: MemoryGraph) -> None:
         for row, one in zip(rows, listed, strict=True):
             out.print(
                 f"{one.id}  {one.at:%Y-%m-%d %H:%M}  {len(one.sources)} sources, "
-                f"{row['standing']} of {row['edits']} edits stand  {one.what}",
+                f"{row['standing']} of {row['edits']} edits in effect  {one.what}",
                 markup=False,
             )
 

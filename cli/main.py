@@ -1,4 +1,4 @@
-"""Entry point of the ``memlane`` command: the resident process works the line out, or ``cli.app``.
+"""Entry point of ``memlane``: forwards to the resident process or runs ``cli.app``.
 
 ``cli.relay`` forwards what it can before the parser is loaded, which takes longer than an answer.
 """

@@ -1,4 +1,4 @@
-"""memlane mcp: memory for other programs over the Model Context Protocol."""
+"""``memlane mcp``: Model Context Protocol server for other programs."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ def mcp(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The program this is for; its permissions go by this name, whatever it says.",
+            help="The name of the program. Its permissions depend on this name, not on the name "
+            "it reports.",
         ),
     ] = None,
     codes: Annotated[
         bool,
-        typer.Option("--codes", help="Only show the codes for changes that wait for your word."),
+        typer.Option("--codes", help="Only show the codes of changes that wait for your approval."),
     ] = False,
 ) -> None:
-    """Serve other programs over the Model Context Protocol.
+    """Give other programs access over the Model Context Protocol.
 
-    A program may search; what else it may do stands in the configuration (agents). It is started by
-    the program itself: docs/agents.md shows how.
+    A program may search. The setting agents lists what else it may do. The program starts this
+    command itself; docs/agents.md shows how.
 
     \b
     Examples:
@@ -69,9 +70,9 @@ def _codes(run: Run) -> None:
         for one, asked in waiting:
             out.print(f"{one.code}  {asked}", markup=False)
         if waiting:
-            out.print("Tell a code to the program only if you want that change.")
+            out.print("Give a code to the program only if you want that change.")
         else:
-            out.print("Nothing waits for your word.")
+            out.print("No changes wait for your approval.")
 
     run.emit(
         {

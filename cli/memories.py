@@ -1,4 +1,4 @@
-"""memlane memories ...: look at and change the graph by hand. Every change can be undone."""
+"""``memlane memories``: list, show, add and replace memories."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from store.journal import Edit, Entry
     from store.types import Draft
 
-app = typer.Typer(help="Look at and change what is remembered.", no_args_is_help=True)
+app = typer.Typer(help="List, add, change, undo and forget memories.", no_args_is_help=True)
 
 MemoryId = Annotated[str, typer.Argument(help="The memory, such as m12.")]
 SubclassId = Annotated[
-    str | None, typer.Option("--subclass", help="Where it belongs; see: memlane types list")
+    str | None, typer.Option("--subclass", help="Its subclass; see: memlane types list")
 ]
 
 
@@ -28,12 +28,14 @@ SubclassId = Annotated[
 def list_(
     context: typer.Context,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also what was replaced, expired or forgotten.")
+        bool, typer.Option("--all", help="Include replaced, expired and forgotten memories.")
     ] = False,
     type_: Annotated[str | None, typer.Option("--type", help="Only this type or subclass.")] = None,
-    search: Annotated[str | None, typer.Option(help="Only memories with these words.")] = None,
+    search: Annotated[
+        str | None, typer.Option(help="Only memories that contain these words.")
+    ] = None,
 ) -> None:
-    """List the memories that hold now."""
+    """List the current memories."""
     run: Run = context.obj
     now = run.config.now()
     with run.graph() as graph:
@@ -52,7 +54,7 @@ def list_(
 
 @app.command()
 def show(context: typer.Context, memory: MemoryId) -> None:
-    """Show one memory with source and edits."""
+    """Show one memory with its source and edits."""
     run: Run = context.obj
     now = run.config.now()
     with run.graph() as graph:
@@ -79,12 +81,14 @@ def show(context: typer.Context, memory: MemoryId) -> None:
 @app.command()
 def add(
     context: typer.Context,
-    text: Annotated[str, typer.Argument(help="The memory, one sentence.")],
+    text: Annotated[str, typer.Argument(help="The memory, as one sentence.")],
     subclass: SubclassId = None,
-    expires: Annotated[str | None, typer.Option(metavar="WHEN", help="When it ends.")] = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="WHEN", help="When it stops being true.")
+    ] = None,
     place: Annotated[str | None, typer.Option(help="Where it was said.")] = None,
 ) -> None:
-    """Add a memory as it stands."""
+    """Add a memory unchanged."""
     from store.journal import Insert
 
     run: Run = context.obj
@@ -97,11 +101,13 @@ def replace(
     memory: MemoryId,
     text: Annotated[str, typer.Argument(help="What is true now.")],
     subclass: SubclassId = None,
-    expires: Annotated[str | None, typer.Option(metavar="WHEN", help="When it ends.")] = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="WHEN", help="When it stops being true.")
+    ] = None,
 ) -> None:
-    """Put a new memory in the place of an old one.
+    """Replace a memory with a new one.
 
-    For what has changed; the old one is kept as history.
+    Use this when something has changed. The old memory is kept as history.
     """
     from store.journal import Replace
 

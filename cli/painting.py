@@ -1,4 +1,4 @@
-"""A drawing as SVG or PNG: the same shapes, written by two small painters.
+"""SVG and PNG rendering of the same shapes.
 
 SVG is written here, PNG painted by Pillow, which reading screenshots needs anyway: matplotlib or
 cairo would be 30 MB more for lines, dots and words.

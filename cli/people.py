@@ -1,4 +1,4 @@
-"""memlane train --homes: one policy from many people's homes, here or on a cluster."""
+"""``memlane train --homes``: one policy trained on many homes."""
 
 from __future__ import annotations
 
@@ -72,16 +72,16 @@ def _figures(one: Round) -> dict[str, float | int]:
 def _show(out: Console, done: TrainedTogether, written: Path | None) -> None:
     for number, one in enumerate(done.rounds, 1):
         out.print(
-            f"Round {number}: {one.homes} homes, {one.learned} questions; on those held back "
+            f"Round {number}: {one.homes} homes, {one.learned} questions; on held-out questions "
             f"{one.before:.3f} before, {one.after:.3f} after."
         )
     if done.tested is not None:
         out.print(
-            f"On {done.tested.homes} homes that took no part: {done.tested.before:.3f} before, "
+            f"On {done.tested.homes} test homes: {done.tested.before:.3f} before, "
             f"{done.tested.after:.3f} with the shared weights."
         )
     if written is not None:
         out.print(f"The shared weights are in {written}.", markup=False)
-        out.print("No home's own weights were changed.")
+        out.print("The homes keep their own weights.")
     else:
-        out.print("No home's own weights were changed. To keep the shared weights: --out FILE")
+        out.print("The homes keep their own weights. To keep the shared weights: --out FILE")

@@ -1,4 +1,4 @@
-"""memlane persona ...: what is inferred about the person, by hand and by refresh; and joining."""
+"""``memlane persona``: inferred lines, corrections and joined homes."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from agent.applications.personas.refresh import Refreshed
     from store.personas import Line
 
-app = typer.Typer(
-    help="What memlane infers about you, each line with its evidence.", no_args_is_help=True
-)
+app = typer.Typer(help="Show and correct what memlane infers about you.", no_args_is_help=True)
 LineId = Annotated[str, typer.Argument(help="The line, such as p3.")]
 
 
 @app.command()
 def show(
     context: typer.Context,
-    everything: Annotated[bool, typer.Option("--all", help="Also the lines you dropped.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Include the lines you dropped.")
+    ] = False,
 ) -> None:
-    """Show the refined layers.
+    """Show the inferred lines, layer by layer.
 
-    Nothing here was told: it is inferred from the memories beside each line. Correct or drop what
-    is wrong; that stays over refreshes.
+    You did not say any of this: each line is inferred from the memories listed beside it. Correct
+    or drop what is wrong. Refreshes keep your corrections.
     """
     run: Run = context.obj
     now = run.config.now()
@@ -49,12 +49,12 @@ def show(
 def refresh(
     context: typer.Context,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Make at most this many; the others wait.")
+        int | None, typer.Option(min=1, help="Make at most this many lines; the others wait.")
     ] = None,
 ) -> None:
-    """Make the lines that are due.
+    """Update the lines that are due.
 
-    Only what memories changed is made anew. The resident process does this by itself.
+    Only lines whose memories changed are made again. The resident process does this automatically.
     """
     run: Run = context.obj
     with run.session() as session:
@@ -81,7 +81,7 @@ def refresh(
 def correct(
     context: typer.Context, line: LineId, text: Annotated[str, typer.Argument(help="What is true.")]
 ) -> None:
-    """Say it in your own words; no refresh changes that."""
+    """Replace a line with your own words. Refreshes keep it."""
     run: Run = context.obj
     with run.session() as session:
         from agent.applications.personas.manual_edit import correct as say
@@ -92,7 +92,7 @@ def correct(
 
 @app.command()
 def drop(context: typer.Context, line: LineId) -> None:
-    """Never use this line, nor make it again."""
+    """Drop a line. It is not used or made again."""
     run: Run = context.obj
     now = run.config.now()
     with run.graph() as graph:
@@ -105,10 +105,10 @@ def drop(context: typer.Context, line: LineId) -> None:
 def undo(
     context: typer.Context,
     line: Annotated[
-        str | None, typer.Argument(help="The line, such as p3; else what was done last.")
+        str | None, typer.Argument(help="The line, such as p3. Default: the last change.")
     ] = None,
 ) -> None:
-    """Take back a correction or a drop."""
+    """Undo a correction or a drop."""
     run: Run = context.obj
     with run.graph() as graph:
         back = graph.personas.undo(line, run.config.now())
@@ -118,14 +118,15 @@ def undo(
 @app.command()
 def predict(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="What is asked.")],
+    question: Annotated[str, typer.Argument(help="The question.")],
     option: Annotated[
-        list[str] | None, typer.Option("--option", help="An answer to choose from; repeat it.")
+        list[str] | None, typer.Option("--option", help="One of the possible answers; repeatable.")
     ] = None,
 ) -> None:
-    """Guess which of some answers you would give.
+    """Predict which of several answers you would give.
 
-    By your own views, those of joined profiles, and the language model. A guess, never a fact.
+    Uses your own views, those of joined profiles, and the language model. The result is a guess,
+    not a fact.
     """
     run: Run = context.obj
     with run.session() as session:
@@ -143,14 +144,15 @@ def join(
         typer.Option("--with", metavar="HOME", help="Agree to join with this home."),
     ] = None,
     leave: Annotated[
-        Path | None, typer.Option("--leave", metavar="HOME", help="Take that back, at once.")
+        Path | None,
+        typer.Option("--leave", metavar="HOME", help="Withdraw that agreement, effective at once."),
     ] = None,
 ) -> None:
-    """Join with another person's home on this machine, or show what is joined.
+    """Join another person's home on this machine, or list joined homes.
 
-    Nothing crosses before both homes agree. Then each may read the other's views (memories of the
-    type Preference, and what was refined from those) while it works on a question; nothing is
-    copied, shown or kept.
+    Nothing is read before both homes agree. Then each home may read the other's views (memories of
+    the type Preference, and lines inferred from them) while it answers a question. Nothing is
+    copied, shown or stored.
     """
     run: Run = context.obj
     from agent.applications.personas import join as joining
@@ -216,7 +218,7 @@ def _show(out: Console, lines: list[Line]) -> None:
         if line.layer is not layer:
             layer = line.layer
             out.print(f"{layer.value} (inferred)", markup=False)
-        text = "(rests on something forgotten; remade at the next refresh)"
+        text = "(based on a forgotten memory; made again at the next refresh)"
         text = text if line.hidden else line.text
         state = "" if line.standing.value == "fresh" else f" [{line.standing.value}]"
         yours = " [yours]" if line.by == "you" else ""
@@ -225,36 +227,36 @@ def _show(out: Console, lines: list[Line]) -> None:
 
 
 def _refreshed(out: Console, done: Refreshed, made: list[Line]) -> None:
-    _show(out, made) if made else out.print("Nothing was due that could be said.")
+    _show(out, made) if made else out.print("No lines were made.")
     if done.removed:
-        out.print(f"{done.removed} lines are gone: nothing that they rested on is left.")
+        out.print(f"{done.removed} lines were removed because their evidence is gone.")
     if done.waiting:
-        why = f": {done.reason}" if done.reason else "; go on with: memlane persona refresh"
+        why = f": {done.reason}" if done.reason else "; continue with: memlane persona refresh"
         out.print(f"{done.waiting} still wait{why}", markup=False)
 
 
 def _by_hand(out: Console, line: Line) -> None:
     what = "dropped" if line.standing.value == "dropped" else line.text
-    out.print(f"{line.id}: {what}  (take back with: memlane persona undo {line.id})", markup=False)
+    out.print(f"{line.id}: {what}  (undo with: memlane persona undo {line.id})", markup=False)
 
 
 def _predicted(out: Console, found: Prediction) -> None:
-    out.print(f"{found.choice}  (inferred, not something you told)", markup=False)
+    out.print(f"{found.choice}  (inferred, not something you said)", markup=False)
     for text, probability in found.options:
         out.print(f"  {probability:.2f} {text}", markup=False)
-    rests = " ".join(found.evidence) or "nothing of yours"
+    rests = " ".join(found.evidence) or "no lines of yours"
     others = f", and the views of {found.joined} joined profiles" if found.joined else ""
     out.print(f"  by {rests}{others}", markup=False)
 
 
 def _joined(out: Console, found: tuple[Partner, ...], mine: Path) -> None:
     if not found:
-        out.print("Joined with nobody. To begin: memlane persona join --with HOME")
+        out.print("No joined homes. To join one: memlane persona join --with HOME")
     for one in found:
         out.print(f"{one.side.value:<8} {one.home}", markup=False)
         if one.side.value == "waiting":
             out.print(
-                f"  Nothing crosses before they agree too: "
+                f"  Nothing is read before they agree too: "
                 f"memlane --home '{one.home}' persona join --with '{mine}'",
                 markup=False,
             )

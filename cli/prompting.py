@@ -1,4 +1,4 @@
-"""Where the lines of a chat come from: a terminal, with history and completion, or a pipe.
+"""Line input of the chat: terminal with history and completion, or pipe.
 
 The history is the chat itself: what was said is a turn of the home's database (0600), and is read
 from there. So there is no second file to keep, what is forgotten is in no history, and what was

@@ -1,4 +1,4 @@
-"""memlane rate and predict: rated things, and what you would give something."""
+"""``memlane rate`` and ``predict``: ratings and predicted ratings."""
 
 from __future__ import annotations
 
@@ -21,28 +21,26 @@ Name = Annotated[str, typer.Argument(metavar="ITEM", help="A film, book, dish, p
 Kind = Annotated[
     str | None, typer.Option(metavar="KIND", help="What it is: film, book, dish, place ...")
 ]
-Genres = Annotated[
-    str | None, typer.Option(metavar="A,B", help="Its genres, with commas between them.")
-]
+Genres = Annotated[str | None, typer.Option(metavar="A,B", help="Its genres, separated by commas.")]
 
 
 def rate(
     context: typer.Context,
     item: Name,
-    rating: Annotated[str, typer.Argument(help="From 1 to 5, or with its scale: 7/10.")],
+    rating: Annotated[str, typer.Argument(help="A number from 1 to 5, or with a scale: 7/10.")],
     kind: Kind = None,
     genres: Genres = None,
     reason: Annotated[
         str | None, typer.Option(metavar="TEXT", help="What you think of it.")
     ] = None,
     alias: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A further name of it; repeat it.")
+        list[str] | None, typer.Option(metavar="NAME", help="Another name of the item; repeatable.")
     ] = None,
 ) -> None:
-    """Remember what you give something.
+    """Store your rating of an item.
 
-    A later rating of the same thing, by any of its names, takes the place of the earlier one. In
-    chat 'I gave Heat five stars, loved the pacing' does the same.
+    A later rating of the same item, under any of its names, replaces the earlier one. 'I gave Heat
+    five stars, loved the pacing' in the chat does the same.
     """
     run: Run = context.obj
     from agent.applications.ratings.rate import rate as rate_item
@@ -68,12 +66,12 @@ def predict(
     kind: Kind = None,
     genres: Genres = None,
     no_llm: Annotated[
-        bool, typer.Option("--no-llm", help="From your ratings alone, without the model.")
+        bool, typer.Option("--no-llm", help="Use only your ratings, without the language model.")
     ] = False,
 ) -> None:
-    """Guess what you would give something, from what you have rated.
+    """Predict your rating of an item from your earlier ratings.
 
-    The nearest of your ratings are shown as the evidence.
+    The most similar items you rated are shown as evidence.
     """
     run: Run = context.obj
     from agent.applications.ratings import predict as foretelling
@@ -113,7 +111,7 @@ def _score(said: str) -> tuple[float, int]:
 
     found = re.fullmatch(r"(-?\d+(?:[.,]\d+)?)(?:\s*(?:/|of|out of)\s*(\d{1,4}))?", said.strip())
     if found is None:
-        raise InvalidInput(f"{said!r} is no rating. Give a number from 1 to 5, or 7/10.")
+        raise InvalidInput(f"{said!r} is not a rating. Give a number from 1 to 5, or 7/10.")
     return float(found[1].replace(",", ".")), int(found[2] or STARS)
 
 
@@ -149,7 +147,7 @@ def _show_rating(out: Console, done: Rating) -> None:
     was = f" (before: {done.before.score})" if done.before else ""
     out.print(f"{done.rated.name}: {done.rated.score}{was}", markup=False)
     render.edits(out, done.entries)
-    out.print(f"  take back with: memlane memories undo {render.undo_of(done.entries)}")
+    out.print(f"  undo with: memlane memories undo {render.undo_of(done.entries)}")
 
 
 def _show_prediction(out: Console, told: Prediction) -> None:

@@ -1,4 +1,4 @@
-"""Writes ``docs/cli.md`` from the commands' own help: ``python -m cli.reference``."""
+"""Generator of ``docs/cli.md`` from the help texts: ``python -m cli.reference``."""
 
 from __future__ import annotations
 

@@ -55,8 +55,8 @@ def relayed(arguments: Sequence[str]) -> int | None:
             said = _exchanged(wire, channel, "POST", "/v1/command", _line(arguments))
         except (OSError, ValueError, h11.ProtocolError):
             print(
-                "memlane: the resident process went away before it had answered. What it had "
-                "stored is kept; see: memlane status",
+                "memlane: the resident process stopped before it answered. What it stored is "
+                "kept; see: memlane status",
                 file=sys.stderr,
             )
             return 1

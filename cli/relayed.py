@@ -1,4 +1,4 @@
-"""What the resident process does with a command line that was handed to it (``cli.relay``).
+"""Execution of forwarded command lines in the resident process (``cli.relay``).
 
 The line is read and its outcome shown by the very code that does it in a process of its own
 (``cli.app``); only what it prints is kept, and the work goes over our own socket like any other

@@ -1,4 +1,4 @@
-"""How people see it. Memory text is printed as it is: never as markup."""
+"""Text output for people. Memory text is never treated as markup."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def reply(out: Console, said: Reply) -> None:
         else:
             out.print("Remembered:")
             edits(out, said.entries)
-            out.print(f"  [dim]take back with: memlane memories undo {undo_of(said.entries)}[/dim]")
+            out.print(f"  [dim]undo with: memlane memories undo {undo_of(said.entries)}[/dim]")
         _questions(out, said)
         return
     from agent.results import phrase
@@ -102,7 +102,7 @@ def reply(out: Console, said: Reply) -> None:
     for doubt in said.doubts:
         out.print(
             f"  [yellow]{doubt.first.id} ({phrase(doubt.first.trust)}) and {doubt.second.id} "
-            f"({phrase(doubt.second.trust)}) cannot both hold: "
+            f"({phrase(doubt.second.trust)}) contradict each other: "
             f"{escape(doubt.second.text)}[/yellow]"
         )
     _questions(out, said)
@@ -117,12 +117,17 @@ def _questions(out: Console, said: Reply) -> None:
 
 def remembered(out: Console, done: Remembered) -> None:
     if done.queued:
-        out.print(f"Stored ({done.source.id}). Its memory follows in a moment: memlane status")
+        out.print(
+            f"Stored ({done.source.id}). Its memory will be ready in a moment: memlane status"
+        )
     for memory in done.unchanged:
         out.print(f"I knew that already ({memory}).")
     edits(out, done.entries)
     for old, new in done.open:
-        out.print(f"{old.id} and {new.id} cannot both hold; in the next chat I ask which does.")
+        out.print(
+            f"{old.id} and {new.id} contradict each other; in the next chat I will ask which one "
+            "is true."
+        )
     if done.note:
         out.print(done.note, markup=False)
 
@@ -161,8 +166,8 @@ def memory_card(out: Console, memory: Memory, now: datetime, source: Source | No
         "subclass": f"{memory.type} / {memory.subclass}",
         "state": state(memory, now),
         "said": f"{memory.created:%Y-%m-%d %H:%M}",
-        "holds from": f"{memory.valid_from:%Y-%m-%d %H:%M}" if memory.valid_from else None,
-        "holds until": f"{memory.valid_until:%Y-%m-%d %H:%M}" if memory.valid_until else None,
+        "valid from": f"{memory.valid_from:%Y-%m-%d %H:%M}" if memory.valid_from else None,
+        "valid until": f"{memory.valid_until:%Y-%m-%d %H:%M}" if memory.valid_until else None,
         "place": memory.place,
         "replaced by": memory.replaced_by,
         "relations": "; ".join(f"{t.head} -{t.relation}-> {t.tail}" for t in memory.triples),
@@ -186,8 +191,8 @@ def _origin(source: Source) -> str:
 def softly_forgotten(out: Console, entries: Sequence[Entry], until: datetime) -> None:
     edits(out, entries)
     out.print(
-        f"Out of every answer. 'memlane memories undo {entries[-1].id}' brings it back until "
-        f"{until:%Y-%m-%d}; then it is forgotten for good."
+        f"Hidden from every answer. 'memlane memories undo {entries[-1].id}' restores it until "
+        f"{until:%Y-%m-%d}; after that it is erased for good."
     )
 
 
@@ -196,18 +201,20 @@ def forgotten(out: Console, done: Forgotten) -> None:
     plan, erased = done.plan, done.erased
     ids = ", ".join(memory.id for memory in plan.memories)
     out.print(
-        f"Forgotten for good: {ids}, with {len(plan.entries)} lines of history, the raw text it "
-        f"was read from and {len(erased.turns)} turns. Nothing brings it back."
+        f"Forgotten for good: {ids}, with {len(plan.entries)} edits of its history, the raw text "
+        f"it was read from and {len(erased.turns)} turns. This cannot be undone."
     )
     looked = f"{done.searched.files} files, {done.searched.size / 1e6:.1f} MB"
     if done.verified:
-        out.print(f"Searched every byte of {looked}: nothing of it is left.")
+        out.print(f"Searched every byte of {looked}: no trace of it is left.")
     for name in done.cleaned:
-        out.print(f"Taken out of the home too: what {name} said of it.", markup=False)
+        out.print(f"Also removed from the home: the text of it in {name}.", markup=False)
     for memory in plan.stays:
-        out.print(f"{memory.id} stays, which it replaced or was replaced by.", markup=False)
+        out.print(
+            f"{memory.id} stays: it was replaced by this memory, or replaced it.", markup=False
+        )
     for path in shapes.outside(plan):
-        out.print(f"Your own file still holds it: {path}", markup=False)
+        out.print(f"Your own file still contains it: {path}", markup=False)
 
 
 def filled(out: Console, fields: Sequence[FilledField]) -> None:
@@ -226,7 +233,7 @@ def _left_empty(field: FilledField) -> str:
     if field.consent is not None:
         return "(empty: you have not agreed to it)"
     if field.alternatives:
-        return "(empty: yours to choose)"
+        return "(empty: your choice)"
     from agent.applications.forms.matching.vocabulary import Policy, vocabulary
 
     if field.key is not None and vocabulary().keys[field.key].policy is Policy.NEVER:

@@ -1,4 +1,4 @@
-"""memlane up, down: the process that keeps the models loaded."""
+"""``memlane up`` and ``down``: the resident process."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ _STEP_S = 0.05
 def up(
     context: typer.Context,
     foreground: Annotated[
-        bool, typer.Option("--foreground", help="Stay in this terminal; Ctrl-C ends it.")
+        bool, typer.Option("--foreground", help="Stay in this terminal; Ctrl-C stops it.")
     ] = False,
     port: Annotated[
         int | None,
         typer.Option(
             min=0,
             max=65535,
-            help="Listen on this port of this machine too (0 takes a free one), for who has the "
-            "token of the home.",
+            help="Also listen on this local port (0: any free port). Clients need the token of "
+            "the home.",
         ),
     ] = None,
     install: Annotated[
         bool,
-        typer.Option("--install", help="Only write the file that starts it at log-in."),
+        typer.Option("--install", help="Only write the file that starts it at login."),
     ] = False,
 ) -> None:
     """Start the resident process.
 
-    It keeps the models loaded, so that commands answer at once, and frees them when they are not
-    used. Commands find it by themselves and work without it too.
+    It keeps the models loaded so that commands answer at once, and unloads unused models. Commands
+    find it automatically and also work without it.
     """
     run: Run = context.obj
     if install:
@@ -53,9 +53,9 @@ def up(
 
 
 def down(context: typer.Context) -> None:
-    """End the resident process.
+    """Stop the resident process.
 
-    What it is at is stopped at the next word; nothing stored is lost.
+    An answer in progress stops at the next word. Nothing stored is lost.
     """
     run: Run = context.obj
     import os
@@ -73,13 +73,15 @@ def down(context: typer.Context) -> None:
         while holder(lock) == pid:
             if time.monotonic() > deadline:
                 raise StoreBusy(
-                    f"The resident process (process {pid}) does not end. If nothing else helps: "
-                    f"kill -9 {pid}"
+                    f"The resident process (process {pid}) does not stop. As a last resort: kill "
+                    f"-9 {pid}"
                 )
             time.sleep(_STEP_S)
     run.emit(
         {"running": False, "pid": None, "stopped": pid},
-        lambda out: out.print("The resident process is down." if pid else "It was not running."),
+        lambda out: out.print(
+            "The resident process has stopped." if pid else "It was not running."
+        ),
     )
 
 
@@ -110,8 +112,8 @@ def _install(run: Run, port: int | None) -> None:
     run.emit(
         {"file": str(unit.path), "start": unit.start, "remove": unit.remove},
         lambda out: out.print(
-            f"Wrote {unit.path}. Nothing is started yet.\nTo start it now and at each log-in: "
-            f"{unit.start}\nTo end that: {unit.remove}",
+            f"Wrote {unit.path}. Nothing is started yet.\nTo start it now and at each login: "
+            f"{unit.start}\nTo stop that: {unit.remove}",
             markup=False,
         ),
     )
@@ -162,7 +164,7 @@ def start(run: Run, port: int | None = None) -> Running:
     lock = Place(run.config.home).lock
     if pid := holder(lock):
         raise StoreBusy(
-            f"memlane is up already for {run.config.home} (process {pid}). "
+            f"memlane is already running for {run.config.home} (process {pid}). "
             "See it with: memlane status"
         )
     ensure_home(run.config.home)
@@ -178,7 +180,7 @@ def start(run: Run, port: int | None = None) -> Running:
         while (running := running_of(run.config)) is None or running.pid != child.pid:
             if child.poll() is not None:
                 said = (child.stderr.read() if child.stderr else b"").decode("utf-8", "replace")
-                reason = (said.strip().splitlines() or ["it said nothing"])[-1]
+                reason = (said.strip().splitlines() or ["it exited without a message"])[-1]
                 raise HomeUnavailable(reason.removeprefix("memlane: "))
             if time.monotonic() > deadline:
                 child.kill()

@@ -1,4 +1,4 @@
-"""One run of the command line: its options, its session, and where its output goes.
+"""Context of one command: options, session and output.
 
 Stdout carries the answer (with ``--json`` exactly one JSON document), stderr everything else;
 progress vanishes when stderr is no terminal.

@@ -1,4 +1,4 @@
-"""memlane remind, travel: the two services of the paper, from memory alone and without a model."""
+"""``memlane remind`` and ``travel``: reminders and addresses, without a model."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ def remind(
     ] = _DAYS,
     ics: Annotated[
         Path | None,
-        typer.Option("--ics", metavar="FILE", help="Write it as a calendar (iCalendar) too."),
+        typer.Option(
+            "--ics", metavar="FILE", help="Also write the list as a calendar (iCalendar)."
+        ),
     ] = None,
 ) -> None:
-    """Show what is coming: events, birthdays, anniversaries, last days and habits.
+    """List upcoming events, birthdays, anniversaries, last days and habits.
 
     \b
     Examples:
@@ -55,7 +57,7 @@ def remind(
             out.print(_line(one), markup=False)
         if not found:
             last = "today" if days == 1 else f"in the next {days} days"
-            out.print(f"Nothing that I remember comes {last}.")
+            out.print(f"No events that I know of {last}.")
         if ics is not None:
             out.print(f"Written: {ics}", markup=False)
 
@@ -91,9 +93,9 @@ def travel(
         str, typer.Argument(metavar="PLACE-OR-EVENT", help="A place, a person or an event.")
     ],
 ) -> None:
-    """Tell the address of a destination from memory, with links for a map.
+    """Show the address of a destination from memory, with map links.
 
-    A link is text: memlane asks no map.
+    The links are only text: memlane contacts no map service.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The JSON that commands print. Other people's scripts drive memlane by these shapes."""
+"""JSON output of the commands; a public format for scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about memlane itself: models, status, doctor, config."""
+"""Administration commands: models, status, doctor, config."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ config = typer.Typer(help="Show or change settings.", invoke_without_command=Tru
 def models_list(context: typer.Context) -> None:
     """Show which models are installed.
 
-    Their hashes are checked once and remembered.
+    The hashes of their files are checked once, and the result is stored.
     """
     run: Run = context.obj
     from agent.models.registry import ModelRegistry
@@ -59,7 +59,9 @@ def models_list(context: typer.Context) -> None:
         for name, finding in runs_with.items():
             out.print(f"{name} runs with {finding}", markup=False)
         if any(model.status == "missing" for model in installed):
-            out.print("Missing ones come from the checkout: pip install '.[offline]'", markup=False)
+            out.print(
+                "Install missing models from the checkout: pip install '.[offline]'", markup=False
+            )
         if settings.llm_is_server:
             out.print(f"Completion comes from the server {settings.llm}", markup=False)
 
@@ -93,10 +95,10 @@ def models_use(
         str, typer.Argument(help="A name of 'models list', a path, or the address of a server.")
     ],
 ) -> None:
-    """Use this model from now on.
+    """Set the model to use.
 
     A GGUF file becomes the language model, a folder the sentence encoder. The address of a server
-    on this machine, such as http://127.0.0.1:8080/v1, takes the place of the language model.
+    on this machine, such as http://127.0.0.1:8080/v1, replaces the language model.
     """
     run: Run = context.obj
     from agent.config import set_in_file
@@ -122,9 +124,9 @@ def models_pull(
     repository: Annotated[str, typer.Argument(help="OWNER/NAME on the model hub.")],
     file: Annotated[str, typer.Argument(help="The GGUF file in it.")],
 ) -> None:
-    """Fetch a GGUF from the model hub.
+    """Download a GGUF file from the model hub.
 
-    The one command that reaches out of this machine.
+    The only command that connects to another machine.
     """
     run: Run = context.obj
     from agent.models.registry import ModelRegistry
@@ -142,10 +144,10 @@ def models_pull(
 
 @models.command("check")
 def models_check(context: typer.Context) -> None:
-    """Try the models out on this machine, and find the fastest settings that work.
+    """Test the models on this machine and find the fastest settings that work.
 
-    This happens by itself when a model meets a processor or a build of llama.cpp for the first
-    time. Call it after a crash, or after an update of the system.
+    This happens automatically when a model first runs on a processor or a build of llama.cpp. Run
+    it after a crash or a system update.
     """
     run: Run = context.obj
     from agent.models.lazy import LocalLanguageModel, LocalRewardModel
@@ -163,7 +165,7 @@ def models_check(context: typer.Context) -> None:
     def show(out: Console) -> None:
         for role, finding in found.items():
             if finding is None:
-                out.print(f"{role}: a server, which has settings of its own", markup=False)
+                out.print(f"{role}: a server with its own settings", markup=False)
                 continue
             out.print(f"{role}: {finding.model}", markup=False)
             out.print(f"  runs with {finding.rung}; found in {finding.seconds} s", markup=False)
@@ -191,11 +193,11 @@ def models_check(context: typer.Context) -> None:
 @models.command("cache")
 def models_cache(
     context: typer.Context,
-    clear: Annotated[bool, typer.Option("--clear", help="Remove all of it.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Clear the cache.")] = False,
 ) -> None:
-    """Show what is kept of rewards computed before, or remove it.
+    """Show or clear the cache of computed rewards.
 
-    They hold no text. What is removed is computed again when it is next needed.
+    The cache contains no text. Cleared rewards are computed again when needed.
     """
     run: Run = context.obj
     from agent.models.lazy import open_cache
@@ -222,7 +224,7 @@ def models_cache(
         else:
             limit = settings.reward_cache_mb
             out.print(f"{count:,} rewards, {size / MEGABYTE:.1f} of at most {limit} MB")
-            out.print(f"{hits:,} of {hits + misses:,} asked for were there")
+            out.print(f"{hits:,} of {hits + misses:,} lookups found a reward")
         out.print(str(cache.path), markup=False)
 
     run.emit(document, show)
@@ -286,7 +288,7 @@ def config_set(
 
 
 def status(context: typer.Context) -> None:
-    """Show what is stored and what waits."""
+    """Show what is stored and what is waiting."""
     run: Run = context.obj
     from agent.io.watch_status import watch_status
     from agent.session.doctor import overview
@@ -329,20 +331,19 @@ def status(context: typer.Context) -> None:
 
 def doctor(
     context: typer.Context,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Leave out loading and trying the models.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Do not load and run the models.")] = False,
     forgotten: Annotated[
         bool,
         typer.Option(
             "--forgotten",
-            help="Search every byte of the home for what was forgotten; implies --quick.",
+            help="Search every byte of the home for forgotten text; implies --quick.",
         ),
     ] = False,
 ) -> None:
-    """Check that everything is in order.
+    """Check the home, the models and the configuration.
 
-    The database, what is derived from it, permissions, models, and that nothing reaches out.
+    Checks the database, the data derived from it, file permissions and the models, and that no
+    connection leaves this machine.
     """
     run: Run = context.obj
     from agent.session.doctor import examine

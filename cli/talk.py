@@ -1,4 +1,4 @@
-"""Commands that talk: say, ask, remember. The chat is ``cli.chat``."""
+"""The commands ``say``, ``ask`` and ``remember``."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def say(
 ) -> None:
     """Send one chat message.
 
-    It is remembered if it tells something new, answered from memory if it asks for that, and
-    just answered otherwise.
+    New facts are remembered. Questions about them are answered from memory. Anything else gets an
+    ordinary answer.
     """
     run: Run = context.obj
     with run.assistant() as assistant:
@@ -32,7 +32,7 @@ def say(
 
 def ask(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    question: Annotated[str, typer.Argument(help="Your question.")],
     policy: Annotated[
         str | None,
         typer.Option(
@@ -43,15 +43,15 @@ def ask(
         ),
     ] = None,
     k: Annotated[
-        int | None, typer.Option("--k", min=1, help="How many memories are chosen at most.")
+        int | None, typer.Option("--k", min=1, help="Choose at most this many memories.")
     ] = None,
     no_llm: Annotated[
-        bool, typer.Option("--no-llm", help="Show the chosen memories alone, without an answer.")
+        bool, typer.Option("--no-llm", help="Show only the chosen memories, without an answer.")
     ] = False,
 ) -> None:
     """Answer a question from your memories.
 
-    The answer names the memories it rests on, and says so when nothing is known.
+    The answer lists the memories it is based on. It says so when memlane does not know.
     """
     run: Run = context.obj
     with run.assistant() as assistant:
@@ -61,7 +61,7 @@ def ask(
 
 def remember(
     context: typer.Context,
-    text: Annotated[str, typer.Argument(help="What is to be kept, as it stands.")],
+    text: Annotated[str, typer.Argument(help="The text to store.")],
     at: Annotated[
         str | None, typer.Option("--at", metavar="WHEN", help="When it was said (ISO 8601).")
     ] = None,
@@ -71,18 +71,22 @@ def remember(
     ] = None,
     keep_secrets: Annotated[
         bool,
-        typer.Option("--keep-secrets", help="Keep a card number, password or code in it."),
+        typer.Option(
+            "--keep-secrets", help="Also store card numbers, passwords and codes in the text."
+        ),
     ] = False,
     wait: Annotated[
         bool,
-        typer.Option("--wait", help="Wait for the memory, not only until the text is stored."),
+        typer.Option(
+            "--wait", help="Wait until the memories are made, not only until the text is stored."
+        ),
     ] = False,
 ) -> None:
-    """Store a text as it stands.
+    """Store a text unchanged.
 
-    Relative dates become absolute, nothing else is rewritten. Sentences that stand by themselves
-    become a memory each. The resident process may answer once the text is stored; its memories
-    follow in a moment.
+    Relative dates become absolute; nothing else is rewritten. Each sentence that makes sense on its
+    own becomes a memory. The resident process may reply as soon as the text is stored and add the
+    memories a moment later.
     """
     run: Run = context.obj
     said = until = None

@@ -1,4 +1,4 @@
-"""memlane train: learn from one's own memories which of them make answers better."""
+"""``memlane train``: training of the selection policy on the user's memories."""
 
 from __future__ import annotations
 
@@ -23,64 +23,79 @@ if TYPE_CHECKING:
 def train(
     context: typer.Context,
     number: Annotated[
-        int | None, typer.Argument(help="With --rollback: the weights; 0 is what memlane ships.")
+        int | None,
+        typer.Argument(
+            help="With --rollback: the number of the weights to use. 0 is the weights shipped "
+            "with memlane."
+        ),
     ] = None,
     reward: Annotated[
         str,
         typer.Option(
-            help="What is worth learning: answer (its words), likelihood (of the right answer), "
-            "entropy (how sure the model is; needs no right answer), both (answer and entropy)."
+            help="The reward: answer (word overlap with the correct answer), likelihood (of the "
+            "correct answer), entropy (certainty of the model; needs no correct answer), both "
+            "(answer and entropy)."
         ),
     ] = "likelihood",
     warm_start: Annotated[
-        int, typer.Option("--warm-start", help="Episodes of teaching by the right memories.")
+        int,
+        typer.Option(
+            "--warm-start", help="Warm-start episodes: supervised, on the correct memories."
+        ),
     ] = 1000,
-    episodes: Annotated[int, typer.Option(help="Episodes of policy gradient.")] = 100,
+    episodes: Annotated[int, typer.Option(help="Policy-gradient episodes.")] = 100,
     policy: Annotated[
-        str | None, typer.Option(help="The policy to train, by default the configured one.")
+        str | None, typer.Option(help="The policy to train. Default: the configured one.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same training.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed. The same seed gives the same training.")
+    ] = 0,
     pairs: Annotated[
-        int, typer.Option(min=0, help="Question-answer pairs to have, written where they lack.")
+        int, typer.Option(min=0, help="Number of question-answer pairs; missing ones are written.")
     ] = 32,
-    status: Annotated[bool, typer.Option("--status", help="Show what was learned so far.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Show the state of training.")] = False,
     rollback: Annotated[
-        bool, typer.Option("--rollback", help="Return to earlier weights, or to those of NUMBER.")
+        bool, typer.Option("--rollback", help="Return to the previous weights, or to NUMBER.")
     ] = False,
     homes: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", help="One policy from many homes: a home or a folder of them."),
+        typer.Option(
+            metavar="DIR", help="Train one policy on many homes: a home, or a folder of homes."
+        ),
     ] = None,
     test: Annotated[
         list[Path] | None,
-        typer.Option("--test-homes", metavar="DIR", help="Homes to judge it by, not trained on."),
+        typer.Option("--test-homes", metavar="DIR", help="Homes for testing only; not trained on."),
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler: tcp://HOST:8786")
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Address of a Dask scheduler: tcp://HOST:8786"),
     ] = None,
     workers: Annotated[
-        int, typer.Option(min=0, help="Worker processes here; 0: one home after the other.")
+        int, typer.Option(min=0, help="Local worker processes. 0: one home after another.")
     ] = 0,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds over all homes.")] = 1,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of training over all homes.")] = 1,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where the weights of many homes go.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write the weights trained on many homes."),
     ] = None,
 ) -> None:
-    """Train the choice of memories on your own memories.
+    """Train the policy that chooses memories, on your own memories.
 
-    The local model writes questions with their answers from your memories and proves each by
-    answering it; with them, and with answers you judged, the policy learns which memories help.
-    New weights are kept only if they do better on questions held back. Ctrl-C loses nothing: run it
-    again to go on. With --homes one policy is made of many people's: their homes stay as they are,
-    only weights and figures come back (docs/many-people.md).
+    The local model writes questions and answers from your memories and checks each pair by
+    answering it. From these pairs, and from the answers you judged, the policy learns which
+    memories help. New weights are kept only if they do better on held-out questions. Ctrl-C loses
+    nothing: run the command again to continue. With --homes, one policy is trained on the homes of
+    many people. The homes are not changed, and only weights and figures leave them
+    (docs/many-people.md).
     """
     run: Run = context.obj
     from store.errors import InvalidInput
 
     if number is not None and not rollback:
-        raise InvalidInput("A number goes with --rollback: memlane train --rollback NUMBER")
+        raise InvalidInput("A number needs --rollback: memlane train --rollback NUMBER")
     if status and rollback:
-        raise InvalidInput("--status and --rollback are two commands: run one after the other.")
+        raise InvalidInput("--status and --rollback cannot be combined. Run one after the other.")
     if homes:
         from agent.learning.train_home import default_policy
         from agent.learning.training import Plan
@@ -123,7 +138,7 @@ def _train(
             done = train_person(session, plan, pairs=pairs, on_pair=bars.pair, on_step=bars.step)
         except KeyboardInterrupt:
             bars.stop()
-            run.err.print("What was done is kept. Run the same command again to go on.")
+            run.err.print("Progress is saved. Run the same command again to continue.")
             raise
     document = {
         "policy": done.policy,
@@ -148,23 +163,25 @@ def _show_trained(out: Console, done: Trained, used: str) -> None:
         said = "pairs written" if reason == "kept" else f"pairs dropped: {reason}"
         out.print(f"{count} {said}", markup=False)
     out.print(
-        f"On {verdict.held} questions held back: {verdict.before:.3f} before, {verdict.after:.3f} "
+        f"On {verdict.held} held-out questions: {verdict.before:.3f} before, {verdict.after:.3f} "
         f"after (better in {verdict.sure:.0%} of resamples)."
     )
     if done.kept:
         out.print(
             f"The new weights of {done.policy} are in use, as number {done.number}. "
-            "To return: memlane train --rollback",
+            "To go back: memlane train --rollback",
             markup=False,
         )
     else:
-        out.print(f"The old weights of {done.policy} stay: the new ones are not surely better.")
+        out.print(
+            f"The old weights of {done.policy} stay in use: the new ones are not reliably better."
+        )
     if used != done.policy:
         out.print(
             f"Answers still use {used}. To change that: memlane config set policy {done.policy}",
             markup=False,
         )
-    out.print(f"{done.llm_calls:,} model calls, {done.cache_hits:,} rewards were known already.")
+    out.print(f"{done.llm_calls:,} model calls, {done.cache_hits:,} rewards came from the cache.")
 
 
 def _roll_back(run: Run, graph: MemoryGraph, policy: str | None, number: int | None) -> None:
@@ -172,7 +189,7 @@ def _roll_back(run: Run, graph: MemoryGraph, policy: str | None, number: int | N
 
     name = policy or default_policy(run.config.policy)
     reached = roll_back(graph, name, number)
-    said = f"the weights {reached}" if reached else "the weights that memlane ships"
+    said = f"the weights {reached}" if reached else "the weights shipped with memlane"
     run.emit(
         {"policy": name, "active": reached},
         lambda out: out.print(f"{name} uses {said} now.", markup=False),
@@ -230,9 +247,9 @@ def _print_status(out: Console, document: dict[str, Any]) -> None:
         out.print(f"{words}: {counts}", markup=False)
     dropped = sum(document["dropped"].values())
     if dropped:
-        out.print(f"pairs dropped because they did not hold: {dropped}")
+        out.print(f"pairs dropped because they failed the check: {dropped}")
     for policy in document["policies"]:
-        used = policy["active"] or "those that memlane ships"
+        used = policy["active"] or "those shipped with memlane"
         out.print(f"{policy['policy']}: weights in use: {used}", markup=False)
         if policy["retrain_due"]:
             out.print(f"  retrain due: {policy['retrain_due']}. Run: memlane train", markup=False)

@@ -1,4 +1,4 @@
-"""Commands that take memories out and in: export, import, backup, restore."""
+"""The commands ``export``, ``import``, ``backup`` and ``restore``."""
 
 from __future__ import annotations
 
@@ -57,15 +57,16 @@ def export(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--out", "--output", "-o", help="The file to write, or a folder for markdown."
+            "--out", "--output", "-o", help="The file to write; for markdown a file or a folder."
         ),
     ] = None,
 ) -> None:
-    """Write out everything that is stored.
+    """Export everything that is stored.
 
-    JSONL holds all of it, with a manifest on its first line, and rebuilds a home. Markdown has a
-    document a memory, its fields above and its sentence below: in one file where --out ends in
-    .md, else in a folder with a file each. Without --out it goes to stdout.
+    JSONL contains everything, with a manifest on the first line; a home can be rebuilt from it.
+    Markdown has one document per memory, with its fields as front matter and its sentence as text:
+    in one file if --out ends in .md, otherwise one file each in a folder. Without --out the export
+    is written to stdout.
 
     Examples: memlane export --out all.jsonl; memlane export --format markdown --out memories/;
     memlane export --format markdown --out memories.md.
@@ -76,7 +77,7 @@ def export(
 
     writers = {"jsonl": export_jsonl, "markdown": export_markdown, "md": export_markdown}
     if form not in writers:
-        raise InvalidInput(f"--format is jsonl or markdown, not {form!r}.")
+        raise InvalidInput(f"--format must be jsonl or markdown, not {form!r}.")
     config = run.config
     if output is None:
         writers[form](config.home, sys.stdout, config.now(), None)
@@ -106,12 +107,17 @@ def export(
 def import_(
     context: typer.Context,
     path: Annotated[
-        Path, typer.Argument(help="An export, another program's export, or a folder of Markdown.")
+        Path,
+        typer.Argument(
+            help="An export of memlane or of another program, or a folder of Markdown files."
+        ),
     ],
     form: Annotated[
         str | None,
         typer.Option(
-            "--format", help="jsonl, markdown, mcp, chatgpt, claude, ics or vcf; else by content."
+            "--format",
+            help="jsonl, markdown, mcp, chatgpt, claude, ics or vcf. Default: detected from the "
+            "content.",
         ),
     ] = None,
     extract: Annotated[
@@ -119,17 +125,17 @@ def import_(
         typer.Option("--extract", help="Extract memories from imported chats now (takes long)."),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would happen, and change nothing.")
+        bool, typer.Option("--dry-run", help="Show what would happen, without changing anything.")
     ] = False,
 ) -> None:
-    """Take in an export of memlane or of another program.
+    """Import an export of memlane or of another program.
 
-    Into an empty home an export comes with its ids and history; into one with memories it is
-    merged: what is there already is not doubled, and memories undo --run takes all of it back.
-    Also memory.json of the MCP memory server, conversations.json (or its zip) of ChatGPT and
-    Claude, calendars (.ics) and contacts (.vcf). Chats are stored raw and wait for memlane ingest
-    --retry, unless --extract. Lines that cannot be read are named, kept in FILE.rejected, and
-    make the exit code 1; the rest is taken in.
+    Into an empty home, an export is imported with its ids and history. Into a home with memories it
+    is merged: existing memories are not duplicated, and 'memories undo --run' undoes the whole
+    import. Other formats: memory.json of the MCP memory server, conversations.json (or its zip) of
+    ChatGPT and Claude, calendars (.ics) and contacts (.vcf). Chats are stored as raw text and
+    extracted by 'memlane ingest --retry', or at once with --extract. Lines that cannot be read are
+    reported and kept in FILE.rejected; the rest is imported, and the exit code is 1.
 
     Examples: memlane import all.jsonl; memlane import all.jsonl --dry-run;
     memlane import chatgpt-export.zip --extract; memlane import memory.json.
@@ -267,7 +273,7 @@ def _show(out: Console, done: Imported, reports: list[FileReport]) -> None:
     if any(tally.unchanged.values()):
         out.print(f"unchanged: {listed(dict(tally.unchanged))}", markup=False)
     if tally.left["edit"]:
-        out.print(f"left in the file: the history of the other home ({tally.left['edit']:,} edits)")
+        out.print(f"not imported: the history of the other home ({tally.left['edit']:,} edits)")
     for warning in done.warnings:
         out.print(f"note: {warning}", markup=False)
     if reports:
@@ -276,7 +282,7 @@ def _show(out: Console, done: Imported, reports: list[FileReport]) -> None:
     elif done.waiting and not done.dry_run:
         out.print(f"{len(done.waiting):,} wait for extraction: memlane ingest --retry")
     if done.run and not done.dry_run:
-        out.print(f"  [dim]take all of it back with: memlane memories undo --run {done.run}[/dim]")
+        out.print(f"  [dim]undo all of it with: memlane memories undo --run {done.run}[/dim]")
 
 
 def _not_complete(done: Imported) -> str:
@@ -287,22 +293,24 @@ def _not_complete(done: Imported) -> str:
         more = f" and {tally.rejected_count - 1:,} more" if tally.rejected_count > 1 else ""
         parts.append(f"line {first.line:,}{more} could not be read: {first.reason}")
         if tally.kept:
-            parts.append(f"kept in {tally.kept}: mend and import that")
+            parts.append(f"kept in {tally.kept}: fix that file and import it")
     if tally.new["missing"]:
         parts.append(f"{tally.new['missing']:,} exported lines are missing")
-    return f"{done.path}: {'; '.join(parts)}. The rest is taken in."
+    return f"{done.path}: {'; '.join(parts)}. The rest is imported."
 
 
 def backup(
     context: typer.Context,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The file to write; else in the home.")
+        Path | None,
+        typer.Option("--out", "-o", help="The file to write. Default: a file in the home."),
     ] = None,
 ) -> None:
-    """Copy the home into one verified file.
+    """Back up the home into one verified file.
 
-    Works while memlane is in use. The copy is checked before it gets its name, and readable by
-    you alone. It also holds what you forget afterwards: delete old backups to forget for good.
+    Works while memlane is in use. The backup is verified before it gets its final name, and only
+    you can read it. It still contains what you forget later: to forget something for good, delete
+    old backups too.
 
     Examples: memlane backup; memlane backup --out /media/stick/memlane.zip.
     """
@@ -322,13 +330,13 @@ def backup(
 
 def restore(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A file that memlane backup wrote.")],
+    file: Annotated[Path, typer.Argument(help="A file written by memlane backup.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Put a backup in the place of the present home.
+    """Replace the current home with a backup.
 
-    A file that does not verify is refused. The present home is backed up first, and a memlane
-    that is running goes on with what was restored.
+    A file that fails verification is refused. The current home is backed up first. A running
+    memlane continues with the restored home.
 
     Examples: memlane restore memlane.zip; memlane restore memlane.zip --yes.
     """
@@ -341,9 +349,9 @@ def restore(
         found = inspect(file, advance)
     if not confirmed(
         run,
-        f"Replace the memories in {config.home} by those of {found.taken} ({_in_words(found)})?",
+        f"Replace the memories in {config.home} with those of {found.taken} ({_in_words(found)})?",
         yes=yes,
-        otherwise=f"That would replace the memories in {config.home}. Add --yes to do it.",
+        otherwise=f"That would replace the memories in {config.home}. Add --yes to confirm.",
     ):
         run.err.print("Nothing was changed.")
         return
@@ -354,7 +362,7 @@ def restore(
         console.print(f"Restored {_in_words(done.backup)} of {done.backup.taken}.", markup=False)
         if done.aside:
             what = "could not be read; its files are" if done.damaged else "is backed up as"
-            console.print(f"What was there before {what} {done.aside}", markup=False)
+            console.print(f"The previous home {what} {done.aside}", markup=False)
 
     document = {
         **_backup_document(done.backup),

@@ -1,4 +1,4 @@
-"""memlane memories tree: types, subclasses, entities, and the memories that relations carry."""
+"""``memlane memories tree``: types, subclasses, entities and their memories."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def tree(
         ),
     ] = 4,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also what was replaced, expired or forgotten.")
+        bool, typer.Option("--all", help="Include replaced, expired and forgotten memories.")
     ] = False,
 ) -> None:
     """Show the three layers of your memory.
 
-    Types hold subclasses, subclasses hold the people and things that memories are about, and
-    from each a relation leads to what is known.
+    Each type has subclasses. Each subclass lists the people and things that its memories are about,
+    with their relations and memories.
 
     \b
     Examples:
@@ -172,7 +172,7 @@ def _show(
     for name, branch in types.items():
         branch.label = f"[bold]{name}[/bold] [dim]{_count(counts[name])}[/dim]"
     if not types:
-        out.print("No memories there. Tell me something: memlane say 'My name is ...'")
+        out.print("No memories here. Tell me something: memlane say 'My name is ...'")
         return
     out.print(root, soft_wrap=False)
 

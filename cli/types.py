@@ -1,4 +1,4 @@
-"""memlane types ...: layers 1 and 2, the four types and the subclasses under them."""
+"""``memlane types``: memory types and subclasses (layers 1 and 2)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from store.journal import Entry
     from store.types import Subclass
 
-app = typer.Typer(help="Layers 1 and 2: memory types and subclasses.", no_args_is_help=True)
+app = typer.Typer(help="Memory types and subclasses (layers 1 and 2).", no_args_is_help=True)
 
 SHOWN = 30
 """Moves that are listed; the rest is counted."""
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Move them without asking.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Move memories without asking.")]
 
 
 @app.command("list")
@@ -71,27 +71,25 @@ def add(
         str,
         typer.Argument(metavar="TYPE", help="Relationship, Preference, Event or Attribute."),
     ],
-    name: Annotated[str, typer.Argument(help="What it is called, such as Music.")],
+    name: Annotated[str, typer.Argument(help="The name of the subclass, such as Music.")],
     example: Annotated[
         list[str] | None,
-        typer.Option("--example", "-e", help="A sentence that belongs there; repeatable."),
+        typer.Option("--example", "-e", help="An example sentence; repeatable."),
     ] = None,
     single: Annotated[
         bool,
-        typer.Option(
-            "--single", help="A new value takes the place of the old, as an address does."
-        ),
+        typer.Option("--single", help="A new value replaces the old one, as with an address."),
     ] = False,
     yes: Yes = False,
     fit: Annotated[
-        bool, typer.Option("--fit/--no-fit", help="Look for memories that fit there better.")
+        bool,
+        typer.Option("--fit/--no-fit", help="Look for memories that fit the new subclass better."),
     ] = True,
 ) -> None:
-    """Add a subclass, and move there what fits it better.
+    """Add a subclass and move memories that fit it better.
 
-    Memories are placed by how near they are to the examples: three or more examples, as
-    different as what belongs there, place best. What would move is shown first; what you placed
-    by hand stays.
+    Memories are assigned by their similarity to the examples. Give three or more different examples
+    for good results. The moves are shown first. Memories whose subclass you set yourself stay.
 
     \b
     Examples:
@@ -107,7 +105,7 @@ def add(
     with run.session() as session:
         known = session.graph.subclasses()
         if any(subclass.id == added.id for subclass in known):
-            raise InvalidInput(f"There is a subclass {added.id} already. Choose another name.")
+            raise InvalidInput(f"The subclass {added.id} already exists. Choose another name.")
         moves: tuple[Move, ...] = ()
         if fit:
             moves = moves_into(session.graph, (*known, added), added.id, session.embedder)
@@ -138,9 +136,9 @@ def fit_(
     subclass: Annotated[str, typer.Argument(help="A subclass; see: memlane types list")],
     yes: Yes = False,
 ) -> None:
-    """Move to a subclass what fits it better than where it is.
+    """Move memories to a subclass that fits them better.
 
-    What would move is shown first; what you placed by hand stays.
+    The moves are shown first. Memories whose subclass you set yourself stay.
 
     \b
     Examples:
@@ -162,7 +160,7 @@ def fit_(
 
     def show(out: Console) -> None:
         if not moves:
-            out.print(f"Nothing fits {subclass} better than where it is.", markup=False)
+            out.print(f"Nothing fits {subclass} better than its current subclass.", markup=False)
         _show_result(out, entries, moves, subclass)
 
     run.emit(
@@ -177,13 +175,13 @@ def remove(
     subclass: Annotated[str, typer.Argument(help="A subclass; see: memlane types list")],
     move_to: Annotated[
         str | None,
-        typer.Option("--move-to", metavar="SUBCLASS", help="Where its memories go."),
+        typer.Option("--move-to", metavar="SUBCLASS", help="Move its memories to this subclass."),
     ] = None,
 ) -> None:
-    """Remove a subclass in which no memories live.
+    """Remove an empty subclass.
 
-    With --move-to its memories go elsewhere first. History keeps its name, and undoing an edit
-    that was made there brings it back.
+    With --move-to its memories are moved first. The history keeps its name, and undoing an edit in
+    it restores the subclass.
 
     \b
     Examples:
@@ -211,8 +209,8 @@ def remove(
         out.print(f"Removed {subclass}.", markup=False)
         if entries:
             out.print(
-                f"  [dim]{len(entries)} memories moved to {move_to}; take back with: "
-                f"memlane memories undo {entries[0].id} --batch[/dim]"
+                f"  [dim]{len(entries)} memories moved to {move_to}; undo with: memlane memories "
+                f"undo {entries[0].id} --batch[/dim]"
             )
 
     run.emit({"removed": subclass, "edits": shapes.edits(entries)}, show)
@@ -246,13 +244,13 @@ def _show_result(out: Console, entries: Sequence[Entry], moves: Sequence[Move], 
         if len(entries) <= SHOWN:
             render.edits(out, entries)
         out.print(
-            f"  [dim]moved {len(entries)}; take back with: "
-            f"memlane memories undo {entries[0].id} --batch[/dim]"
+            f"  [dim]moved {len(entries)}; undo with: memlane memories undo {entries[0].id} "
+            "--batch[/dim]"
         )
     elif moves:
         out.print(
-            f"{len(moves)} would fit there better and stay where they are. "
-            f"To move them: memlane types fit {into} --yes",
+            f"{len(moves)} would fit there better but were not moved. To move them: memlane types "
+            f"fit {into} --yes",
             markup=False,
         )
 

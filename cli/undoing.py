@@ -1,4 +1,4 @@
-"""memlane memories undo: take back one edit, several, or everything one source or ingest gave."""
+"""``memlane memories undo``: undo of edits, batches, sources and ingests."""
 
 from __future__ import annotations
 
@@ -29,31 +29,32 @@ def undo(
     context: typer.Context,
     edits: Annotated[
         list[str] | None,
-        typer.Argument(metavar="EDIT|N", help="Edits such as e12, or how many of the last ones."),
+        typer.Argument(metavar="EDIT|N", help="Edits such as e12, or a number of last edits."),
     ] = None,
     last: Annotated[
         int | None, typer.Option("--last", min=1, metavar="N", help="The last N edits.")
     ] = None,
     batch: Annotated[
-        bool, typer.Option("--batch", help="All that was done in one go with the edit.")
+        bool, typer.Option("--batch", help="All edits made together with this edit.")
     ] = False,
     source: Annotated[
         str | None,
-        typer.Option(metavar="ID-OR-PATH", help="All that a source, file or folder gave."),
+        typer.Option(metavar="ID-OR-PATH", help="All edits from a source, file or folder."),
     ] = None,
     ingest: Annotated[
         str | None,
-        typer.Option("--run", metavar="ID", help="All that one ingest gave, such as r3, or last."),
+        typer.Option("--run", metavar="ID", help="All edits of one ingest, such as r3, or last."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be taken back, and change nothing.")
+        bool,
+        typer.Option("--dry-run", help="Show what would be undone, without changing anything."),
     ] = False,
 ) -> None:
-    """Take back edits, memlane's or yours.
+    """Undo edits, made by memlane or by you.
 
-    Without anything the last edit that stands. Several are taken back together or not at all,
-    and that can be taken back too.
+    Without arguments: the last edit that is not undone. Several edits are undone together or not at
+    all. An undo can be undone too.
 
     \b
     Examples:
@@ -80,10 +81,10 @@ def undo(
                 _preview(run.err, plan)
             if not confirmed(
                 run,
-                f"Take back these {count} edits?",
+                f"Undo these {count} edits?",
                 yes=yes,
-                otherwise=f"That would take back {count} edits. Add --yes to do it, "
-                "or --dry-run to see them.",
+                otherwise=f"That would undo {count} edits. Add --yes to confirm, or --dry-run to "
+                "see them.",
             ):
                 run.err.print("Nothing was changed.")
                 return
@@ -93,7 +94,7 @@ def undo(
         render.edits(out, done)
         if len(done) > 1:
             out.print(
-                f"  [dim]{len(done)} edits taken back; do them again with: "
+                f"  [dim]{len(done)} edits undone; redo them with: "
                 f"memlane memories undo {done[0].id} --batch[/dim]"
             )
 
@@ -118,12 +119,12 @@ def _asked(
             raise InvalidInput(f"Give {edits[0]} or --last {last}, not both.")
         count, edits = int(edits[0]), []
         if count < 1:
-            raise InvalidInput("The number of edits to undo is at least 1.")
+            raise InvalidInput("The number of edits to undo must be at least 1.")
     ways = [bool(edits), count is not None, source is not None, ingest is not None]
     if sum(ways) > 1:
-        raise InvalidInput("Say one of: edits, a number, --source, --run.")
+        raise InvalidInput("Give only one of: edits, a number, --source, --run.")
     if batch and (source is not None or ingest is not None or (count or 1) > 1):
-        raise InvalidInput("--batch goes with an edit, or with the last one.")
+        raise InvalidInput("--batch works with one edit, or with the last one.")
     if ingest is not None:
         chosen = graph.runs.last() if ingest == "last" else graph.runs.get(ingest)
         found = from_sources(graph.journal, chosen.sources)
@@ -181,13 +182,13 @@ def _preview_document(plan: UndoPlan) -> dict[str, Any]:
 
 def _preview(out: Console, plan: UndoPlan) -> None:
     if not plan.entries:
-        out.print("Nothing is left to take back there.")
+        out.print("Nothing is left to undo there.")
     for entry in plan.entries[:SHOWN]:
         out.print(f"  {entry.id} {entry.kind.value}: {undone_as(entry)}", markup=False)
     if (rest := len(plan.entries) - SHOWN) > 0:
         out.print(f"  and {rest} more")
     for entry in plan.erased:
-        out.print(f"  {entry.id} stays: what it was about is forgotten for good")
+        out.print(f"  {entry.id} stays: its memory is forgotten for good")
     for conflict in plan.conflicts:
         out.print(
             f"  conflict: {conflict.later} changed {conflict.memory} after {conflict.entry}; "
@@ -210,7 +211,7 @@ def _effect(change: Change) -> str:
     if after is None:
         return f"removes {change.memory} {before.text if before else ''}".rstrip()
     if before is None:
-        return f"brings back {change.memory} {after.text}"
+        return f"restores {change.memory} {after.text}"
     if before.status != after.status:
         return f"{change.memory} is {after.status.value} again: {after.text}"
     return f"{change.memory} {field_changes(before, after)}"

@@ -1,4 +1,4 @@
-"""The command ``watch``: folders whose files are taken in when they change."""
+"""``memlane watch``: ingest of folders when files change."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def watch(
     context: typer.Context,
     paths: Annotated[list[Path] | None, typer.Argument(help="Folders to watch.")] = None,
     list_: Annotated[
-        bool, typer.Option("--list", help="Show what is watched, and what deleted files gave.")
+        bool, typer.Option("--list", help="List watched folders and the memories of deleted files.")
     ] = False,
     remove: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Watch this folder no longer.")
+        Path | None, typer.Option(metavar="PATH", help="Stop watching this folder.")
     ] = None,
     foreground: Annotated[
-        bool, typer.Option("--foreground", help="Watch here, until Ctrl-C.")
+        bool, typer.Option("--foreground", help="Watch in this terminal until Ctrl-C.")
     ] = False,
 ) -> None:
-    """Take in the notes, screenshots, calendars and contacts of folders whenever they change.
+    """Watch folders and ingest files that change.
 
-    The resident process (memlane up) does the work, or this command with --foreground. Nothing
-    that was remembered is forgotten because its file is deleted; --list shows it.
+    The resident process (memlane up) watches the folders; with --foreground this command does.
+    Deleting a file does not forget its memories; --list shows them.
     """
     run: Run = context.obj
     from agent.io.watch_status import add_folders, remove_folder, watch_status
@@ -79,7 +79,7 @@ def _here(run: Run) -> None:
     try:
         with run.session() as session, only_watcher(run.config.home):
             if not run.json:
-                run.err.print("watching; Ctrl-C ends it and loses nothing")
+                run.err.print("watching; Ctrl-C stops it and loses nothing")
             Watcher(session).run(stop, told)
             if run.json:
                 from cli import shapes
@@ -96,7 +96,7 @@ def _here(run: Run) -> None:
 def folder_lines(status: dict[str, Any]) -> Iterator[str]:
     """Each watched folder with how many of its files wait, are done, or went wrong."""
     for folder in status["watching"]:
-        away = "" if folder["exists"] else " (not there now)"
+        away = "" if folder["exists"] else " (missing)"
         told = ", ".join(
             f"{folder[state]} {state}"
             for state in ("waiting", "done", "skipped", "failed", "gone")
@@ -123,7 +123,6 @@ def _show(out: Console, status: dict[str, Any]) -> None:
     for gone in status["gone"]:
         ids = " ".join(gone["memories"])
         out.print(
-            f"  deleted: {gone['path']}; what came from it can be forgotten: "
-            f"memlane memories forget {ids}",
+            f"  deleted: {gone['path']}; to forget its memories: memlane memories forget {ids}",
             markup=False,
         )

@@ -1,4 +1,4 @@
-"""memlane web: the page to look at one's memory, served by the resident process."""
+"""``memlane web``: the web page served by the resident process."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ def web(
     context: typer.Context,
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="The port of this machine; a free one by default."),
+        typer.Option(min=0, max=65535, help="The local port. Default: any free port."),
     ] = None,
     no_open: Annotated[
-        bool, typer.Option("--no-open", help="Only print the address, open no browser.")
+        bool, typer.Option("--no-open", help="Only print the address; do not open a browser.")
     ] = False,
     stop: Annotated[bool, typer.Option("--stop", help="Close the page that is open.")] = False,
 ) -> None:
-    """Look at your memory in the browser.
+    """Open your memory in the browser.
 
-    The graph to walk and search, a timeline, each memory with its source and history, edits and
-    undo, and how each answer came about. The page is on this machine only and its link opens it
-    once. Ctrl-C closes it; with --json it stays open until memlane web --stop.
+    The page shows the graph, search, a timeline, each memory with its source and history, edits and
+    undo, and the trace of each answer. It is served on this machine only, and its link works once.
+    Ctrl-C closes the page; with --json it stays open until memlane web --stop.
     """
     run: Run = context.obj
     if stop:

@@ -1,4 +1,4 @@
-"""memlane why: how the memories behind an answer were chosen, in words and as a picture."""
+"""``memlane why``: the decision trace of an answer, as text or picture."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ LEFT_OUT = "#b0b0b0"
 def why(
     context: typer.Context,
     turn: Annotated[
-        str | None, typer.Argument(metavar="TURN", help="An exchange such as t12; the last one.")
+        str | None,
+        typer.Argument(metavar="TURN", help="A turn such as t12. Default: the last turn."),
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option("--picture", "-o", metavar="FILE", help="Draw it too, as .svg or .png."),
+        typer.Option("--picture", "-o", metavar="FILE", help="Also draw it, as .svg or .png."),
     ] = None,
     states: Annotated[
-        bool, typer.Option("--states", help="Show what each decision rested on, in numbers.")
+        bool, typer.Option("--states", help="Show the numbers behind each decision.")
     ] = False,
 ) -> None:
     """Show how the memories behind an answer were chosen.
 
-    Each line is one decision: the memory, how well it fits, the probability of taking it if the
-    policy has one, what became of it and why. Memories that were reached from another stand under
-    it.
+    Each line is one decision: the memory, its score, the probability of choosing it if the policy
+    has one, the outcome and the reason. Memories that were reached from another memory are listed
+    under it.
 
     \b
     Examples:
@@ -86,7 +87,7 @@ def show_trace(out: Console, trace: Trace, *, states: bool = False) -> None:
             numbers = ", ".join(state_lines(traced.step))
             out.print("  " * (depth + 1) + f"     {numbers}", style="dim", markup=False)
     if trace.cut:
-        out.print(f"  and {trace.cut:,} more that were not kept", markup=False)
+        out.print(f"  and {trace.cut:,} more that were not stored", markup=False)
 
 
 def title_of(trace: Trace) -> str:
@@ -94,14 +95,14 @@ def title_of(trace: Trace) -> str:
     turn = trace.turn
     if not trace.steps:
         if trace.redacted:
-            return f"{turn.id}: how it was answered is forgotten, with a memory it rested on."
+            return f"{turn.id}: its trace was forgotten together with a memory it used."
         if trace.policy is None:
-            return f"{turn.id} ({turn.route}): nothing was chosen from memory for it."
+            return f"{turn.id} ({turn.route}): no memories were chosen for it."
         return f"{turn.id}: {trace.policy} found nothing to choose from."
     chosen = sum(traced.step.chosen for traced in trace.steps)
     looked = len(trace.steps) + trace.cut
     likely = "" if trace.likely is None else f"; memory likely holds the answer: {trace.likely:.2f}"
-    return f"{turn.id}: {trace.policy} chose {chosen} of {looked} that it looked at{likely}"
+    return f"{turn.id}: {trace.policy} chose {chosen} of {looked} candidates{likely}"
 
 
 def step_line(traced: TracedStep) -> str:
@@ -110,7 +111,7 @@ def step_line(traced: TracedStep) -> str:
     text = "(forgotten)" if traced.memory is None else traced.memory.text
     sure = "" if step.probability is None else f" p={step.probability:.2f}"
     fate = "used" if traced.used else "read" if step.chosen else "left out"
-    fate = f"begun here, {fate}" if step.activated else fate
+    fate = f"started here, {fate}" if step.activated else fate
     why = f" [{step.reason}]" if step.reason else ""
     return f"{step.memory} {step.score:.2f}{sure} {fate}: {text}{why}"
 
@@ -174,8 +175,8 @@ def canvas(trace: Trace) -> Canvas:
         Dot((LEFT, 68), 6, INK), Text((LEFT + 13, 72), "chosen"),
         Dot((LEFT + 90, 68), 4, LEFT_OUT), Text((LEFT + 103, 72), "left out", colour=PALE),
         Dot((LEFT + 190, 68), 9, INK), Dot((LEFT + 190, 68), 7.4, PAPER),
-        Text((LEFT + 205, 72), "begun here"),
-        Text((LEFT + 310, 72), "bold: the answer rests on it", bold=True),
+        Text((LEFT + 205, 72), "started here"),
+        Text((LEFT + 310, 72), "bold: used in the answer", bold=True),
     ]  # fmt: skip
     width = max(width, 40 + text_width(question, 15) * 1.1)
     height = TOP + ROW * len(at) + 12

@@ -1,4 +1,4 @@
-"""When to choose nothing: how likely it is that what was chosen holds the answer.
+"""Abstention: probability that the chosen memories contain the answer.
 
 A few signs of a selection go through a logistic function whose weights were fitted to questions
 that memory could and could not answer (``python -m benchmarks.abstention_train``); its output is

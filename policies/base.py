@@ -1,4 +1,4 @@
-"""What a policy is: it chooses memories for a question from a view of the graph.
+"""Policy protocol: choose memories for a question from a graph view.
 
 A policy knows arrays and the view. It never meets a language model: rewards reach training as
 callables, and inference needs none.

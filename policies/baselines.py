@@ -1,4 +1,4 @@
-"""Policies without learning: what every learned one is measured against.
+"""Baseline policies without learning.
 
 BM25 is in ``policies.bm25``, fusions in ``policies.fusion``, what asks others in
 ``policies.prompted``, questions taken apart in ``policies.decomposed``.

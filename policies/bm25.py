@@ -1,4 +1,4 @@
-"""BM25 over the memories of a view (Robertson and Zaragoza, 2009), kept in step with edits.
+"""BM25 over the memories of a view (Robertson and Zaragoza, 2009), updated incrementally.
 
 The words of each memory are read once (``store.shelf``); how often a word occurs among the memories
 of a view is counted for that view, so a narrowed view weighs words as if nothing else were stored.

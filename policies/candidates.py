@@ -1,4 +1,4 @@
-"""What ``scout`` sees: the candidates of one question, and their states as selection goes on.
+"""Candidates and features of ``scout``.
 
 A state has a fixed part, read once (how the memory fits the question by meaning, words, names,
 days and kind; how it stands among the candidates; what the question is like), and a moving part

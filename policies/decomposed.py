@@ -1,4 +1,4 @@
-"""Taking a question apart and following the graph (Keqing; Wang et al., 2023).
+"""Query decomposition (Keqing; Wang et al., 2023).
 
 Each part gives candidate entities: those that it names, and those that the memories of the part
 before lead to. The memories along their relations are its candidates. Keqing lets a language model

@@ -1,4 +1,4 @@
-"""What can be read off a question and off a memory in any language, without a model.
+"""Language-independent features of questions and memories, without a model.
 
 The signs are general: which kind of thing is asked for, who and which day is named, whether a text
 says when, how many, who or where, who speaks, whether it asks rather than tells. What they are

@@ -1,4 +1,4 @@
-"""Meaning and words together: the fusions, and the memories that a walk begins at.
+"""Score fusion of similarity and words; start memories of walks.
 
 What is asked is seldom answered in one breath: one turn of a conversation names the thing, the next
 says what happened to it. So the words of the question are looked for in a memory and in what was

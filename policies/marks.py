@@ -1,4 +1,4 @@
-"""What the fusion reads off each memory once: whether it asks something, and its day.
+"""Question flag and day of each memory, for the fusion.
 
 Kept by number on a shelf, and as arrays with a view.
 """

@@ -1,4 +1,4 @@
-"""Which entity and which relation a question speaks of, and vectors of such names.
+"""Entity and relation of a question, with name vectors.
 
 EMG-RAG (section 4.3) takes the entity and the relation out of the question with its language
 model. Here it is done by rule, so that selection needs none: the longest phrases of the question

@@ -1,4 +1,4 @@
-"""Cosine similarities with a question, of more memories than can be read in time.
+"""Two-stage cosine search: PCA prefilter, then exact scores.
 
 Reading 100,000 vectors of 384 numbers takes longer than a selection may. So each has an outline:
 its part in the ``AXES`` directions in which this person's memories differ most, which hold most of

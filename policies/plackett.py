@@ -1,4 +1,4 @@
-"""The Plackett-Luce model: ordered draws without replacement (PURPLE, equation 3).
+"""Plackett-Luce model: ordered draws without replacement (PURPLE, equation 3).
 
 ``scores`` are logarithms of propensities, shape (records,). A draw takes one record after another,
 each time among those left and in proportion to its propensity, so an ordered profile

@@ -1,4 +1,4 @@
-"""Policies that ask somebody else: a language model that picks from a list, and the gold."""
+"""Policies that ask a language model, and the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From scores of all rows to a selection, the same way for every policy that ranks."""
+"""Selection from scores, shared by all ranking policies."""
 
 from __future__ import annotations
 

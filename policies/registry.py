@@ -1,4 +1,4 @@
-"""Policies by the name that ``--policy`` takes. A new policy is one file and one line here."""
+"""Policy registry: one file and one line per policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a policy chose, as values that anybody can hold: no arrays, nothing heavy to import."""
+"""Result types of a selection; light to import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RUMS: what a subset of memories is worth by how much surer of its answer it makes a model.
+"""RUMS utility: entropy reduction by a subset of memories.
 
 ``U(S) = H(answer | question) - H(answer | question, S)`` in nats a token (equation 2), from
 entropies that arrive as a callable: this module never meets the model. ``search`` finds the best

@@ -1,4 +1,4 @@
-"""``walk``: the policy of EMG-RAG (section 4.3), as the paper has it.
+"""``walk``: the policy of EMG-RAG (section 4.3).
 
 The ``activated`` memories nearest to the question activate their nodes. From each the graph is
 walked depth first: a memory is visited with the state of three cosines (equation 1), and the

@@ -1,4 +1,4 @@
-"""Text -> the words it is found by, in any language.
+"""Tokenizer for search words, in any language.
 
 Words are folded (case, accents, width) and stemmed lightly; a run of Chinese or Japanese
 characters, which has no spaces, gives its characters and its pairs of characters. No list of stop

@@ -1,4 +1,4 @@
-"""Whole homes: a consistent copy while in use, putting one back, and rebuilding one row by row.
+"""Backup, restore and rebuild of whole homes.
 
 Invariants: a copy is taken and put back by SQLite's online backup, so it is one moment of the
 database and any process that has it open sees one transaction, never a torn file. Rows are only
@@ -299,7 +299,7 @@ class Rebuild:
     def put_row(self, table: str, row: dict[str, Any]) -> None:
         """Store a row of a table that no frozen value stands for."""
         if table not in other_tables(self.connection):
-            raise StoreError(f"There is no table {table!r} to put it into. Upgrade memlane.")
+            raise StoreError(f"This memlane has no table {table!r}. Upgrade memlane.")
         # A new home may bring such a row with it.
         self._insert(table, row, "OR IGNORE")
 

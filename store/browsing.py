@@ -1,4 +1,4 @@
-"""The graph a page at a time, for eyes: what lies around an entity, what was when, what is found.
+"""Paged queries of the graph for the web page.
 
 Reads only, and never the whole graph: each look has a limit and says how much more there is.
 """

@@ -1,4 +1,4 @@
-"""What other programs asked to change, until the person allows it with a one-time code.
+"""Changes requested by other programs, until confirmed with a one-time code.
 
 A row lives for minutes: whoever looks drops those that are too old, with the text that was to be
 put in a memory's place. A memory that is erased takes its rows with it.

@@ -1,4 +1,4 @@
-"""Opening the one SQLite file, and saying in one line what stands in the way.
+"""Database connections and readable SQLite errors.
 
 Owns: the home directory's permissions, connection settings, the write transaction, and the
 translation of ``sqlite3`` errors into ``store.errors``. Invariant: the home is 0700 and every
@@ -175,7 +175,7 @@ def _ensure_schema(db: Database, path: Path) -> None:
     applied = {migration.name for migration in migrations.applied(db)}
     if unknown := sorted(applied - known):
         raise NewerStore(
-            f"{path} was written by a newer memlane (it has the step {unknown[-1]}). "
+            f"{path} was written by a newer memlane (it has the migration {unknown[-1]}). "
             "Upgrade memlane, or choose another home with --home DIR."
         )
     if applied == known:
@@ -224,7 +224,7 @@ def _store_error(error: sqlite3.Error, path: Path | None) -> Exception:
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     if code == sqlite3.SQLITE_FULL:
         return StoreFull(
-            "The disk is full: nothing of this change was stored and nothing older is lost. "
+            "The disk is full: this change was not stored, and no older data is lost. "
             "Free some space and run the command again."
         )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -234,8 +234,8 @@ def _store_error(error: sqlite3.Error, path: Path | None) -> Exception:
         )
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return CorruptStore(
-            f"{where} is damaged or is no memlane database ({error}). Put a backup in its place, "
-            "or move it away and start anew; memlane has not changed it."
+            f"{where} is damaged or is not a memlane database ({error}). Restore a backup, or "
+            "move the file away to start again; memlane has not changed it."
         )
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return HomeUnavailable(

@@ -1,4 +1,4 @@
-"""Consents: which other homes may read this one's views, signed with this home's own key.
+"""Signed consents: which other homes may read this one's views.
 
 A consent is one row of the home that gives it. It names the other home by its folder and, as far as
 that is known, by its identity. Invariants: only the home itself writes its consents; a row whose
@@ -149,8 +149,8 @@ class ConsentTable:
         key = _key(self.home)
         if key is None:
             raise HomeUnavailable(
-                f"{self.home / KEY_NAME} is damaged, so nothing can be agreed. Delete it, and "
-                "agree anew: memlane persona join --with HOME"
+                f"{self.home / KEY_NAME} is damaged, so no agreement is possible. Delete it and "
+                "agree again: memlane persona join --with HOME"
             )
         with self._rows.writing():
             self._write(consent, key)

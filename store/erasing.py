@@ -1,4 +1,4 @@
-"""Forgetting for good: what ``MemoryGraph.erase`` does inside its one transaction.
+"""Erasure inside the one transaction of ``MemoryGraph.erase``.
 
 Invariants: the rows, journal texts, relations, orphaned entities, full text, vectors, source spans
 and chat turns of a memory go together or not at all; the lines of the journal stay as id, time,

@@ -1,4 +1,4 @@
-"""Errors of the store, each naming its remedy.
+"""Errors of the store, each with a remedy.
 
     MemlaneError
     ├── StoreError

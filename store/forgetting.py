@@ -1,4 +1,4 @@
-"""Forgetting for good as one deed: clean the home, erase the rows, sweep the bytes, look again.
+"""Complete erasure: clean the home, erase rows, sweep bytes, verify.
 
 A soft forget is an ordinary edit (``journal.Forget``) that undo takes back. One that the person
 made is made good after ``KEPT`` days; one that memlane made, because a newer version of a note no

@@ -1,4 +1,4 @@
-"""What the person said to a sensitive form field going to a site: asked once, kept, taken back.
+"""Consents to fill sensitive form fields, per field and site.
 
 Field and site alone are kept, never a value, so forgetting a memory has nothing to clean here.
 """

@@ -1,4 +1,4 @@
-"""MemoryGraph: the three layers over SQLite (EMG-RAG section 4.2), and every change of them.
+"""MemoryGraph: the three layers over SQLite (EMG-RAG section 4.2), with all edits.
 
 Invariants: whatever changes a memory goes through ``apply`` or ``undo`` and leaves one journal
 entry in the same transaction; no model is called in here, so no transaction waits for one.
@@ -309,8 +309,8 @@ class MemoryGraph:
             refuse_erased(target)
             if earlier := self.journal.undo_of(target.id):
                 raise EditConflict(
-                    f"{target.id} is undone already, by {earlier.id}. "
-                    f"To do it again: memlane memories undo {earlier.id}"
+                    f"{target.id} is already undone, by {earlier.id}. "
+                    f"To redo it: memlane memories undo {earlier.id}"
                 )
             for change in target.changes:
                 if self._standing(change.memory) != change.after:

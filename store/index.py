@@ -1,4 +1,4 @@
-"""What may be searched: the vectors of a home by partition, kept in step with the journal.
+"""Vector index by partition, updated from the journal.
 
 Reading all vectors of 100,000 memories takes a second, an edit changes one or two of them. So they
 are read once; from then on every line of the journal is looked at once, whoever wrote it (an edit,

@@ -1,4 +1,4 @@
-"""Edits: what may be asked of the graph, and how the journal remembers what was done.
+"""Edit types and the append-only journal.
 
 An *edit* is planned (frozen, nothing written). Applying it makes one *entry* of the journal, whose
 changes hold each touched memory whole, before and after. So an undo is the same entry backwards,
@@ -191,8 +191,8 @@ def refuse_erased(entry: Entry) -> None:
     if gone:
         when = f" on {entry.redacted:%Y-%m-%d}" if entry.redacted else ""
         raise EditConflict(
-            f"{entry.id} cannot be undone: {gone} was forgotten for good{when} and nothing of it "
-            "is kept. Other edits are undone by their ids: memlane memories history"
+            f"{entry.id} cannot be undone: {gone} was forgotten for good{when} and none of its "
+            "text is kept. To undo other edits, use their ids: memlane memories history"
         )
 
 

@@ -1,4 +1,4 @@
-"""What memlane learned from a person: question-answer pairs, judgements, weights of policies.
+"""Training data: question-answer pairs, judgements and policy weights.
 
 Invariants: a pair is used only while every memory that it rests on holds and says what it said when
 the pair was made, so a soft forgetting takes it away and an undo brings it back; of what was
@@ -305,7 +305,7 @@ class LearnedTable:
             chosen = None if number == 0 else self.weights(policy, number)
             if chosen is not None and chosen.flat is None:
                 why = (
-                    "lost against the weights before them and were not kept"
+                    "did worse than the weights before them and were not kept"
                     if chosen.state == "lost"
                     else "were removed, because a memory behind them was forgotten for good"
                 )
@@ -334,8 +334,8 @@ class LearnedTable:
             found[row["policy"]] = "its weights were trained on a memory that is forgotten"
         for row in self._rows.query("SELECT DISTINCT policy FROM weights WHERE due = 1"):
             found[row["policy"]] = (
-                "its weights were removed with a memory that was forgotten for good; "
-                "the shipped start is in use"
+                "its weights were removed with a memory that was forgotten for good; the shipped "
+                "weights are in use"
             )
         return found
 

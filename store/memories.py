@@ -1,4 +1,4 @@
-"""Rows of layer 3: memories, entities, and the relations between entities that carry memories.
+"""Rows of layer 3: memories, entities and relations.
 
 ``set`` is the one place that writes them, and it is only called with a journal entry beside it.
 """

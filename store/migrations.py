@@ -1,4 +1,4 @@
-"""The schema, as numbered steps. A step that has landed never changes; a new need is a new step.
+"""Database schema as numbered migrations, which never change once released.
 
 Rows of ``memories``, ``relations`` and ``entities`` are a fold over ``journal``: whoever reads the
 journal from its first line gets the same rows (``MemoryGraph.verify`` proves it). Full text and

@@ -1,4 +1,4 @@
-"""Which occasions of which memories were shown on the desktop, so that each is shown once.
+"""Reminders already shown on the desktop.
 
 Holds ids and times, no text; a memory that is erased takes its rows with it.
 """

@@ -1,4 +1,4 @@
-"""Looking into another home, where it lets us: read-only, and never a byte of it written.
+"""Read-only access to another home with its consent.
 
 A home lets another one in by a consent in its own database, signed with its own key
 (``store.consents``). Everything is read in one transaction with the check of that consent, so what
@@ -51,8 +51,8 @@ def checked_home(home: Path) -> Path:
     place = place_of(home)
     if not (place / DATABASE_NAME).is_file():
         raise HomeUnavailable(
-            f"{home} is no memlane home: it holds no {DATABASE_NAME}. Name the folder that the "
-            "other person gives to --home."
+            f"{home} is not a memlane home: it has no {DATABASE_NAME}. Name the folder that the "
+            "other person uses as --home."
         )
     return place
 
@@ -74,7 +74,7 @@ def looked_into(home: Path) -> Iterator[Connection]:
             ).fetchone()
             if found is None:
                 raise StoreError(
-                    f"{home} was last used by an older memlane. Open it once with this one: "
+                    f"{home} was last used by an older memlane. Open it once with this version: "
                     f"memlane --home '{home}' status"
                 )
             yield Connection(Database(conn), path)

@@ -1,4 +1,4 @@
-"""The refined layers of a persona (Persona-DB section 2.1): lines, their evidence, words by hand.
+"""Persona lines with evidence and manual corrections (Persona-DB 2.1).
 
 A line is what memories together say of the person: *distilled* from them, *induced* from those, or
 the *cache* of fixed categories by which profiles are matched. Invariants: a line counts only while
@@ -273,7 +273,7 @@ class PersonaTable:
             )
             if not rows:
                 what = "a persona line" if line is None else line
-                raise UnknownId(f"Nothing was done to {what} by hand that could be taken back.")
+                raise UnknownId(f"There is no manual change of {what} to undo.")
             (last,) = rows
             # What it was made of may have changed meanwhile: the next refresh makes it anew.
             self._rows.execute(

@@ -1,4 +1,4 @@
-"""Questions that memlane has for the person, kept until they are asked in chat.
+"""Pending questions to the user, until asked in chat.
 
 By the ids of memories alone, so that forgetting has nothing to clean here: a question about what
 was erased, replaced or taken back is simply never asked. Memories are named without a foreign key,

@@ -1,4 +1,4 @@
-"""Between rows, journal payloads and frozen values. Pure: knows no connection."""
+"""Conversion between rows, journal payloads and frozen values. Pure."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def row_id(prefix: str, public: str, noun: str) -> int:
     """
     match = _ID.fullmatch(public.strip().lower())
     if match is None or match[1] != prefix:
-        raise UnknownId(f"{public!r} is no {noun} id: they look like {prefix}12.")
+        raise UnknownId(f"{public!r} is not a {noun} id; they look like {prefix}12.")
     return int(match[2])
 
 

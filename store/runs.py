@@ -1,4 +1,4 @@
-"""Runs: which sources one ``ingest`` took in, so that it can be taken back as one."""
+"""Ingest runs and their sources, for undo."""
 
 from __future__ import annotations
 

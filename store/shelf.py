@@ -1,4 +1,4 @@
-"""What is derived from memories, kept from one view of a graph to the next.
+"""Cache of data derived from memories, updated incrementally.
 
 Reading the words or the entities of 100,000 memories takes a second or two, an edit changes one or
 two of them. So every version of a memory that a view ever showed gets a number, which is never

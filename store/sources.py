@@ -1,4 +1,4 @@
-"""Raw text as it arrived, and the turns of the chat.
+"""Raw text of sources, and chat turns.
 
 Invariant: a source is stored before anything is made of it, and its text never changes after.
 """
@@ -108,7 +108,7 @@ class SourceTable:
             "SELECT * FROM sources WHERE id = ?", [row_id("s", source, "source")]
         )
         if not rows:
-            raise UnknownId(f"There is no source {source}. `memlane status` tells what came in.")
+            raise UnknownId(f"There is no source {source}. `memlane status` shows what is stored.")
         return source_from_row(rows[0])
 
     def kind(self, source: str) -> SourceKind:
@@ -116,7 +116,7 @@ class SourceTable:
         key = row_id("s", source, "source")
         for row in self._rows.query("SELECT kind FROM sources WHERE id = ?", [key]):
             return SourceKind(row["kind"])
-        raise UnknownId(f"There is no source {source}. `memlane status` tells what came in.")
+        raise UnknownId(f"There is no source {source}. `memlane status` shows what is stored.")
 
     def latest_from(self, locator: str) -> Source | None:
         """The newest source that came from this path."""
@@ -195,7 +195,7 @@ class TurnTable:
             "SELECT * FROM turns WHERE id = ?", [row_id("t", turn, "turn")]
         ):
             return _turn_from_row(row)
-        raise UnknownId(f"There is no turn {turn}. Every answer names its own; --json shows it.")
+        raise UnknownId(f"There is no turn {turn}. Each answer has one; --json shows it.")
 
     def last(self, limit: int = 20) -> tuple[Turn, ...]:
         """The last exchanges, oldest first."""

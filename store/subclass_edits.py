@@ -1,4 +1,4 @@
-"""Layer 2 changed by the person: subclasses added and removed.
+"""User edits of layer 2: subclasses added and removed.
 
 A removed subclass keeps its row, because replaced memories and the journal still name it. When an
 undo brings a memory back to it, it is shown again by itself.
@@ -35,7 +35,7 @@ def add_subclass(rows: Connection, subclass: Subclass) -> None:
             )
             if row["id"] == subclass.id or same_name:
                 raise InvalidInput(
-                    f"There is a subclass {row['name']!r} already: {row['id']}. "
+                    f"There is already a subclass {row['name']!r}: {row['id']}. "
                     "Choose another name."
                 )
         rows.execute(
@@ -71,7 +71,7 @@ def remove_subclass(rows: Connection, subclass: str) -> None:
             first = ", ".join(public_id("m", row["id"]) for row in living[:3])
             more = ", ..." if len(living) > 3 else ""
             raise EditConflict(
-                f"{len(living)} memories live in {subclass} ({first}{more}). "
-                "Say where they shall go with --move-to SUBCLASS."
+                f"{len(living)} memories are in {subclass} ({first}{more}). "
+                "Move them with --move-to SUBCLASS."
             )
         rows.execute("INSERT OR IGNORE INTO removed_subclasses VALUES (?)", [subclass])

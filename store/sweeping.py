@@ -1,4 +1,4 @@
-"""The bytes of a home after something was forgotten for good: clean them, and prove it.
+"""Secure deletion and byte search of a home after an erasure.
 
 The database is rewritten (``VACUUM``) and its write-ahead log cut to nothing; caches are thrown
 away, lines of logs taken out. Then every byte of every file is looked at, packed ones too: a backup

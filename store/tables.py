@@ -1,4 +1,4 @@
-"""The tables of what memories are made of, as one value.
+"""The memory tables as one value.
 
 ``MemoryGraph`` is built on it, and so is forgetting for good, which must not import the graph.
 """

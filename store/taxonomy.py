@@ -1,4 +1,4 @@
-"""Layers 1 and 2 of the graph as data: the 4 types and their subclasses (EMG-RAG A.2, Table 8).
+"""Taxonomy of layers 1 and 2: 4 types and their subclasses (EMG-RAG Table 8).
 
 A new subclass is a new row here. The example sentences are ours; a memory is placed in the subclass
 whose examples it is closest to (``agent.extraction.subclass_classifier``), so each row shows the

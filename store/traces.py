@@ -1,4 +1,4 @@
-"""Traces of a text: finding it again in any bytes, without keeping it in clear.
+"""Keyed fingerprints of erased text, to find it in any bytes.
 
 A text is folded to its *stream*: letters and digits alone, in one case, so that spacing, quoting
 and what lies beside it in a file do not matter. The stream is cut into windows of ``LONGEST``

@@ -1,4 +1,4 @@
-"""The words of memlane as frozen values.
+"""Core data types, as frozen dataclasses.
 
 Everything that crosses a room's border is one of these. They hold no connection and no model;
 times are aware datetimes, ids are short stable strings (``m12`` a memory, ``s3`` a source,

@@ -1,4 +1,4 @@
-"""Taking back many edits at once: which ones, whether it can be done, and doing it.
+"""Batch undo: selection, conflict check and execution.
 
 ``plan_undo`` looks, ``undo_all`` does: all of it in one transaction or nothing. An edit whose undo
 was itself undone stands again, so what has to be taken back is the end of that chain.
@@ -179,7 +179,7 @@ def refuse(plan: UndoPlan) -> None:
             refuse_erased(plan.erased[0])
         ids = ", ".join(entry.id for entry in plan.already[:5])
         raise EditConflict(
-            f"Undone already: {ids}. To do it again, undo the undo that "
+            f"Already undone: {ids}. To redo it, undo the undo that "
             "`memlane memories history` shows."
             if plan.already
             else "There is nothing to undo there."

@@ -1,4 +1,4 @@
-"""Forgetting for good what was learned from a memory: a part of the erasing transaction."""
+"""Erasure of training data that used a memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors of memories, each beside the identity of the model that made it.
+"""Stored vectors of memories, with the identity of their model.
 
 Derived from the rows: a vector leaves with its memory, and with its text when that changes.
 Vectors of different models never mix; a changed model finds its vectors missing and makes them.
@@ -94,7 +94,7 @@ class VectorTable:
         for row in self._rows.query("SELECT model, memory, vector FROM vectors"):
             name = f"vector of {public_id('m', row['memory'])} by {row['model']}"
             if len(row["vector"]) % 4 or not row["vector"]:
-                found.append(f"{name}: {len(row['vector'])} bytes are no float32 array")
+                found.append(f"{name}: {len(row['vector'])} bytes are not a float32 array")
                 continue
             vector = np.frombuffer(row["vector"], dtype="<f4")
             if dimensions.setdefault(row["model"], vector.size) != vector.size:

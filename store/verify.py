@@ -1,4 +1,4 @@
-"""The proof that everything derived agrees with the journal."""
+"""Consistency check of all derived data against the journal."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def problems(
     if found:
         return tuple(found)  # a damaged file makes everything below it meaningless
     found += [
-        f"foreign key: a row of {row['table']} points at nothing in {row['parent']}"
+        f"foreign key: a row of {row['table']} points to a missing row in {row['parent']}"
         for row in rows.query("PRAGMA foreign_key_check")
     ]
 
     told = {key: _canonical(memory) for key, memory in fold(journal.list()).items()}
     stored = {memory.id: _canonical(memory) for memory in memories.list()}
-    found += [f"{key}: in the journal, but no row" for key in told.keys() - stored.keys()]
-    found += [f"{key}: a row that the journal does not know" for key in stored.keys() - told.keys()]
+    found += [f"{key}: in the journal, but without a row" for key in told.keys() - stored.keys()]
+    found += [f"{key}: a row that is not in the journal" for key in stored.keys() - told.keys()]
     found += [
         f"{key}: row and journal differ"
         for key in told.keys() & stored.keys()

@@ -1,4 +1,4 @@
-"""GraphView: the read-only snapshot that a policy walks.
+"""GraphView: read-only snapshot for policies.
 
 What is derived from a view is derived when it is first asked for and kept with it; what depends on
 single memories is kept on the shelf, beyond the view (``store.shelf``).

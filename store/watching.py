@@ -1,4 +1,4 @@
-"""The folders that are watched, and what is known of each file in them: the queue, on disk.
+"""Watched folders and their queue of files, on disk.
 
 A file is one row, from the moment it is seen until its folder is no longer watched: waiting, done,
 skipped, failed, or gone. A row changes after the file's own transaction, so a process that is

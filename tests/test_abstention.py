@@ -176,7 +176,7 @@ def test_what_gave_way_is_left_out_with_its_reason(told: Session):
     (only,) = selection.chosen
     assert only.memory.text == TOLD[0]
     left = [step.reason for step in selection.trace if not step.chosen]
-    assert any("gave way" in reason for reason in left)
+    assert any("displaced" in reason for reason in left)
 
 
 # ---- what stands behind it --------------------------------------------------------------------

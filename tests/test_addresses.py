@@ -56,7 +56,7 @@ def test_another_host_must_stand_in_the_file(given: str, tmp_path: Path, monkeyp
      "http://example\u2024org/v1", "http://127.0.0.1 /v1", "unix:///tmp/socket", "://"],
 )  # fmt: skip
 def test_what_is_no_address_is_refused(given: str):
-    with pytest.raises(InvalidInput, match="is no address of a model server"):
+    with pytest.raises(InvalidInput, match="is not the address of a model server"):
         parse_address(given)
 
 

@@ -339,7 +339,7 @@ def test_a_file_that_is_no_backup_is_refused_in_one_line(
     (tmp_path / "x.zip").write_bytes(content)
     result = memlane("restore", tmp_path / "x.zip", "--yes")
     assert result.code == 1
-    assert "no backup of memlane" in result.err
+    assert "not a backup of memlane" in result.err
     assert len(result.err.splitlines()) == 1
     assert memlane("restore", tmp_path / "gone.zip", "--yes").code == 1
     assert memlane("backup", "--out", "/proc/no/b.zip").code == 1

@@ -90,7 +90,7 @@ def test_a_note_that_is_no_utf8(kept: Memlane, tmp_path: Path):
     result = kept("ingest", str(tmp_path), "--json")
     by_name = {Path(s["path"]).name: s for s in result.json["sources"]}
     assert by_name["binary.txt"]["status"] == "failed"
-    assert "no text file" in by_name["binary.txt"]["reason"]
+    assert "not a text file" in by_name["binary.txt"]["reason"]
     with MemoryGraph.open(load_config().home) as graph:
         found = graph.sources.latest_from(str(tmp_path / "latin.txt"))
         assert found is not None and "Café" in found.text
@@ -258,7 +258,7 @@ def test_a_file_that_is_no_database(memlane: Memlane, own_home: Path):
     own_home.mkdir()
     (own_home / "memlane.db").write_bytes(b"this is a letter, not a database" * 100)
     before = (own_home / "memlane.db").read_bytes()
-    refused(memlane("memories", "list"), 1, "no memlane database", "backup")
+    refused(memlane("memories", "list"), 1, "not a memlane database", "backup")
     assert (own_home / "memlane.db").read_bytes() == before
 
 
@@ -403,7 +403,7 @@ def test_wrong_usage(kept: Memlane, arguments: tuple[str, ...]):
 
 def test_a_configuration_file_that_is_none(memlane: Memlane, tmp_path: Path):
     (tmp_path / "config.toml").write_text("k = [broken")
-    refused(memlane("memories", "list"), 2, "config.toml", "Mend or remove")
+    refused(memlane("memories", "list"), 2, "config.toml", "Fix or remove")
     (tmp_path / "config.toml").write_text("colour = 'blue'")
     refused(memlane("memories", "list"), 2, "unknown setting 'colour'")
     (tmp_path / "config.toml").write_text("k = 0")

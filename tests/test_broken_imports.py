@@ -50,7 +50,7 @@ def test_one_broken_line_loses_nothing_else(full: Path, exported: Path, tmp_path
     [
         ("{broken", "no JSON"),
         ("[" * 100_000, "nested too deeply"),
-        ('"text"', "no JSON object"),
+        ('"text"', "not a JSON object"),
         ('{"kind": "spell"}', "kind is 'spell'"),
         ('{"kind": "memory", "id": "m1"}', "text is missing"),
         ('{"kind": "memory", "id": 5}', "id is not text"),
@@ -69,7 +69,7 @@ def test_what_is_wrong_with_a_line_is_said(tmp_path: Path, line: str, reason: st
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"created": "2024-05-08T09:00:00"}, "created is no time with an offset"),
+        ({"created": "2024-05-08T09:00:00"}, "created is not a time with an offset"),
         ({"status": "lost"}, "status is 'lost', not one of"),
         ({"triples": [["a", "b"]]}, "triples[0].tail is missing"),
         ({"id": "x1"}, "is no memory id"),

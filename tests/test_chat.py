@@ -181,7 +181,7 @@ def test_in_private_nothing_is_stored(
     talk.take(f"Who is {SECRET}?")
     talk.take(f"Where does my sister live, near {SECRET}?")
     talk.take("/good")
-    assert "In private nothing is kept or changed" in capsys.readouterr().err
+    assert "Nothing is stored or changed in private mode" in capsys.readouterr().err
     talk.take("/private")
     talk.take(f"/private My password of {SECRET} is 84213377.")
     assert talk.private is None

@@ -124,14 +124,14 @@ BROKEN: dict[str, tuple[str | tuple[str, str], str]] = {
     "an unknown field": (("place:", "plaice:"), "no field 'plaice'. Did you mean place?"),
     "an unknown id": (("id: m2", "id: m9"), "m9 was not opened"),
     "a deleted id": (("id: m2\n", ""), "has no id"),
-    "an id twice": (("id: m2", "id: m1"), "m1 is there twice"),
+    "an id twice": (("id: m2", "id: m1"), "m1 appears twice"),
     "a bad date": (("valid_from:\n", "valid_from: 30 February 2024\n"), "m1: valid_from"),
-    "an end before the beginning": (("2025-01-01", "2023-01-01"), "m2: valid_until lies before"),
+    "an end before the beginning": (("2025-01-01", "2023-01-01"), "m2: valid_until is before"),
     "an unknown subclass": ((PLACE, "attribute.adress"), "Did you mean attribute.address?"),
     "another created": (("created: 2024-05-08", "created: 2023-05-08"), "cannot be changed"),
     "no sentence": (("I live in Bedok.", ""), "m2 has no sentence left"),
     "two paragraphs": (("Bedok.", "Bedok.\n\nAnd more."), "more than one paragraph"),
-    "no YAML": (("place: 'no'", "place: a: b"), "is no YAML"),
+    "not YAML": (("place: 'no'", "place: a: b"), "is not YAML"),
     "a tag that would call something": (
         ("place: 'no'", "place: !!python/object/apply:os.system [ls]"),
         "place is one value",
@@ -266,7 +266,7 @@ def test_an_editor_that_fails_changes_nothing(
 
 def test_an_editor_that_removes_the_file(home: MemoryGraph, memlane: Memlane, editor):
     editor("path.unlink()")
-    assert "left no file behind" in memlane("memories", "edit", "m1").err
+    assert "removed the file" in memlane("memories", "edit", "m1").err
 
 
 @pytest.mark.parametrize("command", ["no-such-editor --wait", "'unclosed"])

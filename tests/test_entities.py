@@ -276,7 +276,7 @@ def test_what_cannot_be_decided_is_refused_with_the_remedy(graph: MemoryGraph):
         (lambda: plan_split("Jon", None, hand, graph), EditConflict, "no other name"),
         (lambda: plan_reject("Kenji", "Mr Oda", hand, graph), EditConflict, "entities split"),
         (lambda: plan_part("Jon", ["m2"], "Jon 2", hand, graph), InvalidInput, "does not name"),
-        (lambda: plan_part("Jon", ["m1"], "jon", hand, graph), InvalidInput, "of her own"),
+        (lambda: plan_part("Jon", ["m1"], "jon", hand, graph), InvalidInput, "its own name"),
     ]
     for plan, error, says in refused:
         with pytest.raises(error, match=says):

@@ -26,4 +26,4 @@ def test_sigterm_is_one_line_and_its_own_code():
         child.send_signal(signal.SIGTERM)
         _, said = child.communicate(timeout=60)
     assert child.returncode == 143
-    assert said == "memlane: told to end; what was stored is whole, run it again\n"
+    assert said == "memlane: terminated (SIGTERM); saved data is safe. Run the command again.\n"

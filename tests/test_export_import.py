@@ -159,10 +159,10 @@ def test_an_edited_document_is_read(tmp_path: Path):
     ("text", "reason"),
     [
         ("Only a sentence.\n", "has no fields"),
-        ("---\nid: [broken\n---\ntext\n", "no YAML"),
+        ("---\nid: [broken\n---\ntext\n", "not YAML"),
         ("---\nid: m1\n---\ntext\n", "is missing"),
         ("---\nkind: spell\n---\ntext\n", "kind is 'spell'"),
-        ("---\nid: !!python/object/apply:os.system [echo]\n---\ntext\n", "no YAML"),
+        ("---\nid: !!python/object/apply:os.system [echo]\n---\ntext\n", "not YAML"),
     ],
 )
 def test_a_document_without_usable_front_matter_is_named(tmp_path: Path, text: str, reason: str):

@@ -215,7 +215,7 @@ def test_feedback_from_the_terminal(
     ("arguments", "code", "said"),
     [
         (["great"], 2, "good, bad, answer"),
-        (["good", "really"], 2, "with answer alone"),
+        (["good", "really"], 2, "Only answer takes a text"),
         (["answer"], 2, "feedback answer"),
         (["good", "--turn", "t99"], 1, "t99"),
         (["good", "--turn", "m1"], 1, "turn"),

@@ -98,7 +98,7 @@ def test_a_person_is_asked_once(
     assert len(asked) == 1 and "pay.example" in asked[0]
     for result in (first, second):
         assert ("C01X00T47" in result.out) is (value is not None)
-    assert ("stays empty as you wished" in second.err) is not answer
+    assert ("stays empty because you refused" in second.err) is not answer
 
 
 def test_health_asks_for_consent_in_whatever_words(known: Memlane):
@@ -141,10 +141,10 @@ def test_a_page_comes_from_a_pipe(known: Memlane, monkeypatch: pytest.MonkeyPatc
     [
         ("a.html", b"<frameset><frame src=x.html></frameset>", (), "frame"),
         ("a.html", b"no page at all", (), "no form fields"),
-        ("a.html", b"\x89PNG\0\0", (), "no text file"),
+        ("a.html", b"\x89PNG\0\0", (), "not a text file"),
         ("a.txt", b"just prose, no page. It goes on, and on.", ("--apply",), "--apply fills HTML"),
         ("a.json", b'{"properties": {"a": {"$ref": "#"}}}', (), "circle"),
-        ("a.json", b"{", (), "no valid JSON"),
+        ("a.json", b"{", (), "not valid JSON"),
         ("a.csv", b"1,2,3", (), "header"),
         ("a.html", b"<input name=a>", ("--apply", "--json"), "-o FILE"),
         ("a.html", b"<input name=a>", ("--overwrite",), "--apply"),

@@ -71,7 +71,7 @@ def test_forgotten_in_the_home_but_not_in_the_persons_own_file(kept, tmp_path: P
     kept("ingest", str(note))
     result = kept("memories", "forget", "m3", "--yes")
     assert result.code == 0
-    assert f"Your own file still holds it: {note}" in result.out
+    assert f"Your own file still contains it: {note}" in result.out
     assert kept("ingest", str(note), "--json").json["sources"][0]["status"] == "unchanged"
 
 

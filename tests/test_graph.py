@@ -95,7 +95,7 @@ def test_undo_of_an_edit_under_later_ones_names_the_one_in_the_way(graph: Memory
 def test_undo_twice_says_so(graph: MemoryGraph):
     graph.apply([Insert(HOME)], at=NOW)
     graph.undo("e1", at=NOW)
-    with pytest.raises(EditConflict, match="undone already, by e2"):
+    with pytest.raises(EditConflict, match="already undone, by e2"):
         graph.undo("e1", at=NOW)
     with pytest.raises(UnknownId, match="nothing to undo"):
         graph.undo(at=NOW)
@@ -208,7 +208,7 @@ def test_view_holds_what_is_current_and_history_only_when_asked(graph: MemoryGra
     ("damage", "finding"),
     [
         ("UPDATE memories SET text = 'x' WHERE id = 1", "m1: row and journal differ"),
-        ("DELETE FROM memories WHERE id = 1", "m1: in the journal, but no row"),
+        ("DELETE FROM memories WHERE id = 1", "m1: in the journal, but without a row"),
         ("DELETE FROM relations", "m1: row and journal differ"),
         ("INSERT INTO memories_fts(rowid, text) VALUES (7, 'ghost')", "full text"),
         ("INSERT INTO entities (name, key) VALUES ('x', 'x')", "no relation names it"),

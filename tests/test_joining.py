@@ -294,7 +294,7 @@ def test_a_home_that_says_what_another_says_is_read_once(
 def test_a_folder_without_a_home_is_refused(opened: tuple[Session, Session], tmp_path: Path):
     (tmp_path / "empty").mkdir()
     for folder in (tmp_path / "empty", tmp_path / "nothing"):
-        with pytest.raises(HomeUnavailable, match="no memlane home"):
+        with pytest.raises(HomeUnavailable, match="not a memlane home"):
             join(opened[0].graph, folder, NOW)
     assert not (tmp_path / "nothing").exists() and not any((tmp_path / "empty").iterdir())
     (tmp_path / "junk").mkdir()
@@ -374,4 +374,4 @@ def test_the_command_joins_lists_and_leaves(
     left = memlane("--home", ann, "--json", "persona", "join", "--leave", ben)
     assert left.json["joined"][0]["side"] == "left"
     wrong = memlane("--home", ann, "persona", "join", "--with", f"{ann}/nothing")
-    assert wrong.code == 1 and "no memlane home" in wrong.err and "Traceback" not in wrong.err
+    assert wrong.code == 1 and "not a memlane home" in wrong.err and "Traceback" not in wrong.err

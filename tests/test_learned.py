@@ -112,7 +112,7 @@ def test_earlier_weights_can_be_returned_to_and_lost_ones_not(graph: MemoryGraph
     assert back.flat == network(0)
     assert graph.learned.activate("walk", 0) is None
     assert graph.learned.active("walk") is None
-    with pytest.raises(UnknownId, match="lost against"):
+    with pytest.raises(UnknownId, match="did worse than"):
         graph.learned.activate("walk", 3)
     with pytest.raises(UnknownId, match="no weights number 9"):
         graph.learned.activate("walk", 9)

@@ -298,7 +298,7 @@ def test_a_code_ends_and_nothing_of_it_is_left(talk, cat, memlane):
     late = NOW.replace(minute=30).isoformat()
     assert memlane("mcp", "--codes", "--json", "--now", late).json == {"codes": []}
     assert not list(cat.confirmations._rows.query("SELECT * FROM confirmations"))
-    assert "Nothing waits" in memlane("mcp", "--codes").out
+    assert "No changes wait" in memlane("mcp", "--codes").out
 
 
 def test_an_erased_memory_takes_its_question_with_it(talk, cat):

@@ -97,7 +97,10 @@ def test_remember_says_that_it_will_be_asked(memlane):
     memlane(*at, "remember", "My flight to Oslo departs on 2024-05-12 at 07:00.")
     memlane(*at, "remember", "My flight to Lagos departs on 2024-06-12 at 08:40.")
     told = memlane(*at, "remember", "My flight now leaves at 9:15.")
-    assert "m1 and m3 cannot both hold; in the next chat I ask which does." in told.out
+    assert (
+        "m1 and m3 contradict each other; in the next chat I will ask which one is true."
+        in told.out
+    )
 
 
 # ---- suggestions --------------------------------------------------------------------------

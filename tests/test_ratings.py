@@ -209,10 +209,10 @@ def test_rate_and_predict_by_command(memlane):
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (("rate", "Heat", "7"), 2, "out of the scale"),
-        (("rate", "Heat", "0"), 2, "out of the scale"),
-        (("rate", "--", "Heat", "-3"), 2, "out of the scale"),
-        (("rate", "Heat", "11/10"), 2, "out of the scale"),
+        (("rate", "Heat", "7"), 2, "outside the scale"),
+        (("rate", "Heat", "0"), 2, "outside the scale"),
+        (("rate", "--", "Heat", "-3"), 2, "outside the scale"),
+        (("rate", "Heat", "11/10"), 2, "outside the scale"),
         (("rate", "Heat", "lovely"), 2, "is no rating"),
         (("rate", "  ", "4"), 2, "needs a name"),
         (("predict", "Heat", "--no-llm"), 1, "rated nothing yet"),
@@ -227,7 +227,7 @@ def test_a_bad_rating_gets_one_clear_line(memlane, arguments, code, says):
 def test_an_unknown_item_gets_one_clear_line(memlane):
     memlane("rate", "Heat", "5", "--kind", "film", "--genres", "crime")
     done = memlane("predict", "Zyrqel Vantablok", "--no-llm")
-    assert done.code == 1 and "I know nothing of" in done.err and done.err.count("\n") == 1
+    assert done.code == 1 and "I know nothing about" in done.err and done.err.count("\n") == 1
 
 
 # ---- prediction ---------------------------------------------------------------------------

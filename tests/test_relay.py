@@ -107,7 +107,7 @@ def test_a_person_at_a_terminal_is_asked_by_the_command_itself(
     client_of(own_home).remember("My passport number is X1234567.", wait=True)
     words = ["fill", "--no-llm", "--field", "Passport number"]
     assert relays(monkeypatch, served, *words) == 0
-    assert "--consent says so" in capfd.readouterr().err
+    assert "use --consent once" in capfd.readouterr().err
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert relays(monkeypatch, served, *words) is None
@@ -171,7 +171,7 @@ def test_a_process_that_goes_away_with_the_line_is_said_and_nothing_is_done_twic
         thread.start()
         assert relays(monkeypatch, tmp_path, "remember", "My cat is grey.") == 1
         thread.join()
-    assert "went away before it had answered" in capfd.readouterr().err
+    assert "stopped before it answered" in capfd.readouterr().err
 
 
 def test_only_the_socket_in_the_home_takes_command_lines(own_home: Path):

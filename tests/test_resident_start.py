@@ -45,5 +45,5 @@ def test_a_home_that_cannot_hold_a_socket_says_so(tmp_path: Path, monkeypatch):
     shared = tmp_path / "open"
     shared.mkdir(mode=0o755)
     monkeypatch.setattr(Place, "socket", property(lambda self: shared / "a.sock"))
-    with pytest.raises(HomeUnavailable, match="not yours alone"):
+    with pytest.raises(HomeUnavailable, match="others can access"):
         bind(Place(home))

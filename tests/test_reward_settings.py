@@ -35,7 +35,7 @@ def test_the_cache_is_shown_and_cleared(memlane: Memlane, own_home: Path):
         "entries": 3, "hits": 2, "misses": 3, "limit": 200_000_000, "path": str(cache.path),
     }  # fmt: skip
     assert shown["size"] > 0
-    assert "2 of 5 asked for were there" in memlane("models", "cache").out
+    assert "2 of 5 lookups found a reward" in memlane("models", "cache").out
     cleared = memlane("models", "cache", "--clear", "--json").json
     assert cleared["removed"]["entries"] == 3
     assert (cleared["entries"], cleared["hits"], cache.count()) == (0, 0, 0)

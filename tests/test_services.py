@@ -265,7 +265,7 @@ def test_remind_prints_one_document_and_writes_a_private_file(memlane, graph, tm
 
 def test_remind_says_so_when_nothing_comes_and_where_it_cannot_write(memlane, tmp_path: Path):
     done: Result = memlane("remind", "--now", NOW.isoformat())
-    assert done.code == 0 and "Nothing that I remember" in done.out
+    assert done.code == 0 and "No events that I know of" in done.out
     done = memlane("remind", "--ics", tmp_path / "no" / "folder.ics")
     assert done.code != 0 and done.err.count("\n") == 1 and "Cannot write" in done.err
     assert memlane("remind", "--days", "0").code == 2

@@ -64,12 +64,12 @@ def test_status_and_rollback_from_the_terminal(
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--reward", "praise"], 2, "Choose of"),
+        (["--reward", "praise"], 2, "Choose from"),
         (["--policy", "magic"], 2, "no policy 'magic'"),
         (["--policy", "top-k"], 2, "does not learn"),
         (["--episodes", "-3"], 2, "whole numbers"),
         (["4"], 2, "--rollback"),
-        (["--status", "--rollback"], 2, "two commands"),
+        (["--status", "--rollback"], 2, "cannot be combined"),
         ([], 1, "at least 10"),
     ],
 )
@@ -125,5 +125,5 @@ def test_ctrl_c_says_how_to_go_on(
     monkeypatch.setattr("agent.learning.train_home.train", interrupted)
     done = memlane("train", "--policy", "scout", "--pairs", "0", "--reward", "answer")
     assert done.code == 130
-    assert "Run the same command again to go on" in done.err
+    assert "Run the same command again to continue" in done.err
     assert session.graph.learned.history() == ()

@@ -163,7 +163,7 @@ def test_a_known_nickname_is_followed(graph: MemoryGraph):
     ("asked", "said"),
     [
         ("Bunny", "No memory says who, what or where 'Bunny' is"),
-        ("Tom", "I know 'Tom', but no address"),
+        ("Tom", "I know 'Tom', but not its address"),
         ("exam", "but not where"),
     ],
 )

@@ -62,7 +62,7 @@ def test_several_edits_without_a_yes_are_refused_and_can_be_looked_at(
 ):
     result = memlane("memories", "undo", "--last", "2")
     assert result.code == 2
-    assert "That would take back 2 edits. Add --yes" in result.err
+    assert "That would undo 2 edits. Add --yes" in result.err
     assert "removes m5 Fact 5." in result.err
     shown = memlane("memories", "undo", "--last", "2", "--dry-run", "--json").json
     assert [e["id"] for e in shown["would_undo"]] == ["e5", "e4"]
@@ -121,7 +121,7 @@ def test_all_that_a_source_gave(graph: MemoryGraph, memlane: Memlane):
     assert texts(graph) == ["C."]
     again = memlane("memories", "undo", "--source", source.id, "--yes")
     assert again.code == 1
-    assert "Undone already" in again.err
+    assert "Already undone" in again.err
 
 
 def test_a_whole_ingest_is_taken_back_and_given_again(memlane: Memlane, tmp_path: Path):
@@ -146,7 +146,7 @@ def test_a_whole_ingest_is_taken_back_and_given_again(memlane: Memlane, tmp_path
     again = memlane("ingest", str(notes), "--json").json["sources"]
     remedy = f"memlane memories undo {undone['batch']} --batch"
     assert [source["status"] for source in again] == ["unchanged", "unchanged"]
-    assert all(source["reason"].startswith("taken back by e") for source in again)
+    assert all(source["reason"].startswith("undone by e") for source in again)
     assert again[-1]["reason"].endswith(remedy)
     memlane("memories", "undo", undone["batch"], "--batch", "--yes")
     assert memlane("ingest", str(notes), "--json").json["sources"][0]["reason"] is None
@@ -174,12 +174,12 @@ def test_what_is_forgotten_for_good_stays_so(five: MemoryGraph, memlane: Memlane
         (("e99",), "no edit e99"),
         (("m1",), "no edit id"),
         (("2", "--last", "3"), "not both"),
-        (("e1", "--run", "last"), "Say one of"),
+        (("e1", "--run", "last"), "Give only one of"),
         (("--run", "r9"), "no ingest run r9"),
         (("--run", "last"), "Nothing has been ingested"),
         (("--source", "s9"), "no source s9"),
         (("--source", "nowhere.md"), "Nothing was ingested from"),
-        (("3", "--batch"), "--batch goes with an edit"),
+        (("3", "--batch"), "--batch works with one edit"),
     ],
 )
 def test_wrong_requests_are_one_line(

@@ -308,7 +308,7 @@ def test_folders_are_checked(folder: Folder, own_home: Path, tmp_path: Path):
     for wrong, why in (
         (tmp_path / "none", "no folder"),
         (own_home, "own home"),
-        (tmp_path, "watched already"),
+        (tmp_path, "already watched"),
     ):
         with pytest.raises(InvalidInput, match=why):
             add_folders(graph, [wrong], config)

@@ -58,7 +58,7 @@ def test_people_see_what_was_reached_from_what(asked: MemoryGraph, memlane: Meml
     assert "walk chose 2 of 3" in title
     assert [len(line) - len(line.lstrip()) for line in lines] == [2, 4, 2]
     assert "used" in lines[1]
-    assert "begun here, left out" in lines[2]
+    assert "started here, left out" in lines[2]
     assert "entity 0.400, memory 0.810" not in memlane("why").out
     assert "entity 0.400, memory 0.810" in memlane("why", "--states").out
 

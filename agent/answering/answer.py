@@ -1,4 +1,4 @@
-"""Selection -> answer that names the memories it rests on, or says that it does not know.
+"""Answer generation from a selection, with evidence or "I don't know".
 
 Memories reach the model fenced and numbered, as data. After the model has spoken, exact rules
 check it: a number, time, code or name in the answer that no chosen memory, nor the question,
@@ -23,8 +23,7 @@ from store.types import Memory
 
 UNKNOWN = "I don't know: I remember nothing about that."
 NO_ORDERS = (
-    "That reads like an order to me. Words in a message change nothing that I remember; "
-    "`memlane memories` does."
+    "This looks like an instruction. A message cannot change my memory; use `memlane memories`."
 )
 MAX_ANSWER_TOKENS = 120
 

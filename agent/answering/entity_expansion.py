@@ -1,4 +1,4 @@
-"""A question about somebody or some event, asked under every name and answered with what belongs.
+"""Question expansion by aliases, entities and events.
 
 'What does Kenji drink?' finds what was said of 'my boss', together with the memory that says that
 the two are one, so that the answer can rest on it. A question about an event gets all that is told
@@ -62,7 +62,7 @@ def choose(
     mates = list(_mates([*chosen, *links], question.text, view, event_of))
     steps = (
         *(Step(c.memory.id, c.score, True, "says who is who") for c in links),
-        *(Step(c.memory.id, c.score, True, "tells of the same event") for c in mates),
+        *(Step(c.memory.id, c.score, True, "about the same event") for c in mates),
     )
     added = {step.memory for step in steps}
     trace = (*(step for step in selection.trace if step.memory not in added), *steps)
@@ -102,7 +102,7 @@ def _merged(selections: Sequence[Selection]) -> Selection:
     chosen = sorted(best.values(), key=lambda choice: -choice.score)[:count]
     kept = {choice.memory.id for choice in chosen}
     trace = tuple(
-        replace(step, chosen=False, reason="beyond the best of all names")
+        replace(step, chosen=False, reason="not in the top k over all names")
         if step.chosen and step.memory not in kept
         else step
         for step in sorted(steps.values(), key=lambda step: -step.score)

@@ -1,4 +1,4 @@
-"""What an answer rests on, by exact rules: which memories support it, and what it made up.
+"""Rule-based check of an answer against its evidence.
 
 A small model cannot be trusted to cite. Comparing its words with those of the memories it was
 shown can be, costs nothing, and needs no second call.

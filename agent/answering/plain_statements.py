@@ -1,4 +1,4 @@
-"""Whether a message plainly states facts, whatever the router makes of it.
+"""Detector for plain statements, independent of the router.
 
 The router judges by likeness to what people tell and ask, and takes 'The gate of the flight is
 C12' for small talk. A message of nothing but clean sentences whose relations can be read exactly

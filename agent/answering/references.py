@@ -1,4 +1,4 @@
-"""What a message means in its conversation: 'it', 'there', 'she', 'the second one', 'And Tom?'.
+"""References to the conversation: 'it', 'there', 'the second one', 'And Tom?'.
 
 A step before routing and retrieval, by rule: words that lean on what was said before are replaced
 by what they stand for, where the last exchanges leave one reading; otherwise the message stays as

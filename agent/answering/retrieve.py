@@ -1,4 +1,4 @@
-"""Question -> selection, through the configured policy, among the memories that held then."""
+"""Selection of memories for a question, with time filter and policy."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def timeless(question: Question) -> Question:
 def _nothing(chosen: Selection) -> Selection:
     """The same trace with nothing chosen, because memory hardly holds the answer."""
     steps = (
-        replace(step, chosen=False, reason="what memory holds hardly answers this")
+        replace(step, chosen=False, reason="below the abstention threshold")
         if step.chosen
         else step
         for step in chosen.trace
@@ -165,7 +165,7 @@ def _with_front(
     first = {memory.id for memory in found}
     known = {choice.memory.id for choice in chosen.chosen}
     added = [m for m in found if m.id not in known]
-    steps = {m.id: Step(m.id, score[m.id], True, "says just what is asked for") for m in added}
+    steps = {m.id: Step(m.id, score[m.id], True, "exact match for the question") for m in added}
     rest = [choice for choice in chosen.chosen if choice.memory.id not in first]
     room = max(k, len(chosen.chosen)) if k else len(chosen.chosen) + len(added)
     kept = rest[: max(0, room - len(found))]
@@ -175,7 +175,7 @@ def _with_front(
         chosen=(*(Choice(memory, score[memory.id]) for memory in found), *kept),
         trace=(
             *(
-                replace(step, chosen=False, reason="gave way to what says just what is asked for")
+                replace(step, chosen=False, reason="displaced by an exact match")
                 if step.memory in gone
                 else step
                 for step in chosen.trace

@@ -1,4 +1,4 @@
-"""Detect: what a message is, before anything else happens to it.
+"""Message router: update, retrieve or neither.
 
 Owns the three routes and the small committee that tells them apart. One member is a softmax layer
 over the message's sentence embedding and hashed pieces of its wording; the other is a network with

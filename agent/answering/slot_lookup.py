@@ -1,4 +1,4 @@
-"""Which place of the graph a question asks for: 'Which company do I work for?' is (me, works_at).
+"""Slot lookup for questions: 'Which company do I work for?' is (me, works_at).
 
 Similarity alone misses a fact told in other words ('I start at Luma on Tuesday'). The names of
 relations and their synonyms (``agent.language.relation_names``) find it exactly. Only relations of

@@ -1,4 +1,4 @@
-"""Which memories held at the time that a question asks about. Pure: no model, no database.
+"""Filter for memories valid at the time of a question. Pure.
 
 Two rules decide every case: a question about the present never gets a value that was replaced or
 has expired, and one about the past never gets the present value where another held then.

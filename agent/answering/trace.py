@@ -1,4 +1,4 @@
-"""The trace behind an answer: kept with its turn, read back for ``memlane why``.
+"""Decision trace of an answer, stored with its turn for ``memlane why``.
 
 Invariant: a kept trace holds ids, names and numbers, never the text of a memory. Texts are looked
 up when it is read, so that what is forgotten since is not told.

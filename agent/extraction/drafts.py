@@ -1,4 +1,4 @@
-"""Placed sentences -> drafts of memories, with absolute dates, relations and validity.
+"""Drafts of memories from classified sentences, with dates, relations and validity.
 
 Pure but for the language model, which is asked for relations that no pattern reads.
 """

@@ -1,4 +1,4 @@
-"""Raw text -> memories: standalone first-person sentences (EMG-RAG 4.1 step 2, A.1, A.4).
+"""Extraction of standalone first-person sentences from raw text (EMG-RAG 4.1, A.1, A.4).
 
 The paper's prompt (Table 9) asks a large model to "organize the raw user data into standardized
 memory data". A 1.5B model needs less freedom: one chunk at a time, a numbered list, worked examples

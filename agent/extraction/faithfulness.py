@@ -1,4 +1,4 @@
-"""What the model wrote, held against its source (EMG-RAG A.1: cleaning of memories).
+"""Faithfulness checks of extracted sentences against the source (EMG-RAG A.1).
 
 A small model copies examples, swaps subjects, loses a 'not' and drops sentences. Each check here
 is deterministic and compares with the source sentence that a line is about. Invariant: every

@@ -1,4 +1,4 @@
-"""Where in its source a memory was read, and how far that is trusted (docs/trust.md).
+"""Source span and trust of each memory (docs/trust.md).
 
 Both are found after extraction by comparing words, so they hold for whatever the model wrote: the
 shortest run of sentences or lines that holds most of what the memory says. No model, no guess: a

@@ -1,4 +1,4 @@
-"""Memory -> subclass: which partition of layer 2 a memory belongs to (EMG-RAG 4.2, A.2).
+"""Subclass classifier for memories (EMG-RAG 4.2, A.2).
 
 The sentence embedding of a memory is compared with the subclasses' example sentences; a subclass
 scores by its nearest example blended with its centroid. A few hints add to a score where the

@@ -1,4 +1,4 @@
-"""TransE over a person's own graph and the taxonomy, for placing memories (EMG-RAG section 4.2).
+"""TransE on the user's graph for the subclass classifier (EMG-RAG 4.2).
 
 The graph is the person's triples, ``is_a`` from each subclass to its type, and ``belongs_to`` from
 what memories that are placed carry, their tails, to the subclass. The tail of a new memory is where

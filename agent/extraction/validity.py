@@ -1,4 +1,4 @@
-"""When a memory begins and ends beyond what its words say of validity. Pure functions over text.
+"""Validity of memories beyond explicit wording. Pure.
 
 ``agent.language.dates.validity`` reads words of validity (a voucher, 'until Friday', 'since
 March'). Three things follow without them: an arrangement ends with its day, a state that is told as

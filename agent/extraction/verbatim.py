@@ -1,4 +1,4 @@
-"""A text that a person had stored as it stands, parted into the facts that stand by themselves.
+"""Verbatim texts split into standalone facts.
 
 "I like tea. My aunt lives in Bonn." as one memory would lose the tea when the aunt moves. So each
 sentence that needs no other begins a memory; one that leans on what was said before it ("Her dog is

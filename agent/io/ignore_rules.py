@@ -1,4 +1,4 @@
-"""Which files of a folder are taken in, and why the others are not (docs/ingest.md).
+"""Ignore rules for files, with reasons (docs/ingest.md).
 
 Rules are those of ``.gitignore``: in ``.memlaneignore`` files, each for its folder and what lies in
 it, and in the setting ``ignore`` for all folders. Hidden files and memlane's own home are never
@@ -137,7 +137,7 @@ class Ignore:
 
 
 def _unreadable(file: Path) -> list[str]:
-    raise InvalidInput(f"{file} cannot be read, so nothing in its folder is. Mend or remove it.")
+    raise InvalidInput(f"{file} cannot be read, so its folder is skipped. Fix or remove it.")
 
 
 def _rules(folder: Path, file: str, lines: Sequence[str]) -> _Rules:
@@ -149,7 +149,7 @@ def _rules(folder: Path, file: str, lines: Sequence[str]) -> _Rules:
             spec = GitIgnoreSpec.from_lines([line])
         except ValueError as error:
             raise InvalidInput(
-                f"{file}, line {number}: {line!r:.60} is no pattern ({error}). Mend or remove it."
+                f"{file}, line {number}: {line!r:.60} is not a pattern ({error}). Fix or remove it."
             ) from error
         if spec.patterns and any(pattern.include is not None for pattern in spec.patterns):
             kept.append(line)

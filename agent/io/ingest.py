@@ -1,4 +1,4 @@
-"""Files -> sources -> memories. ``plan_changes`` looks, ``ingest`` does.
+"""Ingest of files: ``plan_changes`` plans, ``ingest`` executes.
 
 Each file ends in one transaction of its own, so an interrupted run loses at most the file it was
 at, and the next run takes up exactly what is missing.
@@ -63,7 +63,7 @@ def plan_change(path: Path, graph: MemoryGraph, kind: SourceKind | None = None) 
     kind = kind or kind_of(path)
     try:
         if path.is_dir():
-            return FileChange(path, "failed", reason="no permission to look into this folder")
+            return FileChange(path, "failed", reason="no permission to read this folder")
         if kind is None:
             if not path.exists():
                 raise FileNotFoundError
@@ -94,7 +94,7 @@ def plan_change(path: Path, graph: MemoryGraph, kind: SourceKind | None = None) 
         return FileChange(path, "new", kind, digest, data, known=known)
     # What the person took back does not come again by itself: a folder is ingested many times.
     if undo := taken_back(graph.journal, known.id):
-        reason = f"taken back by {undo.id}: memlane memories undo {undo.id} --batch"
+        reason = f"undone by {undo.id}: memlane memories undo {undo.id} --batch"
         return FileChange(path, "unchanged", kind, digest, data, reason=reason, known=known)
     return FileChange(path, "unchanged", kind, digest, data, known=known)
 

@@ -1,4 +1,4 @@
-"""Memories as Markdown with YAML front matter, and back as edits. Pure: opens no file.
+"""Memories as editable Markdown with YAML front matter. Pure: opens no file.
 
 Each memory is a block: a line ``---``, its fields in YAML, a line ``---``, and the sentence as
 body. A block begins only where ``---`` is followed by a field, so a sentence may be ``---`` itself.
@@ -27,9 +27,9 @@ from store.types import Memory, Triple
 FIELDS = ("id", "subclass", "created", "valid_from", "valid_until", "place", "relations")
 """What the front matter holds, in this order. ``id`` and ``created`` are there to be read."""
 
-HEAD = """<!-- Change what is wrong, save and close; what you leave alone stays as it is.
-     An emptied field is cleared. id and created cannot be changed. A block you delete stays as
-     it was: to take a memory out of answers there is `memlane memories forget`. -->
+HEAD = """<!-- Change what is wrong, then save and close. Everything else stays unchanged.
+     An emptied field is cleared. id and created cannot be changed. A block you delete changes
+     nothing: to remove a memory from answers, use `memlane memories forget`. -->
 """
 _BORDER = re.compile(r"---[ \t]*")
 _KEY = re.compile(r"[A-Za-z_]+[ \t]*:(?:\s|$)")
@@ -120,7 +120,7 @@ def read_blocks(text: str) -> tuple[Block, ...]:
             continue
         if not blocks and (stray := _prose(lines[:start])):
             raise InvalidInput(
-                f"line 1: {stray[:40]!r} stands before the first front matter. Each memory begins "
+                f"line 1: {stray[:40]!r} comes before the first front matter. Each memory starts "
                 "with a line ---, its fields and another line ---."
             )
         end = next((n for n in range(start + 1, len(lines)) if _BORDER.fullmatch(lines[n])), None)
@@ -132,14 +132,14 @@ def read_blocks(text: str) -> tuple[Block, ...]:
         blocks.append(_checked_block(fields, lines[after:stop], start + 1))
     if not blocks:
         raise InvalidInput(
-            "There is no front matter left: each memory begins with a line ---, its fields "
+            "There is no front matter left: each memory starts with a line ---, its fields "
             "(id: m12, ...) and another line ---."
         )
     seen: dict[str, int] = {}
     for block in blocks:
         if block.id in seen:
             raise InvalidInput(
-                f"line {block.line}: {block.id} is there twice, first on line {seen[block.id]}."
+                f"line {block.line}: {block.id} appears twice, first on line {seen[block.id]}."
             )
         seen[block.id] = block.line
     return tuple(blocks)
@@ -167,7 +167,7 @@ def _fields(text: str, first_line: int) -> dict[str, Plain]:
         where = first_line + (mark.line if mark else 0)
         why = getattr(error, "problem", None) or "a sign that YAML does not allow"
         raise InvalidInput(
-            f"line {where}: the front matter is no YAML ({why}). "
+            f"line {where}: the front matter is not YAML ({why}). "
             "Text with a colon or quotes in it goes in 'single quotes'."
         ) from error
     if not isinstance(node, yaml.MappingNode):
@@ -180,7 +180,7 @@ def _fields(text: str, first_line: int) -> dict[str, Plain]:
             hint = f" Did you mean {near[0]}?" if near else f" Fields: {', '.join(FIELDS)}."
             raise InvalidInput(f"line {line}: there is no field {name!r}.{hint}")
         if name in found:
-            raise InvalidInput(f"line {line}: {name} is there twice.")
+            raise InvalidInput(f"line {line}: {name} appears twice.")
         if name != "relations" and not isinstance(value, yaml.ScalarNode):
             raise InvalidInput(f"line {line}: {name} is one value, not a list.")
         found[name] = _plain(value, line)
@@ -205,8 +205,8 @@ def _checked_block(fields: Mapping[str, Plain], body: Sequence[str], line: int) 
     text = "\n".join(body).strip()
     if not text:
         raise InvalidInput(
-            f"line {line}: {memory} has no sentence left. "
-            f"To take it out of answers: memlane memories forget {memory}"
+            f"line {line}: {memory} has no sentence left. To remove it from answers: memlane "
+            f"memories forget {memory}"
         )
     if re.search(r"\n[ \t]*\n", text):
         # Trigger: two paragraphs in one body. Why: that is what remains when the front matter of
@@ -296,7 +296,7 @@ def _amend(
             given[name] = value
     start, end = wanted["valid_from"], wanted["valid_until"]
     if start is not None and end is not None and end < start:
-        raise InvalidInput(f"{memory.id}: valid_until lies before valid_from.")
+        raise InvalidInput(f"{memory.id}: valid_until is before valid_from.")
     triples = memory.triples if left_alone("relations") else _triples(memory.id, block)
     if triples != memory.triples:
         given["triples"] = triples

@@ -1,4 +1,4 @@
-"""What the platform tells: that files in folders changed, and when to leave the machine alone."""
+"""File system events, battery and load of the platform."""
 
 from __future__ import annotations
 

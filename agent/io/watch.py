@@ -1,4 +1,4 @@
-"""Background ingest: watched folders -> queue on disk -> memories (docs/ingest.md).
+"""Watch loop: folders, queue on disk, ingest (docs/ingest.md).
 
 ``Watcher.hear`` and ``look`` put files into the queue, ``step`` takes one out; ``run`` does both
 until it is told to stop. What a file gives is decided by ``agent.io.ingest`` alone, so a file that
@@ -334,6 +334,6 @@ def only_watcher(home: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise InvalidInput(
-                "Another memlane process watches already (memlane status). End it first."
+                "Another memlane process is already watching (memlane status). Stop it first."
             ) from error
         yield

@@ -1,4 +1,4 @@
-"""The watched folders as people see them: added, removed, looked at; and what is offered.
+"""Watched folders: add, remove and status.
 
 Nothing here takes a file in; that is ``agent.io.watch``.
 """
@@ -103,17 +103,17 @@ def add_folders(graph: MemoryGraph, paths: Iterable[Path], config: Config) -> No
     for path in paths:
         folder = Path(os.path.abspath(path))
         if not folder.is_dir():
-            raise InvalidInput(f"{path} is no folder. Name one, or: memlane ingest {path}")
+            raise InvalidInput(f"{path} is not a folder. Name one, or: memlane ingest {path}")
         if not is_text(folder):
-            raise InvalidInput(f"{path!r} has a name that is no text. Rename it.")
+            raise InvalidInput(f"{path!r} has a name that is not valid text. Rename it.")
         if folder == config.home or folder.is_relative_to(config.home):
-            raise InvalidInput(f"{path} lies in memlane's own home and is not watched.")
+            raise InvalidInput(f"{path} is inside memlane's own home and cannot be watched.")
         for other in graph.watched.folders():
             if folder != other.path and folder.is_relative_to(other.path):
-                raise InvalidInput(f"{path} is watched already, with {other.path}.")
+                raise InvalidInput(f"{path} is already watched, as a part of {other.path}.")
             if folder != other.path and other.path.is_relative_to(folder):
                 raise InvalidInput(
-                    f"{other.path} in it is watched already. Remove that first: "
+                    f"{other.path} inside it is already watched. Remove that first: "
                     f"memlane watch --remove {other.path}"
                 )
         graph.watched.add_folder(folder, config.now())

@@ -1,4 +1,4 @@
-"""Small, safe anaphora (EMG-RAG A.1: 'entity anaphora resolution'): what the model left open.
+"""Coreference of unambiguous pronouns (EMG-RAG A.1).
 
 Each rule replaces a pronoun only where the text before it leaves one reading; otherwise the
 pronoun stays, and ``agent.extraction.faithfulness`` ties the sentence to the one before.

@@ -1,4 +1,4 @@
-"""Dates and hours as a text writes them; what they mean is for ``agent.language.dates``."""
+"""Literal dates and hours in a text; ``agent.language.dates`` resolves them."""
 
 from __future__ import annotations
 

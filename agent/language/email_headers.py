@@ -1,4 +1,4 @@
-"""E-mail headers in a text: who wrote to whom and when is no memory of the person.
+"""E-mail headers, which are not memories.
 
 The raw source keeps them, and ``extraction.source_spans`` reads them there to tell whose words
 follow.

@@ -1,4 +1,4 @@
-"""Text that gives orders to an assistant: told from facts, and kept from becoming an order.
+"""Prompt-injection detection: orders to an assistant inside texts.
 
 What keeps a source harmless is the way memlane is built, not this module: a text never reaches a
 command, edits come from drafts and from what the person does, and control tokens of a chat

@@ -1,4 +1,4 @@
-"""What a short text speaks of: people, places and things, by rule and without a model.
+"""Rule-based mention detection: people, places and things in short texts.
 
 Made for conversation (``agent.answering.references``), where a wrong reading costs more than none:
 a phrase that its words do not tell apart has several readings, and who asks takes one only where

@@ -1,4 +1,4 @@
-"""What stands for a person, a name, a time or a job in the shapes of ``triples.patterns``.
+"""Pattern vocabulary: person, name, time and job in ``agent.extraction.triples.patterns``.
 
 In a shape ``<h:name>`` is a group ``h`` of the kind ``name`` in ``KINDS``, and ``<name>`` is one
 without a group. Data, and the one function that makes a regular expression of a shape.

@@ -1,4 +1,4 @@
-"""Names of relations: one lower_snake name per meaning, however it was worded.
+"""Canonical names of relations, one per meaning.
 
 Editing compares relations (EMG-RAG 4.2), so 'lives in', 'resides in' and 'is based in' have
 to be one name. ``SINGLE_RELATIONS`` are those of which one head has one value at a time.

@@ -1,4 +1,4 @@
-"""Plain-text groundwork for extraction: sentences, chunks, and what kind of sentence one is.
+"""Sentence splitting, chunking and sentence types.
 
 Pure functions over strings, English and Chinese; no model. Invariant: splitting loses nothing but
 whitespace, so a caller that keeps every sentence keeps the whole text.

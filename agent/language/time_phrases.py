@@ -1,4 +1,4 @@
-"""What of a sentence tells its time rather than its fact, taken off before relations are compared.
+"""Leading and trailing time phrases, removed before comparison.
 
 'From 1 June I work at Bolt now' and 'I work at Bolt' give the same edge; when it holds is read by
 ``agent.extraction.validity`` from the whole sentence. Pure functions over text.

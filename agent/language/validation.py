@@ -1,4 +1,4 @@
-"""What a message may be: the one check before anything is stored of it."""
+"""Validation of messages before anything is stored."""
 
 from __future__ import annotations
 

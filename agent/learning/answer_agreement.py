@@ -1,4 +1,4 @@
-"""Whether two answers say the same: token F1, and names and numbers exactly."""
+"""Answer agreement: token F1, with exact names and numbers."""
 
 from __future__ import annotations
 

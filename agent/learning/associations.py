@@ -1,4 +1,4 @@
-"""Memories that belong together: what a question may need at once (EMG-RAG A.1, Table 10).
+"""Groups of related memories for questions (EMG-RAG A.1, Table 10).
 
 The paper asks a language model for associations. A small one names few and wrong ones, and the
 graph knows them: memories that share an entity, that tell of one event, that were told in one

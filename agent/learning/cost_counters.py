@@ -1,4 +1,4 @@
-"""What a training cost: models that count the prompts they work on."""
+"""Cost counters: models that count their prompts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Episodes: from the stored question-answer pairs to what training takes, and more pairs written.
+"""Training episodes from stored and newly written question-answer pairs.
 
 Pairs are written one at a time and each is stored before the next is begun, so an interrupted run
 loses none; sets of memories that gave no good pair are remembered and not asked again.

@@ -1,4 +1,4 @@
-"""What the person says of an answer, and learning from it at once (EMG-RAG section 4.4).
+"""Feedback on answers, with an immediate training step (EMG-RAG 4.4).
 
 A judged turn becomes an episode: the answer that was called good, with the memories that it rested
 on, or the answer that the person gave themselves. ``learn`` takes a few steps on what was judged
@@ -103,7 +103,7 @@ def answered_turn(graph: MemoryGraph, turn: str | None) -> Turn:
         if found.trace.get("redacted"):
             raise UnknownId(f"What was answered in {found.id} is forgotten. Judge another turn.")
         if found.route == "update":
-            raise UnknownId(f"{found.id} told something and asked nothing. Judge another turn.")
+            raise UnknownId(f"{found.id} stated something and asked nothing. Judge another turn.")
         return found
     for found in reversed(graph.turns.last(100)):
         if found.route != "update" and not found.trace.get("redacted"):

@@ -1,4 +1,4 @@
-"""Training over many people's homes: a batch job, here or on a cluster (docs/many-people.md).
+"""Training on many homes, local or on a cluster (docs/many-people.md).
 
 What runs is the same code either way: ``over`` does one piece of work for each home, one after the
 other or on a Dask scheduler, and gives the results in the order of the homes. A home is opened
@@ -87,7 +87,7 @@ class TrainedTogether:
     network: Numbers
     rounds: tuple[Round, ...]
     tested: Round | None
-    """On homes that took no part: with the weights begun with, and with the shared ones."""
+    """On test homes: with the weights begun with, and with the shared ones."""
 
 
 def own_session(home: Path) -> Session:
@@ -161,11 +161,11 @@ def train_together(
     check(plan)
     if plan.reward == "both" or plan.policy in TAUGHT:
         raise InvalidInput(
-            "Over many homes a policy learns by one reward and no labels: choose another of "
+            "Training on many homes uses one reward and no labels: choose another of "
             "--reward or --policy."
         )
     if rounds < 1 or not homes:
-        raise InvalidInput("A training over many people takes a home and a round at least.")
+        raise InvalidInput("Training on many homes needs at least one home and one round.")
     first = shipped_network(plan.policy)
     if first is None:
         raise InvalidInput(f"The policy {plan.policy!r} does not learn. Choose scout or walk.")
@@ -298,6 +298,8 @@ def homes_in(given: Sequence[Path]) -> tuple[Path, ...]:
         inside = sorted(path.parent for path in folder.glob(f"*/{DATABASE_NAME}"))
         own = [folder] if (folder / DATABASE_NAME).exists() else inside
         if not own:
-            raise InvalidInput(f"{folder} is no home and holds none: a home has a {DATABASE_NAME}.")
+            raise InvalidInput(
+                f"{folder} is not a home and contains none: a home has a {DATABASE_NAME}."
+            )
         found += own
     return tuple(dict.fromkeys(path.resolve() for path in found))

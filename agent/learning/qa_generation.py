@@ -1,4 +1,4 @@
-"""Question-answer pairs that the local model writes from memories, and the proof of each (A.4).
+"""Generation and checking of question-answer pairs by the local model (A.4).
 
 One task a call, with worked examples: a small model writes one question and its short answer for
 one association (Table 11 asks for all at once, of a large one). What comes back is checked by rules

@@ -1,4 +1,4 @@
-"""What a selection of memories is worth, as ``Value`` for the training of a policy.
+"""Rewards of a selection of memories, as ``Value`` for training.
 
 ====================  ===========================================  ==================  =========
 class                 worth of a selection                         unit                from

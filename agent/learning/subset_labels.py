@@ -1,4 +1,4 @@
-"""Labels for the RUMS selectors: of each episode the subset of memories that is worth most.
+"""Subset labels for the RUMS selectors.
 
 The search is the paper's (``policies.utility``); what a subset is worth comes as the ``Value`` of
 the training, so any of its rewards makes labels: by the answer's entropy as RUMS has it, or by the

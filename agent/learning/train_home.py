@@ -1,4 +1,4 @@
-"""One training on one person's own memories: pairs, episodes, training, judgement, weights."""
+"""Training on one user's home: pairs, episodes, evaluation, weights."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def train_person(
     view = current_view(graph, embedder, now)
     if len(view.current) < FEWEST_MEMORIES:
         raise TooLittleToLearn(
-            f"There are {len(view.current)} memories to learn from; a training needs at least "
+            f"There are {len(view.current)} memories to learn from; training needs at least "
             f"{FEWEST_MEMORIES}. Tell memlane more, or: memlane ingest PATH"
         )
     if plan.reward != "answer":
@@ -113,7 +113,7 @@ def train_person(
         chosen = there.episodes
     if len(chosen) < FEWEST_EPISODES:
         raise TooLittleToLearn(
-            f"{len(chosen)} question-answer pairs hold; a training needs at least "
+            f"{len(chosen)} question-answer pairs passed the check; training needs at least "
             f"{FEWEST_EPISODES}. Judge answers with 'memlane feedback', tell memlane more, "
             "or let it write more: memlane train --pairs N"
         )
@@ -145,11 +145,13 @@ def train_person(
 def check(plan: Plan) -> None:
     """:raises InvalidInput: if there is no such reward, or a number cannot be."""
     if plan.reward not in KINDS:
-        raise InvalidInput(f"There is no reward {plan.reward!r}. Choose of: {', '.join(KINDS)}.")
+        raise InvalidInput(f"There is no reward {plan.reward!r}. Choose from: {', '.join(KINDS)}.")
     if min(plan.warm_start, plan.episodes, plan.seed) < 0:
-        raise InvalidInput("--warm-start, --episodes and --seed are whole numbers from 0.")
+        raise InvalidInput(
+            "--warm-start, --episodes and --seed must be whole numbers of 0 or more."
+        )
     if not plan.warm_start and not plan.episodes:
-        raise InvalidInput("Nothing to do: give --warm-start or --episodes more than 0.")
+        raise InvalidInput("Nothing to do: set --warm-start or --episodes above 0.")
 
 
 def trainable() -> tuple[str, ...]:
@@ -171,7 +173,7 @@ def starting_policy(session: Session, name: str) -> Learned | Purple:
     shipped = shipped_network(name)
     if shipped is None or not is_trainable(policy):
         raise InvalidInput(
-            f"The policy {name!r} does not learn. Choose of: {', '.join(trainable())}."
+            f"The policy {name!r} does not learn. Choose from: {', '.join(trainable())}."
         )
     return with_numbers(policy, shipped) if name in session.graph.learned.due() else policy
 
@@ -185,7 +187,7 @@ def roll_back(graph: MemoryGraph, policy: str, number: int | None) -> int:
     if number is None:
         if active is None:
             raise UnknownId(
-                f"{policy} uses the weights that memlane ships: nothing to return from."
+                f"{policy} uses the weights shipped with memlane: there is nothing to roll back."
             )
         number = active.continues
         earlier = {w.number for w in graph.learned.history(policy) if w.flat is not None}

@@ -1,4 +1,4 @@
-"""How each kind of policy is taught: memory by memory (``reinforce``) or by sets (``bandit``)."""
+"""Choice of the trainer (``reinforce`` or ``bandit``) for a policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training a policy on episodes: warm start, policy gradient, and the judgement of what came of it.
+"""Policy training: warm start, policy gradient and evaluation.
 
 A training is described by a ``Plan``. It can be interrupted at any moment: ``Checkpoint`` keeps the
 last finished step, and the same plan on the same episodes goes on from there and gives what it

@@ -1,4 +1,4 @@
-"""Memories that cannot all hold (docs/trust.md): two values of what can have one. No model."""
+"""Contradictions between memories with single-valued relations (docs/trust.md). No model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The life of each fact: told, replaced, expired, corrected, forgotten, undone. Pure but for reads.
+"""History of each fact, from telling to undo. Pure, except for reads.
 
 A fact is a memory with all that took its place and all that it took the place of, so 'where do I
 live' has one life however often it changed. Expiry leaves no journal line, because nothing has to

@@ -1,4 +1,4 @@
-"""A home and the models to work on it; opening one, and forgetting for good what is due.
+"""Opening of a home with its models, and erasures that are due.
 
 ``Home`` is what every function below the session takes; a ``Session`` is one.
 """

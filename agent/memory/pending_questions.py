@@ -1,4 +1,4 @@
-"""What memlane has to ask, one thing at a time and each once.
+"""Pending questions to the user, each asked once.
 
 A contradiction that came of a note, a screenshot or the command line waits for the next chat. Names
 that may be one, or a name that may be two, are asked about when they are ripe, at a moment when the

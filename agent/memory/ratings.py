@@ -1,4 +1,4 @@
-"""Ratings into memory: drafts with fields, a later rating in place of the earlier (MAP 4.4).
+"""Storage of ratings; a later rating replaces the earlier one (MAP 4.4).
 
 Plan first, then apply: ``plan_ratings`` writes nothing; what is planned is written through
 ``MemoryGraph.apply`` like every other edit, so undo, history, forgetting and export hold.

@@ -1,4 +1,4 @@
-"""A new subclass, and which memories fit it better than where they are (EMG-RAG A.2).
+"""New subclasses and reclassification of memories (EMG-RAG A.2).
 
 ``plan_moves`` is pure: it scores with the placer of the changed taxonomy and writes nothing. What a
 person placed by hand stays where she put it.

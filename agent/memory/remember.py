@@ -1,4 +1,4 @@
-"""Raw source -> drafts -> edits: the way of everything that is told to memlane.
+"""Write pipeline: raw source, drafts, edits.
 
 Invariant: the source is stored before this begins, and its end (memories and the mark EXTRACTED)
 is one transaction. Whatever happens between, the raw text stays and can be taken up again.
@@ -272,7 +272,7 @@ def _answered(source: Source, graph: MemoryGraph, now: datetime) -> Remembered |
         with graph.writing():
             entries = graph.apply(edits[holds], at=now, source=source.id)
             graph.sources.mark(source.id, SourceStatus.EXTRACTED)
-        note = f"Both stay ({old.id}, {new.id})." if holds is Holds.BOTH else ""
+        note = f"Both are kept ({old.id}, {new.id})." if holds is Holds.BOTH else ""
         kept = () if note else (old.id if holds is Holds.OLD else new.id,)
         return Remembered(graph.sources.get(source.id), entries, kept, note=note)
     return None

@@ -1,4 +1,4 @@
-"""When a memory held: its period, what it shares a place with, and where it stands at a moment.
+"""Validity periods of memories and the timeline of each fact.
 
 Valid time, not the time of telling: 'I moved to Bedok in March', said in May, begins in March. A
 beginning that nobody told is inferred: where the memory it replaced ended, else where it was told.

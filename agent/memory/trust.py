@@ -1,4 +1,4 @@
-"""Trust in planning: what is trusted less never undoes what is trusted more (docs/trust.md)."""
+"""Trust rules in planning (docs/trust.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors of memories: embedded when they are first needed."""
+"""Embedding of memories on first use."""
 
 from __future__ import annotations
 

@@ -133,13 +133,13 @@ def missing(spec: ModelSpec) -> ModelMissing:
 
 def unknown(name: str) -> ModelMissing:
     return ModelMissing(
-        f"There is no model or file named {name!r}. See what there is with: memlane models list"
+        f"There is no model or file named {name!r}. List the models with: memlane models list"
     )
 
 
 def no_file(path: Path) -> ModelMissing:
     return ModelMissing(
-        f"There is no model file at {path}. See what there is with: memlane models list"
+        f"There is no model file at {path}. List the models with: memlane models list"
     )
 
 
@@ -157,5 +157,5 @@ def damaged(spec: ModelSpec, path: Path | None) -> ModelDamaged:
 def full_disk(spec: ModelSpec, folder: Path) -> StoreFull:
     return StoreFull(
         f"No room for {spec.name} in {folder}: it needs {spec.size / 1e9:.1f} GB. "
-        "Free some space and try again; nothing was left half written."
+        "Free some space and try again; no partial file is left."
     )

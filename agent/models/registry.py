@@ -190,11 +190,11 @@ class ModelRegistry:
         repo = "/".join(repo.strip("/").split("/")[:2])
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
             raise ModelError(
-                f"{repo_or_url!r} names no model repository. Write it as owner/repo, "
+                f"{repo_or_url!r} is not a model repository. Write it as owner/repo, "
                 "e.g. Qwen/Qwen2.5-1.5B-Instruct-GGUF."
             )
         if not filename.endswith(".gguf"):
-            raise ModelError(f"{filename!r} is no GGUF file. Name one that ends in .gguf.")
+            raise ModelError(f"{filename!r} is not a GGUF file. Name one that ends in .gguf.")
         self._make_dir()
         from agent.models.adapters import hub_download
 

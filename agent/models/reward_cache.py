@@ -1,4 +1,4 @@
-"""Rewards that were computed before, on disk, so that training never pays twice.
+"""Disk cache of computed rewards.
 
 EMG-RAG caches answers likewise (section 5.1). A key is a hash of the weights' hash, the token
 ids and the settings, so the file holds no text; a value is a few numbers. What was not used for

@@ -1,4 +1,4 @@
-"""The resident process itself: takes the lock of a home, listens, and goes down in order."""
+"""Main loop of the resident process: lock, listen, shut down."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def serve(
             asyncio.run(_serve(desk, listening, str(place.socket), tcp, token, on_ready, command))
             if not desk.close():
                 # A model that is reading a long prompt hears nothing. What is stored is whole.
-                log.warning("down, with a job that did not end")
+                log.warning("shut down, one job still running")
                 place.socket.unlink(missing_ok=True)
                 os._exit(0)
             log.info("down")
@@ -84,7 +84,7 @@ async def _serve(
         servers.append((quiet_server(Guarded(app, token)), tcp))
 
     def end() -> None:
-        log.info("going down")
+        log.info("shutting down")
         desk.stop_all()
         for one, _ in servers:
             one.should_exit = True

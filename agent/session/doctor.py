@@ -1,4 +1,4 @@
-"""What ``status`` and ``doctor`` look at."""
+"""Checks behind ``status`` and ``doctor``."""
 
 from __future__ import annotations
 
@@ -129,8 +129,8 @@ def _permissions(config: Config) -> str:
     for path in (config.home, *found):
         mode = path.stat().st_mode & 0o777
         if mode & 0o077:
-            raise _Failed(f"{path} is open to others ({mode:o}). Close it: chmod go= '{path}'")
-    return f"{config.home} is yours alone"
+            raise _Failed(f"{path} is accessible to others ({mode:o}). Fix it: chmod go= '{path}'")
+    return f"{config.home} is accessible only to you"
 
 
 def _sources(config: Config) -> str:
@@ -141,7 +141,7 @@ def _sources(config: Config) -> str:
                 f"{len(waiting)} not extracted, the first is {waiting[0].id} "
                 f"({waiting[0].error or 'interrupted'}). Try again: memlane ingest --retry"
             )
-        return "everything that came in is extracted"
+        return "all sources are extracted"
 
 
 def _forgotten(config: Config, search: bool) -> str:
@@ -167,7 +167,7 @@ def _forgotten(config: Config, search: bool) -> str:
             )
         without = f" ({proof.unproven} without a proof to check by)" if proof.unproven else ""
         return (
-            f"{proof.forgotten} times something was forgotten for good{without}; nothing of it in "
+            f"{proof.forgotten} times something was forgotten for good{without}; no trace of it in "
             f"any byte of {looked}{soft}"
         )
 
@@ -178,7 +178,7 @@ def _models(config: Config) -> str:
     names = tuple(dict.fromkeys((*llm, config.reward_model, config.embedder)))
     for model in names:
         registry.check_usable(model)
-    return f"{', '.join(names)}: installed and whole"
+    return f"{', '.join(names)}: installed and intact"
 
 
 def _vectors(config: Config, embedder: LocalEmbedder) -> str:
@@ -281,7 +281,7 @@ class _NetworkWatch:
         """:raises MemlaneError: if anything reached out to where it should not."""
         reached = sorted(set(self.reached) - self._meant())
         if reached:
-            raise _Failed(f"something reached out to {', '.join(reached)}.")
+            raise _Failed(f"something connected to {', '.join(reached)}.")
         if self._named:
             return (
                 f"config.toml names {self._named} as the language model: what you tell memlane is "

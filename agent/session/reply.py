@@ -1,4 +1,4 @@
-"""What comes of one message, and what is kept of it."""
+"""Reply to a message, and what is stored of it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def describe(done: Remembered) -> str:
     lines += [f"I knew that already ({memory})." for memory in done.unchanged]
     lines += [done.note] if done.note else []
     lines += done.questions
-    return "\n".join(lines) or f"I found nothing to remember in that; kept raw as {done.source.id}."
+    return (
+        "\n".join(lines)
+        or f"I found nothing to remember in that; stored as raw text {done.source.id}."
+    )
 
 
 def with_question(

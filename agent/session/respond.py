@@ -1,4 +1,4 @@
-"""What a session says to a message that asks, from memory or as small talk; and all in private.
+"""Answers to questions and small talk in a session, including private mode.
 
 Functions that take the home with what decides on a message: a ``Session``, which imports this.
 """
@@ -23,7 +23,7 @@ from agent.session.timing import Stopwatch
 ABOUT_THIS = 0.45
 """Cosine similarity from which a memory is about a message, whatever the router says of it; set on
 development data as docs/why.md tells."""
-NOT_KEPT = "That stays between us: in private I remember nothing."
+NOT_KEPT = "I remember nothing in private mode."
 
 OnText = Callable[[str], None]
 

@@ -1,4 +1,4 @@
-"""The composition root: one person's graph, models and clock, and what to do with a message.
+"""Composition root: one user's graph, models and clock.
 
 ``open_session(config)`` gives a ``Session``; ``Session.respond(text)`` takes one message the whole
 way: stored raw, detected, then remembered or answered, then logged.

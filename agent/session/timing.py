@@ -1,4 +1,4 @@
-"""How long each stage of a message's way took."""
+"""Timing of the stages of a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What policies are made with beside the graph: names, the person's own weights, prompts.
+"""Policy factory: dependencies, trained weights and prompts of policies.
 
 Selection calls no language model, but for the two policies whose whole point it is: one lets it
 take the question apart, the other lets it pick from a list. Their prompts and parsers are here.

@@ -1,4 +1,4 @@
-"""The networks of one person: from the home's rows to a policy, and back."""
+"""Conversion between stored weights and policy networks."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def weights_of(graph: MemoryGraph, policy: str) -> Numbers | None:
 def due(graph: MemoryGraph) -> dict[str, str]:
     """Policies that should be trained again, and why."""
     old = {
-        kept.policy: "its weights are of an older memlane and are not used; the shipped start is"
+        kept.policy: "its weights are from an older memlane; the shipped weights are in use"
         for kept in graph.learned.history()
         if kept.active and weights_of(graph, kept.policy) is None
     }

@@ -1,4 +1,4 @@
-"""What subsets of memories are worth by a local model, as ``policies.utility`` asks for it.
+"""Utilities of memory subsets by a local model, for ``policies.utility``.
 
 Each way gives numbers in nats a token that fall where a memory helps, so that one search serves
 all of them:

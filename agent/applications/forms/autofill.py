@@ -1,4 +1,4 @@
-"""Filling a form from memory: every value with the memories that state it, or nothing.
+"""Form filling from memory, with evidence for every value.
 
 EMG-RAG, section 4.4. Invariants: a field without evidence is null with confidence 0; passwords,
 one-time codes and card security codes are never filled, whatever memory may hold; a value stands

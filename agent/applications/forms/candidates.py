@@ -1,4 +1,4 @@
-"""From facts to the candidates for one field: the right person's, parts split off wholes.
+"""Candidate values for one field, derived from facts.
 
 Best first: more certain, closer to the field's own words, newer. Bookings prefer what lies ahead.
 """

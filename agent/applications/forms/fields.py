@@ -1,4 +1,4 @@
-"""What a form asks for, as values: the field with its options, and what it was taken to mean."""
+"""Field types: label, options and matched key."""
 
 from __future__ import annotations
 

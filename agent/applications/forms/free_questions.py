@@ -1,4 +1,4 @@
-"""Fields that ask in their own words: 'Library card number', 'Favourite colour', 'Vegetarian?'.
+"""Free-text fields: 'Library card number', 'Favourite colour', 'Vegetarian?'.
 
 A memory answers such a field only if it names everything the field names. Where sentences say
 it in other words a language model may point at the span, which counts only if the memory holds

@@ -1,4 +1,4 @@
-"""Which values go out only with the person's consent: identity and card numbers, health."""
+"""Sensitive values that need consent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache: fixed categories, filled by rules and the sentence encoder (Figure 7's first rows).
+"""Cache layer: fixed categories, filled by rules and the sentence encoder.
 
 They are the same for every profile, so that profiles can be compared. No language model takes
 part: a value is held where several memories lie near to what describes it, a profession where a

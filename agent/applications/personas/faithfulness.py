@@ -1,4 +1,4 @@
-"""What a refined line may say, by exact rules: nothing that its evidence does not support.
+"""Faithfulness checks of persona lines against their evidence.
 
 A line is dropped that invents a name or number, turns a dislike into a liking, gives orders, or
 lies far from the memories it was made of. What is left of its evidence is what it is near to.

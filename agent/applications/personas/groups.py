@@ -1,4 +1,4 @@
-"""Which memories are refined together: groups that grow at their end and are otherwise stable.
+"""Stable groups of memories to refine together.
 
 Each memory joins the nearest group whose first member is near enough, or begins one. So a new
 memory touches one group alone, and what was made of the others still stands.

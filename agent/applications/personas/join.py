@@ -1,4 +1,4 @@
-"""Joining: the views of profiles on this machine that agreed (Persona-DB section 2.2).
+"""Joined profiles on this machine, with consent (Persona-DB 2.2).
 
 Both homes have to say so, each in its own database and signed with its own key; without both
 nothing is read in either direction. What is read serves one question and is gone with it: nothing

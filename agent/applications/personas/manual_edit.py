@@ -1,4 +1,4 @@
-"""What the person says of a persona line: another wording, kept over every refresh."""
+"""Manual corrections of persona lines, kept over refreshes."""
 
 from __future__ import annotations
 

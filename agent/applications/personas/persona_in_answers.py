@@ -1,4 +1,4 @@
-"""Persona lines among what an answer reads, at the person's wish (``persona_share``).
+"""Persona lines in the context of an answer (``persona_share``).
 
 A line stands among the chosen memories as a sentence that says it is inferred, in place of the last
 of them. What an answer makes of it says so too: a line is a guess about the person, never a fact.
@@ -59,7 +59,7 @@ def with_persona(found: Retrieved, question: str, home: Home, k: int) -> Retriev
     kept = selection.chosen[: max(0, k - len(near))]
     gone = {choice.memory.id for choice in selection.chosen[len(kept) :]}
     trace = tuple(
-        replace(step, chosen=False, reason="gave way to a persona line")
+        replace(step, chosen=False, reason="displaced by a persona line")
         if step.memory in gone
         else step
         for step in selection.trace
@@ -97,4 +97,4 @@ def told_apart(reply: Reply) -> Reply:
 
 
 def _said(used: Sequence[Inference]) -> str:
-    return f"(Inferred, not something you told: {', '.join(one.id for one in used)}.)"
+    return f"(Inferred, not something you said: {', '.join(one.id for one in used)}.)"

@@ -1,4 +1,4 @@
-"""Which of some options the person would choose: their own views, joined ones, and the model.
+"""Prediction of the user's choice among options.
 
 The paper puts the retrieved lines before a large model and takes what it answers. A small model
 alone does little better than chance there, so its probabilities are one of three voices here: each

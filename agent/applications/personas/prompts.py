@@ -1,4 +1,4 @@
-"""What a small model is asked for: one short sentence on a few notes, one task a call.
+"""Prompts for persona lines, one short task per call.
 
 The paper asks a large model for a whole profile at once (Figures 7 and 8). Here each distilled line
 is one call on one group of memories, each induced line one on a few distilled lines, with worked

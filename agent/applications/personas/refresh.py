@@ -1,4 +1,4 @@
-"""Making what is due of the refined layers, a line at a time (Persona-DB section 2.1).
+"""Refresh of persona lines that are due (Persona-DB 2.1).
 
 ``due`` is cheap and pure: what a line would be made of against what it was made of. A line is made
 outside of any transaction and stored in one of its own, so that a refresh may end after any line.

@@ -1,4 +1,4 @@
-"""What the person would give an item: the model's expectation, set right by what is certain.
+"""Predicted rating: model expectation calibrated with the user's own ratings.
 
 The model reads the nearest ratings and the item (MAP Figure 4) and gives probabilities for 1 to 5;
 their expectation uses all it knows, where the single most likely answer throws most of it away. A

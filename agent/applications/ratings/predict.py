@@ -1,4 +1,4 @@
-"""``memlane predict``: what the person would give an item, with the ratings that say so."""
+"""``memlane predict``: predicted rating of an item, with evidence."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def predict(home: Home, item: Item, *, use_llm: bool = True) -> Prediction:
     near = nearness(item, history, *encoded(item, history, home.embedder))
     if not (item.kind or item.genres) and near.meaning.max() < ALIKE:
         raise UnknownId(
-            f"I know nothing of {item.name!r}, and nothing that you rated is like it. Say what it "
-            f"is: memlane predict {item.name!r} --kind film --genres crime,thriller"
+            f"I know nothing about {item.name!r}, and you rated nothing similar. Say what it is: "
+            f"memlane predict {item.name!r} --kind film --genres crime,thriller"
         )
     nearest = near.nearest(SHOWN)
     guess = None

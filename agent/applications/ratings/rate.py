@@ -1,4 +1,4 @@
-"""``memlane rate``: a rating stored by hand."""
+"""``memlane rate``: a manual rating."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests for a recommendation in chat, answered from ratings with their evidence (MAP 4.3).
+"""Recommendations in chat, with ratings as evidence (MAP 4.3).
 
 A request is retrieved for by the kind and genres it names, by what it names ('like Heat') and by
 its meaning; what the person liked of that goes to the model, which may name things that no memory
@@ -89,7 +89,7 @@ def recommended(
             NAME,
             chosen,
             tuple(
-                Step(c.memory.id, c.score, True, f"rated {rated[i].score}, near to what is wanted")
+                Step(c.memory.id, c.score, True, f"rated {rated[i].score}, similar to the request")
                 for c, i in zip(chosen, shown, strict=True)
             ),
         ),
@@ -144,7 +144,7 @@ def _foretold(name: str, home: Home) -> Reply | None:
         text = f"You gave {told.given.name} {told.given.score}."
     else:
         text = f"I guess you would give it {told.stars:.1f} of 5: {_because(told.ratings)}"
-    steps = tuple(Step(c.memory.id, c.score, True, "near to what is asked") for c in told.evidence)
+    steps = tuple(Step(c.memory.id, c.score, True, "similar to the item") for c in told.evidence)
     return replace(
         Reply(Route.RETRIEVE, text, told.evidence),
         selection=Selection(NAME, told.evidence, steps),

@@ -1,4 +1,4 @@
-"""Which ratings tell most of an item: genre overlap and embedding similarity (MAP 4.3, eq. 1).
+"""Similarity of ratings to an item: genres and embeddings (MAP 4.3).
 
 Pure functions over arrays; whoever calls them has the vectors of the descriptions.
 """

@@ -1,4 +1,4 @@
-"""Reminders on the desktop, shown by the resident process where the person turned that on.
+"""Desktop notifications for reminders, if enabled.
 
 ``notify = "yes"`` in ``config.toml``; off by default, because a screen may have other eyes on it.
 Invariants: each occasion of a memory is shown once, whichever process looks; what is shown is plain

@@ -84,5 +84,5 @@ def write_calendar(path: Path, reminders: Sequence[Reminder], now: datetime) -> 
     except OSError as error:
         scratch.unlink(missing_ok=True)
         raise InvalidInput(
-            f"Cannot write {path}: {error.strerror or error}. Name a file in a folder of yours."
+            f"Cannot write {path}: {error.strerror or error}. Choose a folder you can write to."
         ) from error

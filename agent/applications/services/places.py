@@ -1,4 +1,4 @@
-"""Where somebody or something is, as memories say it: 'Orchard Clinic is at 12 Mill Road, Leeds.'
+"""Addresses in memories: 'Orchard Clinic is at 12 Mill Road, Leeds.'
 
 Pure. A place is what stands in the memory, without the time behind it; a sentence of where somebody
 is at the moment ('Tom is in a meeting') names none.

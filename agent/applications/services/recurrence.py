@@ -1,4 +1,4 @@
-"""What comes back: 'every Thursday at 18:00' as a rule of RFC 5545, and its next time.
+"""Recurrence rules (RFC 5545) and their next times.
 
 A rule is only made of words that fix every occurrence. 'Every other Monday' does not say which, and
 'twice a week' no day at all, so neither becomes a rule. Times are on the wall clock.

@@ -1,4 +1,4 @@
-"""What is coming: events, birthdays, anniversaries, ends and habits of the next days.
+"""Upcoming events, birthdays, anniversaries, ends and habits.
 
 One reminder a memory, at its next time; an event that several sources tell of is reminded of once.
 What is over, replaced by then or forgotten is never reminded of.

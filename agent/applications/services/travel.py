@@ -1,4 +1,4 @@
-"""The way to a place: the address of a destination, and the memories that say it (EMG-RAG 4.4).
+"""Address of a destination, with its memories (EMG-RAG 4.4).
 
 A destination is somebody or something by any name that is known ('my sister', 'Granny', 'gym',
 'my cat's vet'), or an event ('the dentist'). Steps lead from what was asked to an address, each of
@@ -111,11 +111,12 @@ def destination(
         )
     if reached:
         raise NotRemembered(
-            f"I know {spoken!r}, but no address of it. Tell me, such as: "
+            f"I know {spoken!r}, but not its address. Tell me, for example: "
             f'memlane remember "{_capital(spoken)} is at 5 Mill Road, Leeds."'
         )
     raise NotRemembered(
-        f"No memory says who, what or where {spoken!r} is, and I do not guess. Tell me, such as: "
+        f"No memory says who, what or where {spoken!r} is, and I do not guess. Tell me, for "
+        "example: "
         f'memlane remember "{_capital(spoken)} is at 5 Mill Road, Leeds."'
     )
 

@@ -1,4 +1,4 @@
-"""What one memory gives occasion for: an event, a birthday, an anniversary, an end, a habit.
+"""Upcoming dates of one memory: event, birthday, anniversary, end, habit.
 
 Read off the sentence by ``agent.language.dates``; when and what stand in the memory, and a memory
 that names no day gives no occasion. Pure. Times are on the wall clock of the person.

@@ -1,4 +1,4 @@
-"""What labels on tickets, bookings, receipts and cards mean, and how to say their values.
+"""Labels on tickets, bookings, receipts and cards, with sentence templates.
 
 Data for ``agent.extraction.documents.labelled_fields``: a new label is a word in ``LABELS``, a new
 way to say one a line in ``TEMPLATES``.

@@ -1,4 +1,4 @@
-"""Labelled values on a screen -> sentences, without a model (EMG-RAG Figure 1, Table 1).
+"""Sentences from labelled values on screens, without a model (EMG-RAG Figure 1).
 
 Tickets, bookings, vouchers, receipts, appointments, parcels and contact cards are lists of
 'label value' lines once they are read (OCR). A template per label states each value exactly; an

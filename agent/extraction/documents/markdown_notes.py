@@ -1,4 +1,4 @@
-"""Markdown notes -> sentences that stand without their headings, without a model.
+"""Standalone sentences from Markdown outlines, without a model.
 
 A bullet such as 'next visit 12 May' says nothing by itself: what it is about stands above it, in
 the headings and the bullets it lies under. Each bullet becomes one sentence that begins with that

@@ -1,4 +1,4 @@
-"""A voucher, pass or ticket without labels -> one sentence, without a model.
+"""Vouchers, passes and tickets without labels, read without a model.
 
 'Rossi / DINNER VOUCHER / Valid until 20 June / No. 88213' names no label but its end, so it is no
 screen of labelled values (``labelled_fields``); a small model makes stories of it. What such a card

@@ -1,4 +1,4 @@
-"""Wiki links in notes (``[[Mia]]``): plain text to read, relations to keep.
+"""Wiki links in notes (``[[Mia]]``) as text and relations.
 
 Whoever writes ``[[Mia]]`` says that Mia is someone or something with a name of its own. So a memory
 whose sentence names a link of its note carries a relation to it, whatever else it says.

@@ -1,4 +1,4 @@
-"""A rated thing: its fields, its name, and its place in the graph (MAP 4.1, the profile table).
+"""Rated items: fields, names and place in the graph (MAP 4.1).
 
 The fields are relations of the memory, so the graph is the profile table: whatever undoes, forgets,
 exports or merges memories does the same to ratings, and a walk finds what shares a genre.
@@ -124,9 +124,9 @@ def checked(rated: Rated) -> Rated:
         raise InvalidInput(f"A scale of {rated.scale} tells nothing: give 5, 10 or 100.")
     low = lowest(rated.scale)
     if not low <= rated.rating <= rated.scale:
-        further = "" if rated.scale > STARS else " Another scale is said with it, as in 7/10."
+        further = "" if rated.scale > STARS else " Give another scale with the rating, as in 7/10."
         raise InvalidInput(
-            f"{rated.rating:g} is out of the scale: ratings of {item.name!r} go from {low} to "
+            f"{rated.rating:g} is outside the scale: ratings of {item.name!r} go from {low} to "
             f"{rated.scale}.{further}"
         )
     return replace(

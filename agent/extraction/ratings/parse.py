@@ -1,4 +1,4 @@
-"""Ratings said in plain words -> rated things (MAP 4.4, without its prompt). No model, no guess.
+"""Parser for ratings in plain text (MAP 4.4). No model.
 
 'I gave Heat five stars, loved the pacing' holds everything that the paper's update prompt asks a
 model for. Read are only sentences in which the person herself rates a thing that is named: what

@@ -1,4 +1,4 @@
-"""The relations of memories: the fields of what is a rating, the triples of everything else."""
+"""Relations of memories: rating fields or triples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""To join is to begin work only of some: Bolt, or anything 'as a designer'; no choir, not Tom.
+"""Patterns for "X joined Y" meaning employment, not clubs or people.
 
 What stands after the verb decides: a bare name, a role that is a job, a firm that is said to be
 one. A club's name says that it is a club, and whoever joins Tom does so 'for lunch' or 'on a trip'.

@@ -1,4 +1,4 @@
-"""Shapes of memories that can be read exactly: a sentence pattern -> its triples.
+"""Sentence patterns that give exact triples.
 
 Data first: ``_SHAPES`` is tried in order and the first match wins, so the special stands above the
 general. In a shape ``<h:name>`` is a group ``h`` of the kind ``name``

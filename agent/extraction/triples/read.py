@@ -1,4 +1,4 @@
-"""Memory -> directed edges of layer 3: ``head | relation | tail`` (EMG-RAG 4.2, MGL).
+"""Triples (``head | relation | tail``) from memories (EMG-RAG 4.2, MGL).
 
 Most memories have one of a few dozen shapes ('My X's Y is Z', 'The F flight departs at T'), which
 patterns read exactly and at once; the language model is asked, once for all, only about the rest.

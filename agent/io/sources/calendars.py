@@ -39,7 +39,7 @@ def read_calendar(source: Source, me: frozenset[str] = frozenset()) -> Entries:
     text = source.text
     where = source.locator or source.id
     if not re.search(r"^\s*BEGIN:VCALENDAR", text, re.I | re.M):
-        raise UnreadableSource(f"{where} is no calendar: it has no BEGIN:VCALENDAR.")
+        raise UnreadableSource(f"{where} is not a calendar: it has no BEGIN:VCALENDAR.")
     blocks = list(_BLOCK.finditer(text))
     zones = "\n".join(block.group() for block in blocks if block[1].upper() == "VTIMEZONE")
     events = [block for block in blocks if block[1].upper() == "VEVENT"]
@@ -47,7 +47,7 @@ def read_calendar(source: Source, me: frozenset[str] = frozenset()) -> Entries:
     problems: list[str] = []
     begun = len(re.findall(r"^BEGIN:VEVENT\s*$", text, re.I | re.M))
     if begun > len(events):
-        problems.append(f"{where} breaks off: {begun - len(events)} of its events have no end.")
+        problems.append(f"{where} is truncated: {begun - len(events)} of its events have no end.")
     parsed: list[tuple[re.Match[str], Event]] = []
     # Occurrences that have an entry of their own, by the event's UID.
     moved: dict[str, set[datetime]] = {}

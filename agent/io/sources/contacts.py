@@ -57,13 +57,13 @@ def read_contacts(source: Source, me: frozenset[str] = frozenset()) -> Entries:
     where = source.locator or source.id
     text = source.text
     if not re.search(r"^\s*BEGIN:VCARD", text, re.I | re.M):
-        raise UnreadableSource(f"{where} is no contact card: it has no BEGIN:VCARD.")
+        raise UnreadableSource(f"{where} is not a contact card: it has no BEGIN:VCARD.")
     items: list[Item] = []
     problems: list[str] = []
     cards = list(_CARD.finditer(text))
     begun = len(re.findall(r"^BEGIN:VCARD\s*$", text, re.I | re.M))
     if begun > len(cards):
-        problems.append(f"{where} breaks off: {begun - len(cards)} of its cards have no end.")
+        problems.append(f"{where} is truncated: {begun - len(cards)} of its cards have no end.")
     for number, card in enumerate(cards, 1):
         try:
             items += _facts(_fields(card.group()), source, Span(*card.span()), me)

@@ -22,6 +22,6 @@ def read_note(path: Path, data: bytes) -> str:
         except UnicodeDecodeError:
             continue
     if b"\x00" in data[:4096]:
-        raise UnreadableSource(f"{path} is no text file.")
+        raise UnreadableSource(f"{path} is not a text file.")
     # Every byte means something in Latin-1, so a stray byte costs one letter and not the note.
     return data.decode("latin-1")

@@ -1,4 +1,4 @@
-"""What stands together on a screen: rows, cells, and labels with their values. Pure geometry.
+"""OCR layout: rows, cells, and labels with their values. Pure geometry.
 
 Boxes of text come from OCR in no order that can be relied on. A screen shows what belongs together
 by place: beside each other in a row, or a label close above its value. Both become one line of

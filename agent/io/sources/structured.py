@@ -1,4 +1,4 @@
-"""Sources that say by themselves what is what (calendars, contact cards): memories without a model.
+"""Structured sources (calendars, contact cards), read without a model.
 
 Each reader turns the raw text into items with a key that stays the same when the entry changes.
 So a new version of the file is compared entry by entry: a moved appointment replaces itself, one

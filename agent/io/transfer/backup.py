@@ -1,4 +1,4 @@
-"""Backups: a consistent copy of the home while it is in use, and putting one back.
+"""Backups: consistent copies of a home in use, and restore.
 
 A backup is a zip with the database and a manifest that holds its SHA-256. It is verified before it
 gets its name, and again before it is restored. The present home is backed up before anything takes
@@ -85,7 +85,7 @@ def backup(home: Path, out: Path, now: datetime, on_step: Step | None = None) ->
     if out.is_dir():
         out = _free_name(out, now)
     if out.exists() and not _is_backup(out):
-        raise HomeUnavailable(f"{out} is there already and no backup. Choose another --out.")
+        raise HomeUnavailable(f"{out} already exists and is not a backup. Choose another --out.")
     if out.parent == home / FOLDER:
         ensure_home(out.parent)
     with _writing_to(out), _scratch(out.parent) as folder:
@@ -218,7 +218,7 @@ def _extracted(file: Path, folder: Path, on_step: Step | None) -> Backup:
     except ZIP_ERRORS as error:
         raise _refused(file, f"it is damaged ({error})") from error
     if digest.hexdigest() != manifest["sha256"]:
-        raise _refused(file, "its SHA-256 is not the one it was written with")
+        raise _refused(file, "its SHA-256 does not match")
     _step(on_step, "verifying", 0, 1)
     memories = _verified(folder, str(file))
     _step(on_step, "verifying", 1, 1)
@@ -232,9 +232,9 @@ def _manifest(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise HomeUnavailable(f"Cannot read {file}: {error.strerror or error}.") from error
     except (*ZIP_ERRORS, ValueError) as error:
-        raise _refused(file, "it is no backup of memlane, or only half of one") from error
+        raise _refused(file, "it is not a backup of memlane, or it is incomplete") from error
     if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
-        raise _refused(file, "it is no backup of memlane")
+        raise _refused(file, "it is not a backup of memlane")
     number = manifest.get("version")
     if not isinstance(number, int) or number > VERSION:
         raise NewerStore(f"{file} was written by a newer memlane. Upgrade memlane to restore it.")
@@ -258,7 +258,7 @@ def _verified(folder: Path, what: str) -> dict[str, int]:
         with MemoryGraph.open(folder) as graph:
             if problems := graph.verify():
                 raise CorruptStore(
-                    f"{what} does not verify: {problems[0]}. `memlane doctor` looks at a home."
+                    f"{what} failed verification: {problems[0]}. `memlane doctor` checks a home."
                 )
             memories = graph.memories.counts()
     except NewerStore as error:
@@ -269,7 +269,7 @@ def _verified(folder: Path, what: str) -> dict[str, int]:
 
 
 def _refused(file: Path, reason: str) -> CorruptStore:
-    return CorruptStore(f"{file} was not restored: {reason}. The home is as it was.")
+    return CorruptStore(f"{file} was not restored: {reason}. The home is unchanged.")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Everything that is stored, as text: JSONL to rebuild a home from, Markdown to read and edit.
+"""Export as JSONL (complete) or Markdown (readable).
 
 One moment of the home is written, also while others change it. The file gets its name when it is
 whole.
@@ -182,7 +182,7 @@ def _place(value: Memory | Source | Subclass) -> str:
 
 def _write_folder(out: Path, documents: Iterator[tuple[str, str]]) -> None:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise HomeUnavailable(f"{out} is there already. Choose another --output, or remove it.")
+        raise HomeUnavailable(f"{out} already exists. Choose another --output, or remove it.")
     scratch = out.with_name(f".{out.name}.part")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

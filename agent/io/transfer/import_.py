@@ -1,4 +1,4 @@
-"""Taking a file in, whatever it is: told by its content, or by ``form``.
+"""Import of a file, with the format detected from its content.
 
 An export goes into an empty home as it was, and is merged into one that has memories. A dry run
 does the very same to a copy of the home and throws that away, so it changes nothing, holds no lock
@@ -146,7 +146,7 @@ def _told(manifest: Manifest, tally: Tally) -> tuple[str, ...]:
         tally.new["missing"] = missing
         warnings.append(
             f"{missing:,} of the {sum(manifest.counts.values()):,} lines that were exported are "
-            "missing: the file breaks off or was cut"
+            "missing: the file is truncated"
         )
     elif manifest.altered and not tally.rejected_count:
         warnings.append("the file has been changed since it was exported (its SHA-256 differs)")

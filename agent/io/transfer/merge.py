@@ -1,4 +1,4 @@
-"""An export into a home that has memories of its own: what is new comes in, nothing is doubled.
+"""Merge of an export into a home with memories, without duplicates.
 
 Ids are given anew and references follow them. Memories come in through ``MemoryGraph.apply``, a
 chunk a transaction, each chunk told by the journal, so that the whole import can be undone as one

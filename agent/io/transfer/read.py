@@ -1,4 +1,4 @@
-"""Files -> records, as a stream: what a file is, told by its content, and what it holds.
+"""Streaming reader of import files, with format detection.
 
 Nothing but the line at hand is kept in memory. A line that cannot be read becomes ``Rejected`` and
 the next one is read.
@@ -56,7 +56,7 @@ def detect_format(path: Path) -> str:
                 return detect_format(path / "conversations.json")
             if next(path.rglob("*.md"), None):
                 return "markdown"
-            raise UnreadableSource(f"{path} holds no Markdown and no conversations.json.")
+            raise UnreadableSource(f"{path} contains no Markdown and no conversations.json.")
         with conversations_file(path) if zipfile.is_zipfile(path) else path.open("rb") as file:
             start = file.read(200_000)
     except OSError as error:
@@ -116,10 +116,10 @@ def conversations_file(path: Path) -> IO[bytes]:
         archive = zipfile.ZipFile(path)
         names = [name for name in archive.namelist() if name.endswith("conversations.json")]
         if not names:
-            raise UnreadableSource(f"{path} holds no conversations.json.")
+            raise UnreadableSource(f"{path} contains no conversations.json.")
         return archive.open(min(names, key=len))
     except ZIP_ERRORS as error:
-        raise UnreadableSource(f"{path} is no whole zip file ({error}).") from error
+        raise UnreadableSource(f"{path} is not a complete zip file ({error}).") from error
 
 
 # ---- our own JSONL ------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def read_jsonl(
             raw.decode()
             yield Record(number, from_line(text.removeprefix("\ufeff")), text)
         except UnicodeDecodeError as error:
-            yield Rejected(number, f"no UTF-8 at byte {error.start + 1}", text)
+            yield Rejected(number, f"not UTF-8 at byte {error.start + 1}", text)
         except ValueError as error:
             yield Rejected(number, str(error), text)
     manifest.found_sha256 = digest.hexdigest()
@@ -273,7 +273,7 @@ def json_array(file: IO[bytes], where: Path) -> Iterator[dict[str, Any] | Reject
         text = text.lstrip(" \t\r\n\ufeff" if not started else " \t\r\n,")
         if not started and text:
             if text[0] != "[":
-                raise UnreadableSource(f"{where} is no JSON list of conversations.")
+                raise UnreadableSource(f"{where} is not a JSON list of conversations.")
             text, started = text[1:], True
             continue
         if started and text.startswith("]"):
@@ -287,7 +287,7 @@ def json_array(file: IO[bytes], where: Path) -> Iterator[dict[str, Any] | Reject
             if isinstance(item, dict):
                 yield cast("dict[str, Any]", item)
             else:
-                yield Rejected(number, "no JSON object", str(item)[:200])
+                yield Rejected(number, "not a JSON object", str(item)[:200])
         except RecursionError:
             raise UnreadableSource(f"{where}: entry {number + 1} is nested too deeply.") from None
         except json.JSONDecodeError as error:
@@ -296,7 +296,7 @@ def json_array(file: IO[bytes], where: Path) -> Iterator[dict[str, Any] | Reject
             ended = ended or not more
             if ended:
                 raise UnreadableSource(
-                    f"{where} breaks off or is broken in entry {number + 1} ({error.msg}); "
+                    f"{where} is truncated or broken in entry {number + 1} ({error.msg}); "
                     f"the {number} before it can be read."
                 ) from None
             # Twice as much each time, so that a long entry is not parsed again and again.
@@ -314,6 +314,6 @@ def _decoded(file: IO[bytes], where: Path) -> Iterator[str]:
             yield decoder.decode(block)
         yield decoder.decode(b"", True)
     except UnicodeDecodeError as error:
-        raise UnreadableSource(f"{where} is no UTF-8 text ({error.reason}).") from error
+        raise UnreadableSource(f"{where} is not UTF-8 text ({error.reason}).") from error
     except ZIP_ERRORS as error:
-        raise UnreadableSource(f"{where} is no whole zip file ({error}).") from error
+        raise UnreadableSource(f"{where} is not a complete zip file ({error}).") from error

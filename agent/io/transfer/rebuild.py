@@ -1,4 +1,4 @@
-"""An export into an empty home: the same ids, statuses and history as it had.
+"""Rebuild of an empty home from an export, with the same ids and history.
 
 The journal is done again line by line. What its lines do not tell, because one is broken or the
 file is Markdown, is taken from the memories themselves and told by a new line, so that rows and
@@ -55,9 +55,9 @@ def rebuild(
         if work.lines > PROVED_UP_TO:
             # The proof holds the whole journal in memory; what was written is one transaction of
             # checked lines either way.
-            tally.warnings.append("too large to be proved on the way in: memlane doctor does it")
+            tally.warnings.append("too large to verify during the import; run: memlane doctor")
         elif problems := target.graph.verify():
-            raise CorruptStore(f"What the file holds does not agree with itself: {problems[0]}.")
+            raise CorruptStore(f"The file is inconsistent: {problems[0]}.")
 
 
 PROVED_UP_TO = 100_000

@@ -1,4 +1,4 @@
-"""Records: what an export consists of, one after the other, whatever the file looks like."""
+"""Export records, independent of the file format."""
 
 from __future__ import annotations
 
@@ -92,9 +92,9 @@ def from_line(line: str) -> Value | Row:
     try:
         document = json.loads(line)
     except json.JSONDecodeError as error:
-        raise ValueError(f"no JSON: {error.msg} at character {error.pos + 1}") from None
+        raise ValueError(f"not JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if not isinstance(document, dict):
-        raise ValueError("no JSON object")
+        raise ValueError("not a JSON object")
     return from_document(document)

@@ -1,4 +1,4 @@
-"""What became of an import: counted, and what was rejected kept beside the file."""
+"""Import report: counts and rejected lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frozen values <-> plain JSON values, field by field.
+"""Conversion of frozen values to plain JSON values.
 
 Generic over dataclasses: a field added to ``Memory`` or ``Source`` is carried without a change
 here. What cannot be read names the field and what is wrong with it.
@@ -57,9 +57,9 @@ def from_plain(wanted: type[T], plain: object, where: str = "") -> T:
             raise ValueError(f"{where or wanted.__name__} has {len(plain)} values")
         plain = dict(zip(hints, plain, strict=False))
     if not isinstance(plain, Mapping):
-        raise ValueError(f"{where or 'it'} is no object")
+        raise ValueError(f"{where or 'it'} is not an object")
     if unknown := sorted(str(key) for key in plain.keys() - hints.keys()):
-        raise ValueError(f"{where and where + '.'}{unknown[0]} is no field that memlane knows")
+        raise ValueError(f"{where and where + '.'}{unknown[0]} is not a known field")
     values = {}
     for field in fields(wanted):
         path = f"{where}.{field.name}" if where else field.name
@@ -86,7 +86,7 @@ def _value(hint: object, plain: object, path: str) -> object:
         return _value(inner[0], plain, path)
     if origin in (tuple, list, set, frozenset):
         if not isinstance(plain, list):
-            raise ValueError(f"{path} is no list")
+            raise ValueError(f"{path} is not a list")
         choices = get_args(hint)
         if origin is tuple and choices[-1] is not Ellipsis:
             if len(plain) != len(choices):
@@ -97,9 +97,9 @@ def _value(hint: object, plain: object, path: str) -> object:
         return origin(_value(c, item, f"{path}[{i}]") for i, (c, item) in enumerate(pairs))
     if origin is dict or hint is dict:
         if not isinstance(plain, dict):
-            raise ValueError(f"{path} is no object")
+            raise ValueError(f"{path} is not an object")
         return plain
-    assert isinstance(hint, type), f"{path} has a type that is not carried: {hint}"
+    assert isinstance(hint, type), f"{path} has a type that is not supported: {hint}"
     return from_plain(hint, plain, path) if is_dataclass(hint) else _single(hint, plain, path)
 
 
@@ -110,7 +110,7 @@ def _single(hint: type, plain: object, path: str) -> object:
         except ValueError:
             moment = None
         if moment is None or moment.tzinfo is None:
-            raise ValueError(f"{path} is no time with an offset: {plain!r:.60}")
+            raise ValueError(f"{path} is not a time with an offset: {plain!r:.60}")
         return moment
     if issubclass(hint, Enum):
         try:

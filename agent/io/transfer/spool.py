@@ -1,4 +1,4 @@
-"""What an import has to keep in mind of a million lines, without keeping them in memory."""
+"""Compact state of large imports: bitset and spool file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a record must be, beyond its fields, before it may be written."""
+"""Validation of records before they are written."""
 
 from __future__ import annotations
 

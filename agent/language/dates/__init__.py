@@ -1,4 +1,4 @@
-"""Times in English text: find them, resolve them against the message's own time, write them out.
+"""Time expressions in English text: find, resolve and write.
 
 This module owns memlane's answer to "when?". It is deterministic, knows no model and no network,
 and keeps three invariants: a span lies inside the text, ``resolve_text`` is idempotent, and no text
@@ -129,7 +129,7 @@ def parse_when(text: str, now: datetime, *, end: bool = False) -> datetime:
         if chosen is not None:
             return chosen
     raise InvalidInput(
-        f"{written[:60]!r} is not a date or time that exists and that I can read; "
+        f"{written[:60]!r} is not a valid date or time; "
         "try 2024-05-12, 2024-05-12 17:00 or 'next Friday at 5pm'"
     )
 

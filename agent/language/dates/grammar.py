@@ -1,4 +1,4 @@
-"""A small pattern language for time expressions, and the engine that applies it.
+"""Pattern language for time expressions, and its engine.
 
 A rule is one line over token categories, such as ``"d:DAY of? m:MONTH ,? y:YEAR?"``:
 

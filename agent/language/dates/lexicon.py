@@ -1,4 +1,4 @@
-"""The words of English time expressions, as data, and the tokeniser that finds them.
+"""Lexicon of English time expressions.
 
 A token is one word, number or sign with the *categories* it may play in a rule of the grammar
 ("may" is a month and a verb, "12" a day, an hour, a month number and a count). What can be no part

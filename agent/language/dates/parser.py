@@ -1,4 +1,4 @@
-"""From text to meanings: the grammar applied, and one reading chosen for each expression.
+"""Parser: applies the grammar and chooses one reading per expression.
 
 What is ambiguous is decided here: the half of the day by likelihood, past or future by the nearest
 sign of tense in the sentence, the future where there is none.

@@ -1,4 +1,4 @@
-"""'On Sunday' that means every Sunday: 'My gym is open on Sunday', 'I swim on Tuesday'.
+"""Recurring weekdays: 'My gym is open on Sunday', 'I swim on Tuesday'.
 
 English names a weekly habit and a day of this week in the same words; what decides is the rest of
 the sentence: opening times, a word of frequency, or an activity in the simple present. All else

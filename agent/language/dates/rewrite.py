@@ -1,4 +1,4 @@
-"""Writing times out: relative ones become dates, dates without a year get theirs.
+"""Rewriting of relative times as absolute dates.
 
 A memory is read long after it was said, so "tomorrow" must not stay in it. Everything that means
 the same on any day stays as it was written, and so do quotes, vague words and what repeats.

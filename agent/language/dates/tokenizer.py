@@ -1,4 +1,4 @@
-"""From text to tokens: what each word, number or sign may be in a time expression.
+"""Tokenizer: the categories of each word, number or sign.
 
 What can be no part of one (other words, prices, phone numbers, flight numbers, versions, links)
 becomes an opaque token, so no rule can reach into it or across it. Linear in the text: only the

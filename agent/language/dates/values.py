@@ -1,4 +1,4 @@
-"""What a time expression means, and the calendar arithmetic behind it.
+"""Values of time expressions, and calendar arithmetic.
 
 Everything here is on the local wall clock of the message: datetimes are naive, and
 ``agent.language.dates`` gives them the message's time zone at the end. Spans are half open: ``end``

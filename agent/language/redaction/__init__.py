@@ -1,4 +1,4 @@
-"""Secrets in a text, taken out before anything of it is stored (docs/ingest.md).
+"""Redaction of secrets before storage (docs/ingest.md).
 
 A secret opens something by itself: a card number, a bank account, a key, a password, a one-time
 code, a token. What merely names something (a passport, a booking, a phone) is none: forms need it.

@@ -1,4 +1,4 @@
-"""Keys, tokens and recovery phrases of well-known shapes."""
+"""Keys, tokens and recovery phrases with known formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that a checksum proves: cards and bank accounts."""
+"""Card and bank account numbers with a checksum."""
 
 from __future__ import annotations
 

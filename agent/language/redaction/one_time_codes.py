@@ -1,4 +1,4 @@
-"""One-time and recovery codes, and the security codes of cards."""
+"""One-time codes, recovery codes and card security codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passwords and PINs, told by the words around them."""
+"""Passwords and PINs, recognised by context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memories that a draft may be about: the nearest of its partitions, and those of its slots.
+"""Candidate search: memories that a draft may be about.
 
 The search costs the same however often something was edited: ``MemoryGraph.index`` is read once and
 kept in step with the journal, slots are looked up in the rows. Invariants: it never writes; it is

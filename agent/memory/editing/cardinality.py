@@ -1,4 +1,4 @@
-"""Relations of which several values may stand side by side; the rest is ``extraction.triples``."""
+"""Relations with several values; see also ``agent.extraction.triples``."""
 
 MANY_VALUED = frozenset(
     """likes dislikes loves prefers has owns knows visits bought booked watched read plays eats

@@ -1,4 +1,4 @@
-"""Exact comparisons of a draft with a stored memory: same statement, same slot, same but a value.
+"""Exact comparison of a draft with a stored memory.
 
 Pure functions over words, values and relations; no model. A small model names the same relation
 in two ways now and then, so relations are compared beside the words (EMG-RAG section 4.2).

@@ -1,4 +1,4 @@
-"""A contradiction that cannot be decided: both memories stay, and the person says which holds.
+"""Undecided contradictions, put to the user as questions.
 
 What was asked stands in the trace of the turn that asked, and the next message is read for an
 answer (``agent.memory.pending_questions`` keeps what waits to be asked). Pure functions over text.

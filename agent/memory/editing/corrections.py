@@ -1,4 +1,4 @@
-"""Corrections: 'no, the 4th, not the 14th' mends what was just said instead of standing beside it.
+"""Corrections such as 'no, the 4th, not the 14th', applied in place.
 
 A correction says that the memory was never right, so it is amended in place (the journal keeps
 what stood there), not replaced. Pure functions over text; the recent memories come from outside.

@@ -1,4 +1,4 @@
-"""From the judgements of a draft against the memories near it to one decision.
+"""Final decision from the pair judgements of a draft.
 
 The judge (``agent.memory.editing.judges.pair_judge``) is learned and may err; an edit that it
 causes must not lose a fact. So a memory is only taken to be repeated, denied or replaced where the

@@ -1,4 +1,4 @@
-"""What a draft says of when memories end: which one it only ends, and which it leaves alone.
+"""Ends of memories inferred from a draft.
 
 Pure functions; when a draft itself begins and ends is read by ``agent.extraction.validity``.
 """

@@ -1,4 +1,4 @@
-"""Drafts and the memories near them -> planned edits (EMG-RAG section 4.2). Pure: writes nothing.
+"""Planned edits from drafts and similar memories (EMG-RAG 4.2). Pure: writes nothing.
 
 The paper compares the relations of the draft and of the top-1 memory of the nearest partition.
 Exact comparisons come first (``compare``), the first that holds:

@@ -1,4 +1,4 @@
-"""One entity under several names, where texts are compared or searched.
+"""Alias rewriting for comparison and search.
 
 Texts stay as they were told. Before a draft is compared with a memory it is worded in the memory's
 own names ('Kenji switched to tea' beside 'My boss drinks coffee' becomes 'My boss switched ...'),

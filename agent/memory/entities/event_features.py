@@ -1,4 +1,4 @@
-"""What a sentence says of an event: its numbers, day, kind, people and place. Pure."""
+"""Event features of a sentence: numbers, day, kind, people, place. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Event coreference: memories of several sources that tell of one event (EMG-RAG 4.2, layer 3).
+"""Event coreference across sources (EMG-RAG 4.2, layer 3).
 
 The e-mail about a flight and its boarding pass are one event where they give the same number of
 flight, booking or order, and no other day; or, without a number, the same kind of event on the same

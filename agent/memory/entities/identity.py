@@ -1,4 +1,4 @@
-"""Who is who: names and phrases -> one entity (EMG-RAG 4.2, entities of layer 3).
+"""Entity resolution: names and phrases to entities (EMG-RAG 4.2, layer 3).
 
 Nothing is stored: identities are a fold of the memories that say them, so that whatever undoes,
 forgets, exports or restores those memories does the same to what they joined. Decisions by hand are

@@ -1,4 +1,4 @@
-"""Merging and splitting by hand: what the person decides becomes a memory like any other.
+"""Manual merges and splits of entities, stored as memories.
 
 'Kenji and Mr Tan are the same.' is an insert in the journal, so it is undone, forgotten for good,
 exported and shown as every memory is; a later decision on the same two names takes its place. Two
@@ -47,17 +47,18 @@ def plan_merge(one: str, other: str, known: Identities, graph: MemoryGraph) -> D
     """
     one, other = known_name(one, known, graph), known_name(other, known, graph)
     if key_of(one) == key_of(other):
-        raise InvalidInput(f"{one!r} is one name: merging takes two, such as Kenji and 'Mr Tan'.")
+        raise InvalidInput(f"{one!r} is one name; a merge needs two, such as Kenji and 'Mr Tan'.")
     who, with_ = known.who(one), known.who(other)
     if who == with_:
         raise EditConflict(
-            f"{one} and {other} are one already. `memlane entities show {_quoted(one)}` says why."
+            f"{one} and {other} are already merged. `memlane entities show {_quoted(one)}` says "
+            "why."
         )
     denied = known.apart(one, other)
     if (between := known.kept_apart(who, with_, besides=denied)) is not None:
         raise EditConflict(
-            f"{one} and {other} cannot be merged: {between} says that two of their names are not "
-            f"one. To take that back: memlane memories forget --soft {between}"
+            f"{one} and {other} cannot be merged: {between} says that two of their names are "
+            f"different. To undo that: memlane memories forget --soft {between}"
         )
     return Decision(_sentence(one, other, "the same"), Triple(one, SAME_AS, other), denied)
 
@@ -75,15 +76,15 @@ def plan_split(one: str, other: str | None, known: Identities, graph: MemoryGrap
         if not called:
             raise EditConflict(
                 f"{one} has no other name: there is nothing to split. For two people under one "
-                "name give --memories and --as."
+                "name give --memory and --as."
             )
         if len(called) > 1:
-            raise InvalidInput(f"{one} is also {', '.join(called)}: say from which to split it.")
+            raise InvalidInput(f"{one} is also {', '.join(called)}: name the one to split it from.")
         other = called[0]
     other = known_name(other, known, graph)
     if key_of(one) == key_of(other):
         raise InvalidInput(
-            f"{one!r} is one name. For two people under one name give --memories and --as."
+            f"{one!r} is one name. For two people under one name give --memory and --as."
         )
     if known.who(one) != known.who(other):
         raise EditConflict(f"{one} and {other} are not merged: there is nothing to split.")
@@ -104,11 +105,11 @@ def plan_reject(one: str, other: str | None, known: Identities, graph: MemoryGra
         return Decision(f"{_said(one, True)} is one and the same.", Triple(one, SAME_AS, one))
     other = known_name(other, known, graph)
     if (denied := known.apart(one, other)) is not None:
-        raise EditConflict(f"{one} and {other} are told apart already ({denied}).")
+        raise EditConflict(f"{one} and {other} are already separate ({denied}).")
     if known.who(one) == known.who(other):
         raise EditConflict(
-            f"{one} and {other} are merged. To part them: "
-            f"memlane entities split {_quoted(one)} {_quoted(other)}"
+            f"{one} and {other} are merged. To split them: memlane entities split {_quoted(one)} "
+            f"{_quoted(other)}"
         )
     text = _sentence(one, other, "not the same")
     return Decision(text, Triple(one, DIFFERENT_FROM, other))
@@ -124,7 +125,7 @@ def plan_part(
     """
     name, new = known_name(name, known, graph), checked_name(new)
     if key_of(name) == key_of(new) or key_of(new) == ME_KEY:
-        raise InvalidInput(f"Give the second one a name of her own, such as --as '{name} (work)'.")
+        raise InvalidInput(f"Give the second one its own name, such as --as '{name} (work)'.")
     amends = []
     for memory in map(graph.memories.get, dict.fromkeys(memories)):
         triples = tuple(
@@ -135,7 +136,7 @@ def plan_part(
             raise InvalidInput(f"{memory.id} does not name {name}: {memory.text}")
         amends.append(Amend(memory.id, triples=triples))
     if not amends:
-        raise InvalidInput("Say with --memories which memories are about the other one.")
+        raise InvalidInput("Name the memories about the second one with --memory.")
     text = _sentence(name, new, "not the same")
     denied = known.apart(name, new) or known.decision(name, new)
     return Decision(text, Triple(name, DIFFERENT_FROM, new), denied, tuple(amends))
@@ -210,7 +211,7 @@ def known_name(name: str, known: Identities, graph: MemoryGraph) -> str:
         if near
         else "`memlane entities list --all` shows the names."
     )
-    raise UnknownId(f"Nothing is known of {clean!r}. {hint}")
+    raise UnknownId(f"Nothing is known about {clean!r}. {hint}")
 
 
 def _renamed(end: str, name: str, new: str) -> str:

@@ -1,4 +1,4 @@
-"""Names of people and things: their parts, and when two may be names of one.
+"""Parts of names, and compatibility of two names.
 
 Pure functions over text; nothing here decides that two are one, that takes a statement
 (``agent.memory.entities.statements``) or the person.

@@ -1,4 +1,4 @@
-"""Memories that say who is who, read as statements.
+"""Identity statements in memories.
 
 Only relations count, and only those that say it outright: ``same_as`` and ``different_from`` (told,
 or decided by hand), names ('Mr Tan's first name is Kenji'), and roles ('Kenji is my boss', 'Rosa is

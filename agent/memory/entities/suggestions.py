@@ -1,4 +1,4 @@
-"""What may be one, or two, and only the person can say: suggestions for merging and splitting.
+"""Suggestions for merges and splits.
 
 Nothing here changes anything. Names that share a part ('Kenji Tan' and 'Mr Tan'), names that differ
 in a letter or two and have something in common ('Jon' and 'John', both colleagues), and one name in
@@ -175,7 +175,7 @@ def _splits(memories: Sequence[Memory]) -> Iterator[Suggestion]:
                 yield Suggestion(
                     name,
                     None,
-                    f"told to be both {first.replace('_', ' ')} and {word}",
+                    f"said to be both {first.replace('_', ' ')} and {word}",
                     (*told[first], *told[second]),
                     tuple(told[second]),
                     f"{name} ({word})",

@@ -1,4 +1,4 @@
-"""The reward engine: many prompts read and continued at once on one llama.cpp context.
+"""Batch engine for rewards: many prompts on one llama.cpp context.
 
 What is shared is done once. Prompts that share a beginning share its cells (a prefix tree over
 token ids); samples of one prompt share cells until they part, and cost one token a step while
@@ -81,8 +81,8 @@ class Engine:
     ) -> None:
         if ll.llama_model_is_recurrent(weights.model) or ll.llama_model_is_hybrid(weights.model):
             raise ModelError(
-                f"{weights.path.name} is a recurrent model: its prompts cannot share what was "
-                "read, so it cannot give rewards. Choose a transformer as reward_llm."
+                f"{weights.path.name} is a recurrent model: its prompts cannot share a prefix, so "
+                "it cannot compute rewards. Choose a transformer as reward_llm."
             )
         self.weights = weights
         params = ll.llama_context_default_params()

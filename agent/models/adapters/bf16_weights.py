@@ -1,4 +1,4 @@
-"""A small model's weights as bfloat16, which processors with instructions for it read faster.
+"""bfloat16 copies of small models, which some processors read faster.
 
 llama.cpp multiplies many rows at once in a few of its formats only; in the others (Q4_1 among
 them) each row goes through the weights by itself. The 135M model of DESIGN.md reads and samples

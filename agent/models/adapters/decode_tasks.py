@@ -1,4 +1,4 @@
-"""What rows of logits are asked for: the score of a continuation, or the next step of samples.
+"""Decode tasks: score a continuation, or advance samples.
 
 A task looks at rows and takes what was seen. Looking changes nothing, so rows of one batch are
 looked at on several threads; taking happens on one, in the order of the batch.

@@ -1,4 +1,4 @@
-"""``llama_decode``, with something done before each call: a sign of life, a fault for tests."""
+"""``llama_decode`` with a hook before each call (heartbeat, test faults)."""
 
 from __future__ import annotations
 

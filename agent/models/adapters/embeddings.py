@@ -1,4 +1,4 @@
-"""Sentence vectors from a sentence-transformers folder on this disk.
+"""Sentence embeddings from a local sentence-transformers folder.
 
 Never reaches a network: the hub libraries are told to be offline before they are imported.
 """
@@ -41,7 +41,7 @@ class SentenceEncoder:
         if not folder.is_dir():
             raise ModelMissing(
                 f"There is no embedding model at {folder}. "
-                "See what there is with: memlane models list"
+                "List the models with: memlane models list"
             )
         _stay_offline_and_quiet()
         from sentence_transformers import SentenceTransformer

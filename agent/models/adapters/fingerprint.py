@@ -1,4 +1,4 @@
-"""What the order of llama.cpp's sums depends on, as one string."""
+"""Fingerprint of processor and llama.cpp build."""
 
 from __future__ import annotations
 

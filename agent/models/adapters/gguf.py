@@ -1,4 +1,4 @@
-"""A GGUF file in memory: its vocabulary, its chat template, and the way from text to tokens."""
+"""GGUF loading: vocabulary, chat template and tokenizer."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Weights:
         self.model: Any = None
         if not path.is_file():
             raise ModelMissing(
-                f"There is no model file at {path}. See what there is with: memlane models list"
+                f"There is no model file at {path}. List the models with: memlane models list"
             )
         listen(verbose=verbose)
         ll.llama_backend_init()

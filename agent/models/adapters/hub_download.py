@@ -1,4 +1,4 @@
-"""Fetches one file from a model hub. Only ``memlane models pull`` comes here.
+"""Download of a file from a model hub, only for ``memlane models pull``.
 
 huggingface_hub is imported inside the functions: nothing else in memlane reaches a network, unless
 the person's configuration file names a model server beyond this machine (docs/decisions/0008).
@@ -50,7 +50,7 @@ def download(
         )
     except (RepositoryNotFoundError, GatedRepoError) as error:
         raise ModelError(
-            f"The model hub has no open repository {repo}. Check the name (owner/repo), "
+            f"The model hub has no public repository {repo}. Check the name (owner/repo), "
             "or log in first with: hf auth login"
         ) from error
     except EntryNotFoundError as error:

@@ -1,4 +1,4 @@
-"""A local chat model on llama.cpp's low-level API.
+"""Local chat model on llama.cpp's low-level API.
 
 Owns one model and one context whose cache cells are shared by a few *prompt slots*. A slot is a
 sequence that remembers which tokens lie in the cache; a new prompt goes to the slot that shares its

@@ -1,4 +1,4 @@
-"""Rewards from a local model: entropy, likelihood and choice, over prompts in words.
+"""Rewards from a local model: entropy, likelihood and choice.
 
 Between the port, which speaks of texts and chat turns, and the engine, which speaks of tokens:
 what was computed before comes from the cache, and the rest goes to the engine in one piece.

@@ -1,4 +1,4 @@
-"""From one row of logits to what rewards are made of: entropies, log-probabilities, a draw.
+"""Entropies, log-probabilities and samples from logits.
 
 Sums run in one order on one thread, so a row gives the same numbers wherever it was decoded.
 """

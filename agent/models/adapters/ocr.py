@@ -1,4 +1,4 @@
-"""Text in pictures, read with RapidOCR and the weights inside its package.
+"""OCR with RapidOCR and its packaged weights.
 
 Pillow checks every file before the reader sees it, so that whatever is no whole picture ends in
 one clear line. Nothing is downloaded: the reader is given the paths of the packaged weights.
@@ -119,7 +119,7 @@ def _open(path: Path) -> Image.Image:
     except IsADirectoryError as error:
         raise UnreadableSource(f"{path} is a folder. Name a picture in it.") from error
     except PermissionError as error:
-        raise UnreadableSource(f"{path} may not be read. Change its permissions.") from error
+        raise UnreadableSource(f"{path} cannot be read. Change its permissions.") from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         # Pillow's decoders use all of these for broken data.
         raise UnreadableSource(

@@ -1,4 +1,4 @@
-"""A chat model behind an OpenAI-compatible server, such as llama.cpp's own.
+"""OpenAI client: a chat model behind a compatible server.
 
 Only completes: entropy, likelihood and choice need whole distributions, which no such server
 gives. What is sent goes to the one address that the configuration names: no redirect is followed
@@ -26,7 +26,7 @@ from agent.ports import ChatTurn
 CONNECT_SECONDS = 5.0
 SILENT_SECONDS = 300.0
 """How long a server may say nothing: a slow machine reads a long prompt for minutes."""
-_OTHERWISE = f"or complete in this process: memlane config set llm {DEFAULT_LLM}"
+_OTHERWISE = f"or run a model in this process: memlane config set llm {DEFAULT_LLM}"
 _PROBE = 'root ::= "7"'
 
 
@@ -101,7 +101,7 @@ class ServerModel:
         """
         if grammar is not None and not self._knows_grammars:
             raise ServerUnavailable(
-                f"{self.url} takes no grammar. Use llama.cpp's own server, {_OTHERWISE}"
+                f"{self.url} does not support grammars. Use llama.cpp's own server, {_OTHERWISE}"
             )
         asked: dict[str, object] = {
             "model": self.model,
@@ -205,8 +205,8 @@ class ServerModel:
             return
         if response.is_redirect:
             raise ServerUnavailable(
-                f"{self.url} points to {response.headers.get('location', 'elsewhere')!r}, and "
-                "memlane follows no server anywhere. If that is right, name that address as llm."
+                f"{self.url} redirects to {response.headers.get('location', 'elsewhere')!r}, and "
+                "memlane follows no redirects. If that address is right, set it as llm."
             )
         response.read()
         try:
@@ -225,11 +225,12 @@ class ServerModel:
             raise PromptTooLong(f"{self.url} says: {message} Shorten the text.")
         if status in (401, 403):
             raise ServerUnavailable(
-                f"{self.url} wants a key, and memlane sends none. Start it without, {_OTHERWISE}"
+                f"{self.url} requires a key, and memlane sends none. Start it without a key, "
+                f"{_OTHERWISE}"
             )
         if status == httpx.codes.NOT_FOUND:
             raise ServerUnavailable(
-                f"{self.url} offers no chat (404: {message}). Does its address end in /v1? "
+                f"{self.url} has no chat endpoint (404: {message}). Does its address end in /v1? "
                 f"Correct it, {_OTHERWISE}"
             )
         raise _Refused(f"{self.url} refused ({status}): {message} See its log, {_OTHERWISE}")
@@ -245,12 +246,12 @@ class ServerModel:
             ) from error
         except httpx.TimeoutException as error:
             raise ServerUnavailable(
-                f"The model server at {self.url} has been silent for too long. See its log, or "
-                f"start it again, {_OTHERWISE}"
+                f"The model server at {self.url} did not answer in time. See its log, or restart "
+                f"it, {_OTHERWISE}"
             ) from error
         except (_Garbled, httpx.SSEError, httpx.DecodingError) as error:
             raise ServerUnavailable(
-                f"What answers at {self.url} is no OpenAI-compatible model server. Correct the "
+                f"The server at {self.url} is not an OpenAI-compatible model server. Correct the "
                 f"address, {_OTHERWISE}"
             ) from error
         except httpx.HTTPError as error:
@@ -266,7 +267,8 @@ class _BrokeOff(ServerUnavailable):
 
     def __init__(self, url: str) -> None:
         super().__init__(
-            f"The model server at {url} broke off in the middle. See its log and try again, "
+            f"The model server at {url} closed the connection too early. See its log and try "
+            "again, "
             f"{_OTHERWISE}"
         )
 

@@ -1,4 +1,4 @@
-"""Prompts that share a beginning, read once: the prefix tree over token ids. Pure planning.
+"""Prefix tree over token ids, so that shared prefixes are decoded once. Pure.
 
 The tree is never built. Sorted, the paths that share a beginning stand together, and each path
 adds to the tree exactly what it does not share with the one before it.

@@ -1,4 +1,4 @@
-"""From logits to tokens and from tokens to text, for the llama.cpp adapter."""
+"""Sampling and detokenizing for the llama.cpp adapter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text that a model is tried with on a machine it has not met (``agent.models.worker.trial``).
+"""Sample text for the model trial (``agent.models.worker.trial``).
 
 Plain prose: the next words are likely, so that a kernel which computes nonsense is seen at once.
 """

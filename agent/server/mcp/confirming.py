@@ -1,4 +1,4 @@
-"""The person's word before another program changes what is remembered.
+"""User consent before another program changes memories.
 
 A client that can show a question to the person is made to (elicitation). For one that cannot, a
 one-time code is kept here that only ``memlane mcp --codes`` shows: the program has to get it from

@@ -1,4 +1,4 @@
-"""Memories as another program gets them: data between two lines that no memory can imitate.
+"""Delimiters around memory text that other programs receive.
 
 A memory may hold words of strangers. So each stands on one line, without what only a model sees;
 one that gives orders to an assistant is withheld; and the border's number is new each time.

@@ -1,4 +1,4 @@
-"""What another program's requests do: read through the resident process or a session, and edits.
+"""Requests of other programs: search, why and edits.
 
 Answers come from the resident process where one is up. What a program tells is somebody else's
 words: it is stored as a quotation, trusted as such (docs/trust.md), and changes nothing that the

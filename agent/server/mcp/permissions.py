@@ -1,4 +1,4 @@
-"""What another program may do: decided by the person's configuration, enforced here.
+"""Permissions of other programs, from the configuration.
 
 ``agents`` in ``config.toml`` has a line for each program, ``NAME: search why remember``. A program
 without a line may only read, unless a line for ``*`` says otherwise; ``NAME: none`` shuts it out.

@@ -1,4 +1,4 @@
-"""The protocol: five tools over the official SDK, on standard input and output.
+"""MCP server: five tools with the official SDK.
 
 Invariants: standard output carries messages of the protocol alone; a failure of ours is a tool's
 error in one line, and nothing unforeseen reaches the client or the log with anybody's words in it;

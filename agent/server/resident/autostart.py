@@ -1,4 +1,4 @@
-"""Letting the person's own session start the resident process: a unit file, and what to run.
+"""Autostart of the resident process: unit file and commands.
 
 Nothing is started or enabled here; the person does that, with the commands that are told.
 """

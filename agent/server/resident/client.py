@@ -1,4 +1,4 @@
-"""The other end: what a command holds while the resident process works for it.
+"""Client of the resident process for commands.
 
 Invariant: importing this loads no model, array or database. Every request is a connection of its
 own, so closing it, as Ctrl-C does, is how the process hears that nobody waits any more.
@@ -320,8 +320,8 @@ def _lines(wire: h11.Connection, channel: socket.socket) -> Iterator[bytes]:
 
 def _gone() -> ResidentGone:
     return ResidentGone(
-        "The resident process went away before it had answered. What it had stored is kept; "
-        "see: memlane status"
+        "The resident process stopped before it answered. What it stored is kept; see: memlane "
+        "status"
     )
 
 

@@ -1,4 +1,4 @@
-"""HTTP in, HTTP out: checks what comes, hands it to the desk, and tells what came of it.
+"""HTTP application: request validation, dispatch and responses.
 
 An answer is one JSON document, or for who accepts ``application/x-ndjson`` a line for each event,
 so that words and files are seen as they are done. Invariant: whatever goes wrong is an answer too,
@@ -138,7 +138,7 @@ async def _read(request: Request, call: Call) -> tuple[object, Context]:
     try:
         said = json.loads(body or b"{}")
     except ValueError as error:
-        raise InvalidInput(f"The body is no JSON: {error}.") from error
+        raise InvalidInput(f"The body is not JSON: {error}.") from error
     headers = request.headers
     k = headers.get("memlane-k")
     if k is not None and not (k.isdecimal() and int(k) > 0):
@@ -177,7 +177,7 @@ async def _events(
                     given = await method(asked, context, stop, on_text)
                     last = {"result": encode(_without_trace(given))}
         except Stopped:
-            last = _error("ResidentGone", "The resident process is going down. Ask again.")
+            last = _error("ResidentGone", "The resident process is shutting down. Try again.")
         except MemlaneError as error:
             last = _error(type(error).__name__, str(error))
         except Exception as error:

@@ -1,4 +1,4 @@
-"""The log of the resident process: in the home, 0600, turned over, and without anybody's words.
+"""Log file of the resident process, rotated, without user text.
 
 It names requests, sources by id, kinds of errors and how long things took. What was said, asked or
 remembered goes into it only with ``--debug``.

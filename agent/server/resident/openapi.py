@@ -1,4 +1,4 @@
-"""The OpenAPI description, made of the same types that requests are checked with."""
+"""OpenAPI description, generated from the request types."""
 
 from __future__ import annotations
 

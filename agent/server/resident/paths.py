@@ -1,4 +1,4 @@
-"""Where the resident process of a home keeps its socket, lock, token and log.
+"""Paths of the resident process: socket, lock, token and log.
 
 Invariants: everything lies in the home (0700) and is 0600 itself. The lock is the truth: who holds
 it is the resident process, and the system lets go of it however that process ends, so neither a
@@ -72,8 +72,8 @@ def bind(place: Place) -> socket.socket:
             found = path.parent.stat()
             if found.st_uid != os.getuid() or found.st_mode & 0o077:
                 raise HomeUnavailable(
-                    f"{place.home} is too long for a socket, and {path.parent} is not yours alone. "
-                    f"Close it (chmod go= '{path.parent}') or choose a shorter --home DIR."
+                    f"{place.home} is too long for a socket, and others can access {path.parent}. "
+                    f"Restrict it (chmod go= '{path.parent}') or choose a shorter --home DIR."
                 )
         with suppress(FileNotFoundError):
             path.unlink()  # of a process that was killed: we hold the lock
@@ -122,7 +122,7 @@ class Lock:
                     os.close(file)
                     pid = holder(self._path)
                     raise StoreBusy(
-                        f"memlane is up already for {self._path.parent} (process {pid}). "
+                        f"memlane is already running for {self._path.parent} (process {pid}). "
                         "See it with: memlane status"
                     ) from None
                 time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""What may be asked of the resident process, as frozen values; its routes are made of them."""
+"""Request types of the resident process; its routes are generated from them."""
 
 from __future__ import annotations
 

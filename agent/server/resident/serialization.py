@@ -1,4 +1,4 @@
-"""Frozen values <-> JSON, driven by their type hints: the one way a value crosses the wire.
+"""Serialization of frozen values as JSON, driven by type hints.
 
 Invariant: ``decode(type(value), encode(value)) == value`` for every request and result
 (``tests/test_resident_wire.py``). Knows dataclasses, tuples, mappings, unions, enums, dates and

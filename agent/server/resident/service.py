@@ -1,4 +1,4 @@
-"""What the resident process does with a request: which lane it goes to, and what it leaves behind.
+"""Dispatcher of requests to worker threads, with background jobs.
 
 Lanes, each with its own connection to the one database (SQLite lets one write at a time):
 ``raw`` stores a text before anything is made of it, ``quick`` needs no more than the encoder,
@@ -174,7 +174,7 @@ class Desk:
     def _placed(self, task: asyncio.Task[Remembered]) -> None:
         self._placing.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            log.warning("a stored text was not placed: %s", type(error).__name__)
+            log.warning("extraction of a stored text failed: %s", type(error).__name__)
 
     async def ingest(
         self, asked: Ingest, context: Context, stop: threading.Event
@@ -261,14 +261,14 @@ class Desk:
             session.config = self.config
             for report in session.retry(only={source.id}):
                 if report.status == "failed":
-                    log.warning("%s could not be worked out", source.id)
+                    log.warning("extraction of %s failed", source.id)
 
         stop = threading.Event()
         self._stops.add(stop)
         try:
             await lane.do(job, stop, gives_way=gives_way)
         except MemlaneError as error:
-            log.warning("%s could not be worked out: %s", source.id, type(error).__name__)
+            log.warning("extraction of %s failed: %s", source.id, type(error).__name__)
         finally:
             self._stops.discard(stop)
 

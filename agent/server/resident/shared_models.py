@@ -1,4 +1,4 @@
-"""Models that are shared by all requests, and freed when nobody has used them for a while."""
+"""Models shared by all requests, freed when idle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A port of this machine, and a server on it that leaves signals and logs to the process."""
+"""Loopback sockets and an HTTP server without its own signals and logs."""
 
 from __future__ import annotations
 

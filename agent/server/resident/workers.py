@@ -1,4 +1,4 @@
-"""Threads that work one job after the other, so that a session is only ever in one thread.
+"""Worker threads, each with its own session.
 
 A job that nobody waits for any more is stopped at its next word or step: it raises ``Stopped``
 there, which no code takes for a failure, so what it had stored raw stays PENDING.

@@ -1,4 +1,4 @@
-"""Who may come in: the checks in front of the page, and the keys that open it.
+"""Authentication middleware: Host and Origin checks, one-time codes, session keys.
 
 Loopback alone keeps nobody out: any page in the browser can send a request to this machine, a name
 can be made to point here (DNS rebinding), and other users of the machine reach the port too. So
@@ -136,7 +136,7 @@ class Guarded:
         kind, _, key = headers.get("authorization", "").partition(" ")
         if path == ENTER or (kind.casefold() == "bearer" and self._keys.opens(key.strip())):
             return None
-        return _refused(path, "This page is not open to you. Get a link to it: memlane web", 401)
+        return _refused(path, "You need a link to open this page. Get one: memlane web", 401)
 
 
 def check_origin(headers: Headers, port: int) -> None:
@@ -146,10 +146,10 @@ def check_origin(headers: Headers, port: int) -> None:
         raise Refused(f"This page answers at http://127.0.0.1:{port} only.")
     origins = headers.getlist("origin")
     if any(origin.casefold() != f"http://{hosts[0].casefold()}" for origin in origins):
-        raise Refused("Another site may not speak with memlane.")
+        raise Refused("Other sites may not send requests to memlane.")
     # A browser says where a request comes from; 'none' is the person's own doing.
     if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-        raise Refused("Another site may not open this page. Open its link: memlane web")
+        raise Refused("Other sites may not open this page. Open its link: memlane web")
 
 
 def _refused(path: str, message: str, status: int) -> Response:

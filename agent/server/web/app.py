@@ -1,4 +1,4 @@
-"""The page put together: its files, what it may ask, and the door in front of both."""
+"""Web application: static files, API and authentication."""
 
 from __future__ import annotations
 

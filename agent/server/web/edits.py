@@ -1,4 +1,4 @@
-"""Changes from the page: the same journaled edits as the command line's, by the person.
+"""Edits from the web page, through the same journal.
 
 Invariant: what changed since the page showed it is never overwritten unseen. Each edit names the
 last journal line of the memory that the person saw (``seen``), checked in its own transaction.
@@ -95,7 +95,7 @@ def told(remembered: Remembered) -> Done:
     """What became of a fact that was told on the page."""
     done = _done(remembered.entries)
     if remembered.queued:
-        return replace(done, note="It is stored; its memory is made in a moment.")
+        return replace(done, note="Stored. The memory will be ready in a moment.")
     known = remembered.unchanged[-1] if remembered.unchanged else None
     note = remembered.note or ("I knew that already." if known and not done.entries else "")
     return replace(done, memory=done.memory or known, note=note)
@@ -107,8 +107,7 @@ def _checked(
     with graph.writing():
         if graph.journal.of_memory(memory)[-1].id != seen:
             raise EditConflict(
-                f"{memory} was changed since it was opened here. Look at it as it is now, and "
-                "edit it again."
+                f"{memory} was changed after you opened it here. Reload it and edit it again."
             )
         return _done(work())
 

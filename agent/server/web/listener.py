@@ -1,4 +1,4 @@
-"""The port of the page: opened when asked for, closed when told to or when nobody holds it."""
+"""Port of the web page: opened on request, closed when unused."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Listener:
             self._start(port or 0, context)
         elif port not in (None, 0, self._port):
             raise InvalidInput(
-                f"The page is open at port {self._port} already. Close it first: memlane web --stop"
+                f"The page is already open at port {self._port}. Close it first: memlane web --stop"
             )
         return WebPage(self._port, f"http://{LOOPBACK}:{self._port}/#enter={self._keys.link()}")
 

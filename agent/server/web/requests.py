@@ -1,4 +1,4 @@
-"""What the page may ask, and what it gets: frozen values, checked as they are decoded.
+"""Request types of the web page, validated when decoded.
 
 Everything is a ``POST /api/NAME`` with JSON: no memory and no question ever stands in an address.
 """

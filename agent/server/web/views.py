@@ -1,4 +1,4 @@
-"""What the page shows, read from the graph a page at a time. Changes nothing."""
+"""Read-only views of the web page, loaded page by page."""
 
 from __future__ import annotations
 

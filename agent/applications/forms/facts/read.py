@@ -1,4 +1,4 @@
-"""What memories state, as facts with their subject: whose phone number, whose birthday.
+"""Facts in memories, with their subject.
 
 Invariant: a fact's value stands in the memory it names, but for the notation of dates, or is
 split off such a value by a stated rule; nothing is inferred about another person.

@@ -1,4 +1,4 @@
-"""A page with its fields filled: the same text, but for the tags of what was filled.
+"""Filled HTML pages; only filled tags change.
 
 Nothing is written anew: the page is read once more, and each value is put where it belongs in the
 text itself. Invariants: what is not filled stays as it was, character by character; a value never

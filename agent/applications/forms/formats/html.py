@@ -1,4 +1,4 @@
-"""The fields of an HTML page, with the words that a person would see around each.
+"""HTML form fields with their surrounding text.
 
 One pass of the standard library's tolerant parser, which also says where in the text each field
 stands (``agent.applications.forms.formats.fill_html`` fills it there). Invariants: text inside

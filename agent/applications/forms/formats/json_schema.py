@@ -1,4 +1,4 @@
-"""The fields of a JSON Schema: its properties, those of nested objects with dotted names.
+"""Fields of a JSON Schema, with dotted names for nested objects.
 
 References inside the document are followed; nothing outside it is read. Invariant: a document that
 refers to itself in a circle, or names a property twice, is refused with one line.
@@ -41,18 +41,18 @@ def read_schema(source: str | dict[str, Any], title: str) -> list[FormField]:
         try:
             document = json.loads(source, object_pairs_hook=_named_once)
         except (json.JSONDecodeError, RecursionError) as error:
-            raise InvalidInput(f"{title} is no valid JSON: {error}.") from None
+            raise InvalidInput(f"{title} is not valid JSON: {error}.") from None
         except _NamedTwice as error:
             raise InvalidInput(
-                f"{title} names {error.args[0]!r} twice, so what it asks for there is not clear;"
-                " keep one of them."
+                f"{title} names {error.args[0]!r} twice, so that field is ambiguous; keep one of "
+                "them."
             ) from None
     if not isinstance(document, dict):
-        raise InvalidInput(f"{title} is no JSON Schema: it must be an object with properties.")
+        raise InvalidInput(f"{title} is not a JSON Schema: it must be an object with properties.")
     schema = _Schema(title, document, [], host_of(str(document.get("$id", ""))))
     _walk(schema, document, "", (), (), 0)
     if not schema.fields:
-        raise InvalidInput(f"{title} is no JSON Schema of a form: it names no properties.")
+        raise InvalidInput(f"{title} is not the JSON Schema of a form: it names no properties.")
     return schema.fields
 
 
@@ -110,8 +110,7 @@ def _resolved(
             if reference in trail:
                 circle = " -> ".join((*trail[trail.index(reference) :], reference))
                 raise InvalidInput(
-                    f"{schema.title} refers to itself in a circle ({circle}); a form has an end:"
-                    " leave one of these references out."
+                    f"{schema.title} has circular references ({circle}); remove one of them."
                 )
             trail = (*trail, reference)
             rest = {k: v for k, v in node.items() if k != "$ref"}
@@ -144,7 +143,7 @@ def _pointed_at(schema: _Schema, reference: str) -> dict[str, Any]:
         else:
             node = node.get(step) if isinstance(node, dict) else None
     if not isinstance(node, dict):
-        raise InvalidInput(f"{schema.title} refers to {reference!r}, which it does not hold.")
+        raise InvalidInput(f"{schema.title} refers to {reference!r}, which it does not contain.")
     return dict(node)
 
 

@@ -1,4 +1,4 @@
-"""Reading a form: HTML, a JSON Schema, a CSV header or bare labels become ``FormField`` values.
+"""Form readers for HTML, JSON Schema, CSV headers and labels.
 
 Owns what a form *says*; what a field means is ``agent.applications.forms.matching.match`` and what
 goes into it is ``agent.applications.forms.autofill``. Invariant: whatever the input, a reader
@@ -66,11 +66,11 @@ def open_form(source: Path | bytes | str, *, kind: Kind | None = None) -> Form:
         raise InvalidInput(f"{title} is empty; give an HTML page, a JSON Schema or a CSV header.")
     if len(shown) > MAX_CHARACTERS:
         raise InvalidInput(
-            f"{title} is longer than {MAX_CHARACTERS:,} characters; cut the form out."
+            f"{title} is longer than {MAX_CHARACTERS:,} characters; cut out the form."
         )
     if "\0" in shown:
         raise InvalidInput(
-            f"{title} is no text file; give an HTML page, a JSON Schema or a CSV header."
+            f"{title} is not a text file; give an HTML page, a JSON Schema or a CSV header."
         )
     kind = kind or _sniff(shown)
     notes: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ _KIND_OF_SUFFIX: dict[str, Kind] = {
 def _bytes_of(path: Path) -> bytes:
     try:
         if path.stat().st_size > 4 * MAX_CHARACTERS:
-            raise InvalidInput(f"{path.name} is too large for a form; cut the form out.")
+            raise InvalidInput(f"{path.name} is too large for a form; cut out the form.")
         return path.read_bytes()
     except OSError as error:
         raise InvalidInput(f"Cannot read {path}: {error.strerror or error}.") from None
@@ -159,7 +159,7 @@ def fields_from_csv_header(text: str, *, title: str = "the CSV") -> tuple[FormFi
     if not any(any(c.isalpha() for c in column) for column in columns):
         raise InvalidInput(f"{title} does not start with a header that names its columns.")
     if any(len(column) > 200 for column in columns) or "<" in line:
-        raise InvalidInput(f"{title} is no form: no HTML fields, no JSON Schema, no CSV header.")
+        raise InvalidInput(f"{title} is not a form: no HTML fields, no JSON Schema, no CSV header.")
     fields = [FormField(name=c, label=c) for c in columns if c]
     return _checked(fields, title)
 
@@ -178,12 +178,12 @@ def _page(text: str, title: str) -> tuple[tuple[FormField, ...], tuple[str, ...]
     frames = f"{page.frames} frame{'s' if page.frames != 1 else ''}"
     if not page.fields and page.frames:
         raise InvalidInput(
-            f"{title} holds no form fields itself but {frames}, each a page of its own:"
-            " open the frame alone, save it and give that page."
+            f"{title} has no form fields itself, only {frames}, each a separate page: open the "
+            "frame alone, save it and give that page."
         )
     if not page.fields:
-        raise InvalidInput(f"{title} holds no form fields; is it an HTML page with a form?")
-    note = f"{title}: {frames} not read; a frame is a page of its own, give it by itself."
+        raise InvalidInput(f"{title} has no form fields; is it an HTML page with a form?")
+    note = f"{title}: {frames} not read; a frame is a separate page; give it separately."
     return _checked(page.fields, title), (note,) if page.frames else ()
 
 

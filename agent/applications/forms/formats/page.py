@@ -1,4 +1,4 @@
-"""A page as it was read: its fields, and where in its text each of them stands."""
+"""Page model: fields and their positions in the HTML."""
 
 from __future__ import annotations
 

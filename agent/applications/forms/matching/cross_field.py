@@ -1,4 +1,4 @@
-"""What the fields of one form say about each other, once it is known what each asks for.
+"""Rules across the fields of one form.
 
 Which fields stand beside a field decides how much of a value goes into it; a name or a label that
 asks for two things is noticed, told, and never guessed at.

@@ -1,4 +1,4 @@
-"""Words of labels and identifiers, and the keys whose phrases they hold.
+"""Words of labels and identifiers, and keys that contain them.
 
 Pure and cached: the same text always means the same keys.
 """

@@ -1,4 +1,4 @@
-"""What each field of a form asks for: a key of the vocabulary, or a free question.
+"""Field matching: a vocabulary key or a free question per field.
 
 The evidence votes: the page's own ``autocomplete`` token outweighs everything, then labels,
 placeholders, names and ids, and the text around the field; the fields beside it settle log-ins

@@ -1,4 +1,4 @@
-"""What the fields beside a field say about it: log-ins, dates in parts, boxes for digits.
+"""Neighbour rules: log-ins, dates in parts, boxes for digits.
 
 Each step changes only fields whose own words leave them open or are known to mislead.
 """

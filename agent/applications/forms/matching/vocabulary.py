@@ -1,4 +1,4 @@
-"""The vocabulary of forms, read once from ``keys.toml``.
+"""Form vocabulary, loaded from ``keys.toml``.
 
 Owns the meaning of the table's columns; the table itself is data, so a new key or wording needs
 no code.

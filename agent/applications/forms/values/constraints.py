@@ -1,4 +1,4 @@
-"""Whether a field takes a text: its length and its pattern.
+"""Length and pattern constraints of a field.
 
 A page's pattern is somebody else's program, so only one that cannot run long is tried.
 """

@@ -1,4 +1,4 @@
-"""Values as a form wants them: dates in its order, a choice among its options, numbers as numbers.
+"""Value formatting: dates, choices and numbers.
 
 Dates travel as ``YYYY-MM-DD`` (``--MM-DD`` without a year, ``YYYY-MM`` without a day). A value
 that a field cannot take gives None: it is never bent until it fits.

@@ -1,4 +1,4 @@
-"""A phone number as a field takes it: national or international, in parts, without signs.
+"""Phone number formats: national, international or in parts.
 
 Numbers are read by Google's numbering plan (the ``phonenumbers`` library). What it cannot read is
 handed on as it was said, never bent.

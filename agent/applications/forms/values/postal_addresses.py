@@ -1,4 +1,4 @@
-"""Countries, states and the parts of names and addresses, for splitting what memories say.
+"""Countries, states and name parts for splitting values.
 
 Pure text handling over the tables of ``places.toml``. A part that cannot be told apart is
 left out rather than guessed.

@@ -1,4 +1,4 @@
-"""Exports of chats with other assistants (ChatGPT, Claude): the person's own turns, as sources.
+"""Import of ChatGPT and Claude exports: the user's own turns.
 
 Only what the person said is taken; an assistant's answers are no memories. Each turn is stored raw
 at the time it was said, PENDING, to be extracted later by the same way as a message to memlane.

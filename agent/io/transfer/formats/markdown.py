@@ -1,4 +1,4 @@
-"""Markdown with YAML front matter: the fields of a memory above, its sentence below.
+"""Markdown records with YAML front matter.
 
 A file holds one document or many, one after the other. A line of a body that begins like front
 matter (``---``) is written with a backslash before it, which Markdown shows as it was. Reading a
@@ -73,7 +73,7 @@ def _parse(head: str) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f" in its line {mark.line + 2}" if mark else ""
         reason = getattr(error, "problem", None) or "it cannot be read"
-        raise ValueError(f"the front matter is no YAML: {reason}{where}") from None
+        raise ValueError(f"the front matter is not YAML: {reason}{where}") from None
     except RecursionError:
         raise ValueError("the front matter is nested too deeply") from None
     if not isinstance(fields, dict) or not all(isinstance(key, str) for key in fields):

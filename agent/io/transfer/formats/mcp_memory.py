@@ -1,4 +1,4 @@
-"""The memory.json of the Model Context Protocol's reference memory server.
+"""Import of memory.json of the MCP reference memory server.
 
 One JSON object a line: entities with observations, and relations between them. Each observation
 and each relation is a memory, without a language model; the file itself is their source, and each
@@ -113,7 +113,7 @@ def _read(path: Path, tally: Tally, clean: Callable[[str], str]) -> tuple[str, l
                 found.append(_Stated(number, text, span, sentence, triple))
         except json.JSONDecodeError as error:
             text = clean(text)
-            reason = f"no JSON: {error.msg} at character {error.pos + 1}"
+            reason = f"not JSON: {error.msg} at character {error.pos + 1}"
             tally.reject(Rejected(number, reason, text))
         except (ValueError, RecursionError) as error:
             text = clean(text)
@@ -137,7 +137,7 @@ def _cleaned(value: object, clean: Callable[[str], str]) -> object:
 def _statements(document: object) -> Iterator[tuple[str, Triple | None]]:
     """Sentences of a line, each with its relation; of the whole graph where it is one object."""
     if not isinstance(document, dict):
-        raise ValueError("no JSON object")
+        raise ValueError("not a JSON object")
     kind = document.get("type")
     if kind == "entity":
         yield from _entity(document)
@@ -154,11 +154,11 @@ def _statements(document: object) -> Iterator[tuple[str, Triple | None]]:
 
 def _entity(entity: object) -> Iterator[tuple[str, Triple | None]]:
     if not isinstance(entity, dict):
-        raise ValueError("an entity is no JSON object")
+        raise ValueError("an entity is not a JSON object")
     name = _words(entity, "name")
     observations = entity.get("observations", [])
     if not isinstance(observations, list) or not all(isinstance(o, str) for o in observations):
-        raise ValueError("observations is no list of texts")
+        raise ValueError("observations is not a list of texts")
     own = name.casefold() in _ME
     said = [" ".join(observation.split()) for observation in observations]
     for observation in filter(None, said):
@@ -175,7 +175,7 @@ def _entity(entity: object) -> Iterator[tuple[str, Triple | None]]:
 
 def _relation(relation: object) -> tuple[str, Triple | None]:
     if not isinstance(relation, dict):
-        raise ValueError("a relation is no JSON object")
+        raise ValueError("a relation is not a JSON object")
     head, tail = _words(relation, "from"), _words(relation, "to")
     verb = _words(relation, "relationType")
     head_name = "I" if head.casefold() in _ME else head
@@ -194,7 +194,7 @@ def _words(document: dict[str, object], name: str) -> str:
     """'John_Smith' -> 'John Smith'; raises ValueError where there is no text."""
     value = document.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{name} is missing or no text")
+        raise ValueError(f"{name} is missing or not a text")
     if value.encode("utf-8", "replace").decode() != value:
         raise ValueError(f"{name} holds half a character (a lone surrogate)")
     return " ".join(value.replace("_", " ").split())

@@ -1,4 +1,4 @@
-"""What the tables of rules share: choices of words spelled once, and small readers of a match."""
+"""Helpers shared by the rule tables."""
 
 from __future__ import annotations
 

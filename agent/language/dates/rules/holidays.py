@@ -1,4 +1,4 @@
-"""Rules for holidays by name; the days themselves are computed in ``dates.values``."""
+"""Rules for named holidays, computed in ``agent.language.dates.values``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that join days, times and lengths to one moment or one part of a day.
+"""Rules that combine days, times and lengths.
 
 "Two weeks ago", "tomorrow at 5", "Tuesday afternoon"; and what repeats, which is read before days
 are, so that "every Monday" is no Monday.

@@ -1,4 +1,4 @@
-"""Rules for pieces of a period: the last week of July, early next month, the end of the year."""
+"""Rules for parts of a period: the last week of July, early next month."""
 
 from __future__ import annotations
 

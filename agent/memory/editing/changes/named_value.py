@@ -1,4 +1,4 @@
-"""A new value of something named, told as a change: 'My gym is Fit24 now'.
+"""Detection of changed values: 'My gym is Fit24 now'.
 
 Whether a name has one value at a time ('gym') or several ('hobby') cannot be known for every noun;
 but who says that it is now another has said that it was one. Pure functions over relations.

@@ -1,4 +1,4 @@
-"""'I traded my Volvo for a Skoda': what the Volvo was to the person, the Skoda is now. Pure.
+"""Replacement statements: 'I traded my Volvo for a Skoda'. Pure.
 
 The words do not say what a Volvo is to the person, the memory of it does. So the draft gets the
 relation of the memory that it takes the place of, and editing sees another value of one slot.

@@ -1,4 +1,4 @@
-"""Partial updates: an event moves to another time, and the rest of what is known of it stays.
+"""Partial updates: an event moves, its other facts stay.
 
 ``The dentist appointment is moved to 11:00.`` changes the hour in ``I have a dentist appointment
 with Dr Lund on 2024-05-14 10:00 at Orchard Clinic.`` and nothing else. Pure functions over text.

@@ -1,4 +1,4 @@
-"""Who fills a role that one person fills at a time ('my boss'): a further name, or a successor.
+"""Roles with one holder at a time ('my boss'): alias or successor.
 
 'My boss is Mr Tan' and 'Kenji is my boss' are two names of one boss, unless the second is told as a
 change or the names cannot be one person's. Pure functions over relations.

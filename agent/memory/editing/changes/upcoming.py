@@ -1,4 +1,4 @@
-"""Which of several events a message without a day is about: the one that is still to come.
+"""Next event: which upcoming event a message without a day means.
 
 'My flight now leaves at 9:15' says nothing of the flight of last month, whose hour is history.
 Where two are ahead nobody can tell which is meant: both stay, and the person is asked. What tells

@@ -1,4 +1,4 @@
-"""The pair judge: what a new message does to an older memory.
+"""Pair judge: classifier for a new message and an older memory.
 
 Four verdicts: it says the same, denies it, gives another value, or is about other things; beside
 them the chance that what the memory states has one value at a time. Both are linear models: the

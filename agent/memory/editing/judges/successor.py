@@ -1,4 +1,4 @@
-"""Which memory a told change succeeds, where neither its words nor its relation say so exactly.
+"""Successor score: which memory a change told in other words ends.
 
 'I have moved to the Payments team' names neither the old team nor the relation as the memory does
 ('My team at work is Logistics'), and no list of wordings is long enough. What both share shows all

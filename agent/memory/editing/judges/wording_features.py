@@ -1,4 +1,4 @@
-"""What the wording of a message does to an older memory: denial, change, addition; value or slot.
+"""Wording features of a message against an older memory.
 
 Pure functions over text. A memory such as ``My favourite cheese is brie.`` or ``Cheese: brie`` has
 a *value* ('brie') in a *slot* ('favourite cheese'); a message is read for how much of either it

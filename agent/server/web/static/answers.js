@@ -26,13 +26,13 @@ export async function drawAnswers(stage, state, page) {
       "button",
       { type: "button", class: "turn", "data-turn": turn.turn, onclick: () => page.go({ turn: turn.turn, memory: null }) },
       h("span", { class: "asked" }, turn.question),
-      h("span", { class: "reply" }, turn.answer || "Memories alone, no words"),
+      h("span", { class: "reply" }, turn.answer || "Only the memories, no answer"),
       h("span", { class: "meta" }, moment(turn.at)),
     ))));
   show(stage, h("div", { class: "column" },
-    h("header", { class: "head wide" }, h("h1", {}, "Answers"), h("p", { class: "quiet" }, "What was asked, and which memories an answer rests on.")),
+    h("header", { class: "head wide" }, h("h1", {}, "Answers"), h("p", { class: "quiet" }, "Your questions, and the memories that each answer used.")),
     ask, said,
-    turns.length ? list : h("p", { class: "empty" }, "Nothing was asked yet. Try “What do I like?”")));
+    turns.length ? list : h("p", { class: "empty" }, "No questions yet. Try “What do I like?”")));
 }
 
 async function asking(input, words, said, page) {
@@ -91,8 +91,8 @@ export async function reasonsPanel(turn, page) {
 function summary(found, chosen) {
   if (!found.steps.length) {
     const why = found.redacted
-      ? "How it was answered is forgotten, with a memory it rested on."
-      : "Nothing was chosen from memory for it.";
+      ? "The trace was forgotten together with a memory it used."
+      : "No memories were chosen for it.";
     return h("p", { class: "quiet" }, why);
   }
   const likely = found.likely === null ? "" : ` Memory likely holds the answer: ${Math.round(found.likely * 100)} %.`;
@@ -108,6 +108,6 @@ function decision({ step, depth }, page) {
       h("span", { class: "sentence" }, step.text === null ? "Forgotten since" : step.text),
       h("span", { class: "meta" },
         h("meter", { min: 0, max: 1, value: Math.max(0, Math.min(1, sure)), "aria-label": step.probability === null ? "fit" : "probability" }),
-        `${sure.toFixed(2)}${step.used ? " · the answer rests on it" : ""}${step.activated ? " · begun here" : ""}${step.reason ? ` · ${step.reason}` : ""}`)),
+        `${sure.toFixed(2)}${step.used ? " · used in the answer" : ""}${step.activated ? " · started here" : ""}${step.reason ? ` · ${step.reason}` : ""}`)),
   );
 }

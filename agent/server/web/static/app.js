@@ -155,7 +155,7 @@ function mark(state) {
 
 function locked(message) {
   document.body.classList.add("locked");
-  show(document.querySelector("main"), h("div", { class: "gate" }, h("h1", {}, "This page is closed to you"), h("p", {}, message), h("code", {}, "memlane web")));
+  show(document.querySelector("main"), h("div", { class: "gate" }, h("h1", {}, "You have no access to this page"), h("p", {}, message), h("code", {}, "memlane web")));
 }
 
 // ---- keys -----------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ async function listen() {
 
 async function begin() {
   if (!(await enter())) {
-    locked("It is opened by its link, once, and by nothing else. Get one in a terminal:");
+    locked("You need a one-time link to open it. Get one in a terminal:");
     return;
   }
   for (const one of document.querySelectorAll("button[data-view]")) one.addEventListener("click", () => page.go({ view: one.dataset.view }));

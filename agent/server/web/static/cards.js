@@ -8,7 +8,7 @@ export const TRUST = {
   told: "You said it",
   noted: "From your note",
   recorded: "From a calendar or card",
-  seen: "Read off a screenshot",
+  seen: "Read from a screenshot",
   relayed: "Somebody else's words",
 };
 

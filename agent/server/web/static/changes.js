@@ -32,7 +32,7 @@ export async function drawChanges(stage, state, page) {
   }
   const any = await more();
   show(stage, h("div", { class: "column" },
-    h("header", { class: "head wide" }, h("h1", {}, "Changes"), h("p", { class: "quiet" }, "Every change, the latest first. Whatever is not forgotten for good can be taken back, and done again.")),
+    h("header", { class: "head wide" }, h("h1", {}, "Changes"), h("p", { class: "quiet" }, "Every change, the latest first. Every change except permanent erasure can be undone and redone.")),
     any ? list : h("p", { class: "empty" }, "Nothing has changed yet."),
     foot));
 }
@@ -48,9 +48,9 @@ function row(line, page) {
     h("div", {},
       h("p", { class: "did" }, h("strong", {}, who), ` ${what} `, h("span", { class: "quiet" }, line.id)),
       line.redacted
-        ? h("p", { class: "quiet" }, "Its words are forgotten for good.")
+        ? h("p", { class: "quiet" }, "Its text is erased for good.")
         : h("button", { type: "button", class: "words", onclick: () => page.go({ memory: line.memory }) }, before, line.after && h("ins", {}, line.after)),
-      line.undone_by && h("p", { class: "quiet" }, `taken back by ${line.undone_by}`)),
+      line.undone_by && h("p", { class: "quiet" }, `undone by ${line.undone_by}`)),
     !line.undone_by && !line.redacted && button(line.undoes ? "Do again" : "Undo", () => page.undo(line.id), { class: "small", "data-undo": line.id }),
   );
 }

@@ -168,7 +168,7 @@ function trail(state, found, page) {
   const steps = state.trail || [];
   return h(
     "nav",
-    { class: "trail", "aria-label": "The way you walked" },
+    { class: "trail", "aria-label": "Your path" },
     steps.map((name, index) => [
       button(named(name), () => page.go({ entity: name, trail: steps.slice(0, index), offset: 0 })),
       h("span", { "aria-hidden": "true" }, "›"),

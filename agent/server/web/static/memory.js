@@ -10,7 +10,7 @@ const WHAT = {
   amended: "put right",
   forgotten: "forgotten",
   erased: "forgotten for good",
-  undone: "taken back",
+  undone: "undone",
   redone: "done again",
   expired: "was over",
   expires: "will be over",
@@ -119,7 +119,7 @@ function history(found, page) {
           h("strong", {}, WHAT[one.what] || one.what),
           h("span", { class: "quiet" }, one.actor === "user" ? " by you" : "", one.source && ` · ${one.source}`),
           one.before && one.after ? h("p", {}, h("del", {}, one.before), h("ins", {}, one.after)) : h("p", {}, one.detail),
-          one.undone_by && h("p", { class: "quiet" }, `taken back by ${one.undone_by}`),
+          one.undone_by && h("p", { class: "quiet" }, `undone by ${one.undone_by}`),
         ),
         one.undoable && button("Undo", () => page.undo(one.entry), { class: "small", "data-undo": one.entry }),
       ))),
@@ -194,7 +194,7 @@ function editing(found, holder, page) {
     "Save",
     act,
     page,
-    "For what was wrong from the start. Days can be written as 2024-05-12 or “next Friday”.",
+    "Use this if the memory was wrong from the start. Days can be written as 2024-05-12 or “next Friday”.",
   ));
   inputs.text.focus();
 }

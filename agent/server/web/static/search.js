@@ -56,7 +56,7 @@ export function searching(input, box, page) {
     show(box,
       entities, hits,
       rest > 0 && h("p", { class: "quiet" }, `${count(rest, "more memory", "more memories")}: add a word to narrow it`),
-      !entities.length && !hits.length && h("p", { class: "quiet" }, "Nothing is found for that."));
+      !entities.length && !hits.length && h("p", { class: "quiet" }, "No results."));
     box.hidden = false;
     input.setAttribute("aria-expanded", "true");
     shown = text;

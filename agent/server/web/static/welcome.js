@@ -7,7 +7,7 @@ const dialog = document.getElementById("dialog");
 const IDEAS = ["My sister Ada lives in Lisbon.", "I drink my coffee black.", "The car is due for inspection in May 2027."];
 
 function tellForm(page, label, done) {
-  const input = h("textarea", { rows: 2, name: "fact", placeholder: "One fact, in a sentence of your own", "aria-label": "One fact" });
+  const input = h("textarea", { rows: 2, name: "fact", placeholder: "One fact, in one sentence", "aria-label": "One fact" });
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
   const element = h(
     "form",
@@ -57,14 +57,14 @@ export function welcome(stage, side, page) {
         s("circle", { class: "self", r: 26 }),
         s("text", { class: "self-name", y: 5, "text-anchor": "middle" }, "you"),
       ),
-      h("h1", {}, "Your memory begins here"),
-      h("p", {}, "Tell it one thing. It stays on this machine, you can change it whenever you like, and everything can be taken back."),
+      h("h1", {}, "Your memory starts here"),
+      h("p", {}, "Tell memlane one fact. It stays on this machine, you can change it at any time, and every change can be undone."),
       element,
       h("p", { class: "quiet" }, "For example: ", IDEAS.map((idea) => button(idea, () => {
         input.value = idea;
         input.focus();
       }, { class: "idea" }))),
-      h("p", { class: "quiet" }, "Notes, screenshots, calendars and contacts come in with ", h("code", {}, "memlane ingest FOLDER"), "."),
+      h("p", { class: "quiet" }, "Add notes, screenshots, calendars and contacts with ", h("code", {}, "memlane ingest FOLDER"), "."),
     ),
   );
   input.focus();
