@@ -22,11 +22,13 @@ class Count:
     _before: int = -1
 
     def __post_init__(self) -> None:
-        self._before = self.cache.hits
+        self._before, _ = self.cache.totals()
 
     @property
     def hits(self) -> int:
-        return self.cache.hits - self._before
+        # Of the file, not of this object: rewards are looked up in the reward model's own process.
+        hits, _ = self.cache.totals()
+        return hits - self._before
 
 
 @dataclass(frozen=True, slots=True)
