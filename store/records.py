@@ -42,7 +42,7 @@ def row_id(prefix: str, public: str, noun: str) -> int:
     """
     match = _ID.fullmatch(public.strip().lower())
     if match is None or match[1] != prefix:
-        raise UnknownId(f"{public!r} is not a {noun} id; they look like {prefix}12.")
+        raise UnknownId(f"{public!r} is not a valid {noun} id; ids look like {prefix}12.")
     return int(match[2])
 
 

@@ -81,5 +81,5 @@ def test_the_doctor_tells_of_a_host_that_the_file_names(monkeypatch):
         sys.audit("socket.connect", knocking, ("192.0.2.7", 9))
         assert "192.0.2.7" in watch.report()
         sys.audit("socket.connect", knocking, ("192.0.2.8", 9))
-    with pytest.raises(_Failed, match=r"reached out to 192\.0\.2\.8\."):
+    with pytest.raises(_Failed, match=r"connected to 192\.0\.2\.8\."):
         watch.report()

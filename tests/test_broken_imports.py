@@ -48,13 +48,13 @@ def test_one_broken_line_loses_nothing_else(full: Path, exported: Path, tmp_path
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("{broken", "no JSON"),
+        ("{broken", "not JSON"),
         ("[" * 100_000, "nested too deeply"),
         ('"text"', "not a JSON object"),
         ('{"kind": "spell"}', "kind is 'spell'"),
         ('{"kind": "memory", "id": "m1"}', "text is missing"),
         ('{"kind": "memory", "id": 5}', "id is not text"),
-        ("\x00\x00", "no JSON"),
+        ("\x00\x00", "not JSON"),
     ],
 )
 def test_what_is_wrong_with_a_line_is_said(tmp_path: Path, line: str, reason: str):
@@ -72,11 +72,11 @@ def test_what_is_wrong_with_a_line_is_said(tmp_path: Path, line: str, reason: st
         ({"created": "2024-05-08T09:00:00"}, "created is not a time with an offset"),
         ({"status": "lost"}, "status is 'lost', not one of"),
         ({"triples": [["a", "b"]]}, "triples[0].tail is missing"),
-        ({"id": "x1"}, "is no memory id"),
+        ({"id": "x1"}, "is not a valid memory id"),
         ({"text": "  "}, "text is empty"),
         ({"valid_from": "2024-05-09T00:00:00+00:00", "valid_until": "2024-05-08T00:00:00+00:00"},
          "ends before it begins"),
-        ({"colour": "blue"}, "colour is no field"),
+        ({"colour": "blue"}, "colour is not a known field"),
         ({"text": "half \ud83d"}, "half a character"),
     ],
 )  # fmt: skip

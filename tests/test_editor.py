@@ -256,7 +256,7 @@ def test_an_editor_that_fails_changes_nothing(
     editor("", code=3)
     result = memlane("memories", "edit", "m1")
     assert (result.code, edits_kept(own_home)) == (2, [])
-    assert "ended with code 3; nothing was changed" in result.err
+    assert "exited with code 3; nothing was changed" in result.err
     editor("text = text.replace('Siemens', 'Bosch')", code=1)
     result = memlane("memories", "edit", "m1")
     (kept,) = edits_kept(own_home)  # an editor that crashed after saving keeps the work

@@ -267,7 +267,7 @@ def test_what_cannot_be_decided_is_refused_with_the_remedy(graph: MemoryGraph):
     hand = at_hand(graph)
     refused: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: plan_merge("Jon", "jon", hand, graph), InvalidInput, "one name"),
-        (lambda: plan_merge("Kenji", "Mr Oda", hand, graph), EditConflict, "one already"),
+        (lambda: plan_merge("Kenji", "Mr Oda", hand, graph), EditConflict, "already merged"),
         (lambda: plan_merge("Jonn", "Kenji", hand, graph), UnknownId, "Did you mean Jon?"),
         (lambda: plan_merge("Jon", "  ", hand, graph), InvalidInput, "empty"),
         (lambda: plan_merge("Jon", "x" * 500, hand, graph), InvalidInput, "500 characters"),

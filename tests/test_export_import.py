@@ -182,7 +182,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(memlane: Any, tmp_path: Path):
     (tmp_path / "out" / "mine.txt").write_text("mine")
     result: Result = memlane("export", "--format", "markdown", "--out", tmp_path / "out")
     assert result.code == 1
-    assert "there already" in result.err
+    assert "already exists" in result.err
     assert (tmp_path / "out" / "mine.txt").read_text() == "mine"
 
 
@@ -215,7 +215,7 @@ def test_a_rejected_line_is_named_and_exits_1(memlane: Any, exported: Path):
     result: Result = memlane("import", exported)
     assert result.code == 1
     (line,) = result.err.splitlines()
-    assert "no JSON" in line and ".rejected" in line
+    assert "not JSON" in line and ".rejected" in line
     assert "restored" in result.out
 
 

@@ -197,7 +197,7 @@ def test_feedback_from_the_terminal(
     assert later["step"] is None
     waits = memlane("feedback", "answer", "It is Triodos", "--turn", "t1")
     assert waits.code == 0
-    assert "the policy in use, top-k, does not learn" in waits.out
+    assert "the policy in use, top-k, cannot be trained" in waits.out
     monkeypatch.setenv("MEMLANE_POLICY", "scout")
     monkeypatch.setenv("MEMLANE_REWARD_LLM", "/nowhere/none.gguf")
     missing = memlane("feedback", "good")

@@ -143,12 +143,12 @@ def test_a_page_comes_from_a_pipe(known: Memlane, monkeypatch: pytest.MonkeyPatc
         ("a.html", b"no page at all", (), "no form fields"),
         ("a.html", b"\x89PNG\0\0", (), "not a text file"),
         ("a.txt", b"just prose, no page. It goes on, and on.", ("--apply",), "--apply fills HTML"),
-        ("a.json", b'{"properties": {"a": {"$ref": "#"}}}', (), "circle"),
+        ("a.json", b'{"properties": {"a": {"$ref": "#"}}}', (), "circular references"),
         ("a.json", b"{", (), "not valid JSON"),
         ("a.csv", b"1,2,3", (), "header"),
         ("a.html", b"<input name=a>", ("--apply", "--json"), "-o FILE"),
         ("a.html", b"<input name=a>", ("--overwrite",), "--apply"),
-        ("a.html", b"<input name=a>", ("--site", "://"), "no site"),
+        ("a.html", b"<input name=a>", ("--site", "://"), "not a site"),
     ],
 )
 def test_bad_input_gives_one_clear_line(

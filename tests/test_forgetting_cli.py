@@ -41,7 +41,7 @@ def test_forget_yes_reports_what_was_searched(kept, own_home: Path):
     nothing_left(own_home, SECRET)
     checks = {c["name"]: c for c in kept("doctor", "--forgotten", "--json").json["checks"]}
     assert checks["forgotten"]["ok"]
-    assert "nothing of it" in checks["forgotten"]["detail"]
+    assert "no trace of it" in checks["forgotten"]["detail"]
     assert "language model" not in checks
     history = kept("memories", "history").out
     assert "forgotten for good" in history and SECRET not in history

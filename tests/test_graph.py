@@ -214,7 +214,7 @@ def test_view_holds_what_is_current_and_history_only_when_asked(graph: MemoryGra
         ("INSERT INTO entities (name, key) VALUES ('x', 'x')", "no relation names it"),
         (
             "INSERT INTO vectors (memory, model, vector) VALUES (1, 'e', x'0000')",
-            "no float32 array",
+            "not a float32 array",
         ),
     ],
 )

@@ -162,7 +162,7 @@ def test_mcp_as_one_object_is_read_too(tmp_path: Path, own_home: Path):
     [
         ("{broken", "no JSON"),
         ('{"type": "entity"}', "name is missing"),
-        ('{"type": "entity", "name": "A", "observations": "x"}', "no list of texts"),
+        ('{"type": "entity", "name": "A", "observations": "x"}', "not a list of texts"),
         ('{"type": "relation", "from": "A", "to": "B"}', "relationType is missing"),
         ('{"type": "spell"}', "neither entity nor relation"),
     ],

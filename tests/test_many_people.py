@@ -79,7 +79,7 @@ def test_a_home_with_too_little_leaves_the_weights_as_they_are(people: Path):
 
 
 def test_what_is_no_home_or_does_not_learn_gets_one_clear_line(people: Path, tmp_path: Path):
-    with pytest.raises(InvalidInput, match="is no home and holds none"):
+    with pytest.raises(InvalidInput, match="is not a home and contains none"):
         homes_in([tmp_path])
     with pytest.raises(InvalidInput, match="does not learn"):
         train_together([people / "ana"], replace(PLAN, policy="top-k"), open=quick_session)

@@ -213,7 +213,7 @@ def test_rate_and_predict_by_command(memlane):
         (("rate", "Heat", "0"), 2, "outside the scale"),
         (("rate", "--", "Heat", "-3"), 2, "outside the scale"),
         (("rate", "Heat", "11/10"), 2, "outside the scale"),
-        (("rate", "Heat", "lovely"), 2, "is no rating"),
+        (("rate", "Heat", "lovely"), 2, "is not a rating"),
         (("rate", "  ", "4"), 2, "needs a name"),
         (("predict", "Heat", "--no-llm"), 1, "rated nothing yet"),
     ],

@@ -139,7 +139,7 @@ def test_two_at_once_one_wins_and_the_other_says_so(own_home: Path):
             assert first.stderr and "memlane is up at" in first.stderr.readline()
             second = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60)
             assert second.returncode == 1
-            assert "memlane is up already" in second.stderr and str(first.pid) in second.stderr
+            assert "memlane is already running" in second.stderr and str(first.pid) in second.stderr
         finally:
             first.send_signal(signal.SIGINT)
             assert first.wait(60) == 0

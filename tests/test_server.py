@@ -282,7 +282,7 @@ REFUSALS: dict[str, tuple[Any, type[ModelError], str]] = {
     "a stream of something else": (events('{"a": 1}'), ServerUnavailable, "not an "
     "OpenAI-compatible"),
     "content that is no text": (
-        events('{"choices": [{"delta": {"content": 5}}]}'), ServerUnavailable, "no OpenAI"),
+        events('{"choices": [{"delta": {"content": 5}}]}'), ServerUnavailable, "not an OpenAI"),
     "an error in the stream": (
         events('{"error": {"message": "slot died"}}'), ServerUnavailable, "slot died"),
     "cut in the middle": (events(chunk("Once upon")), ServerUnavailable, "closed the connection "

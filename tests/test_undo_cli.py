@@ -172,7 +172,7 @@ def test_what_is_forgotten_for_good_stays_so(five: MemoryGraph, memlane: Memlane
     [
         (("0",), "at least 1"),
         (("e99",), "no edit e99"),
-        (("m1",), "no edit id"),
+        (("m1",), "not a valid edit id"),
         (("2", "--last", "3"), "not both"),
         (("e1", "--run", "last"), "Give only one of"),
         (("--run", "r9"), "no ingest run r9"),

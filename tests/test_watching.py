@@ -306,7 +306,7 @@ def test_the_queue_holds_no_text_of_a_file(folder: Folder):
 def test_folders_are_checked(folder: Folder, own_home: Path, tmp_path: Path):
     graph, config = folder.session.graph, folder.session.config
     for wrong, why in (
-        (tmp_path / "none", "no folder"),
+        (tmp_path / "none", "not a folder"),
         (own_home, "own home"),
         (tmp_path, "already watched"),
     ):

@@ -112,7 +112,7 @@ def test_a_turn_that_chose_nothing_says_so(memlane: Memlane, graph: MemoryGraph)
     graph.turns.log(NOW, "I like tea.", "update", "Remembered.", {"memories": [], "edits": ["e1"]})
     result = memlane("why")
     assert result.code == 0
-    assert "nothing was chosen" in result.out
+    assert "no memories were chosen" in result.out
     assert memlane("why", "--json").json["policy"] is None
 
 

@@ -7,10 +7,10 @@ const DID = {
   insert: "remembered",
   expire: "remembered until a day",
   replace: "replaced",
-  amend: "put right",
+  amend: "corrected",
   forget: "forgot",
   erase: "forgot for good",
-  undo: "took back",
+  undo: "undid",
 };
 
 export async function drawChanges(stage, state, page) {

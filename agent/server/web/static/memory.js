@@ -7,13 +7,13 @@ import { stand, TRUST } from "./cards.js";
 const WHAT = {
   inserted: "remembered",
   replaced: "replaced",
-  amended: "put right",
+  amended: "corrected",
   forgotten: "forgotten",
-  erased: "forgotten for good",
+  erased: "erased",
   undone: "undone",
-  redone: "done again",
-  expired: "was over",
-  expires: "will be over",
+  redone: "redone",
+  expired: "ended",
+  expires: "will end",
 };
 const KINDS = {
   chat: "You told memlane",
