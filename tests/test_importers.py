@@ -160,7 +160,7 @@ def test_mcp_as_one_object_is_read_too(tmp_path: Path, own_home: Path):
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("{broken", "no JSON"),
+        ("{broken", "not JSON"),
         ('{"type": "entity"}', "name is missing"),
         ('{"type": "entity", "name": "A", "observations": "x"}', "not a list of texts"),
         ('{"type": "relation", "from": "A", "to": "B"}', "relationType is missing"),
@@ -244,7 +244,7 @@ def test_a_cut_off_chat_export_gives_what_came_before(tmp_path: Path, own_home: 
     path = tmp_path / "x.json"
     path.write_text(json.dumps(CHATGPT + other)[:-200])
     done = take_in(path, own_home)
-    assert "breaks off" in done.tally.rejected[0].reason
+    assert "is truncated" in done.tally.rejected[0].reason
     assert len(sources(own_home)) == 2
 
 
