@@ -93,7 +93,7 @@ def test_what_a_model_got_over_is_told_under_the_answer(
     said = scripted.reply_to
 
     def crashing(turns: Sequence[ChatTurn]) -> str | Exception:
-        notify("The language model crashed (SIGSEGV); started again. Nothing is lost.")
+        notify("The language model crashed (SIGSEGV) and was restarted. Nothing is lost.")
         return said(turns)
 
     monkeypatch.setattr(scripted, "reply_to", crashing)

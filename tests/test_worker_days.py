@@ -69,7 +69,7 @@ def test_the_demo_passes_while_its_models_die(kind: str, own_home: Path, own_mod
     done = memlane(["demo", "--json"], own_home, MEMLANE_FAULT=f"{kind}@40", **timeout)
     assert [step for step in json.loads(done.out)["steps"] if not step["ok"]] == []
     assert done.code == 0
-    told = [line for line in done.err.splitlines() if "started again" in line]
+    told = [line for line in done.err.splitlines() if "was restarted" in line]
     assert len(told) == 1, done.err
 
 

@@ -117,7 +117,7 @@ class WorkerProcess:
                 self._messages += self._frames.feed(data)
             except Nonsense as error:
                 self.close(at_once=True)
-                raise WorkerDied(f"sent what is no reply ({error})", "nonsense") from error
+                raise WorkerDied(f"sent an invalid reply ({error})", "nonsense") from error
             self._heard = True
         return self._messages.popleft()
 
@@ -154,7 +154,7 @@ class WorkerProcess:
 
     def _silent(self, seconds: float) -> WorkerDied:
         self.close(at_once=True)
-        return WorkerDied(f"gave no sign of life for {seconds:.0f} s and was ended", "silent")
+        return WorkerDied(f"did not respond for {seconds:.0f} s and was stopped", "silent")
 
 
 def _signal_name(number: int) -> str:

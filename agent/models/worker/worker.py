@@ -149,7 +149,7 @@ class Worker:
         """Do ``work``, and once more if the process dies on it."""
         if self._failures >= self._patience and time.monotonic() < self._paused_until:
             raise ModelCrashed(
-                f"{self._name} crashed on the last {self._failures} requests and is left alone "
+                f"{self._name} crashed on the last {self._failures} requests and is not used "
                 "for a minute. Try other settings (memlane models check) or another model "
                 "(memlane models list)."
             )
@@ -167,7 +167,7 @@ class Worker:
                 if tried == TRIES:
                     raise self._failed(death) from death
                 then = f" {changed}" if changed else ""
-                notify(f"{self._name} {death}; started again.{then} Nothing is lost.")
+                notify(f"{self._name} {death} and was restarted.{then} Nothing is lost.")
             else:
                 self._failures = 0
                 return given
@@ -176,7 +176,7 @@ class Worker:
         self._failures += 1
         self._paused_until = time.monotonic() + PAUSE_S
         return ModelCrashed(
-            f"{self._name} {death}, twice on this request. What you told is stored. Try again, "
+            f"{self._name} {death}, twice on this request. Your message is stored. Try again, "
             "or try other settings: memlane models check"
         )
 
