@@ -59,6 +59,7 @@ class WorkerLanguageModel:
             "temperature": temperature,
             "seed": seed,
             "stop": list(stop),
+            "stream": on_text is not None,
         }
         return str(self.worker.call("chat", asked, on_text))
 
