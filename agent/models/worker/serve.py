@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from agent.errors import ModelError
 from agent.models.worker.served import Served
@@ -87,7 +87,7 @@ def main() -> None:
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     _be_expendable()
-    sys.addaudithook(_stay_here)
+    _stay_here()
     signal.signal(signal.SIGINT, line.on_interrupt)
     threading.Thread(target=line.read, daemon=True).start()
     with contextlib.suppress(BrokenPipeError):
@@ -128,10 +128,20 @@ def _answered(line: Line, served: Served, request: dict[str, Any]) -> Message:
         }
 
 
-def _stay_here(event: str, arguments: tuple[Any, ...]) -> None:
-    """No model needs a network: whatever in here tries to reach one gets an error."""
-    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
-        raise PermissionError(f"a model's process may open no connection ({event})")
+def _stay_here() -> None:
+    """No model needs a network: Python code in here that tries to reach one gets an error.
+
+    An audit hook would see the same calls, and is called for ctypes' own events at each token too.
+    """
+    import socket
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise PermissionError("a model's process may open no connection")
+
+    for name in ("connect", "connect_ex", "sendto", "sendmsg"):
+        setattr(socket.socket, name, refuse)
+    for name in ("create_connection", "getaddrinfo", "gethostbyname"):
+        setattr(socket, name, refuse)
 
 
 def _be_expendable() -> None:
