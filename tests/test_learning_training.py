@@ -264,7 +264,7 @@ def test_rolling_back_returns_to_where_the_weights_came_from(
     assert roll_back(session.graph, "scout", None) == 1
     assert roll_back(session.graph, "scout", None) == 0
     assert weights_of(session.graph, "scout") is None
-    with pytest.raises(UnknownId, match="memlane ships"):
+    with pytest.raises(UnknownId, match="shipped with memlane"):
         roll_back(session.graph, "scout", None)
     assert roll_back(session.graph, "scout", 2) == 2
 

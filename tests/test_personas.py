@@ -230,7 +230,7 @@ def test_a_dropped_line_is_not_made_again_until_undone(refined: Session):
     assert lines(refined, Layer.DISTILLED) == ["I enjoy vegetarian food."]
     refined.graph.personas.undo(None, NOW)
     assert LINE in lines(refined, Layer.DISTILLED)
-    with pytest.raises(UnknownId, match="by hand"):
+    with pytest.raises(UnknownId, match="manual change"):
         refined.graph.personas.undo(None, NOW)
 
 

@@ -322,7 +322,7 @@ def test_an_answer_says_that_it_rests_on_a_screenshot(memlane, own_home: Path):
     assert reply["doubts"] == [{"memories": ["m2", "m1"], "trust": ["told", "seen"]}]
     out = memlane(*asked).out
     assert "(from a screenshot)" in out
-    assert "cannot both hold" in out
+    assert "contradict each other" in out
 
 
 # ---- stored -------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def test_a_home_with_a_long_path_has_its_socket_elsewhere_and_still_its_own(tmp_
 def test_a_lock_is_held_by_one_and_let_go_of_by_a_kill(own_home: Path):
     with started(own_home) as child:
         assert holder(Place(own_home).lock) == child.pid
-        with pytest.raises(StoreBusy, match=f"up already.*process {child.pid}"):
+        with pytest.raises(StoreBusy, match=f"already running.*process {child.pid}"):
             Lock(Place(own_home).lock).take()
         child.kill()
         child.wait()

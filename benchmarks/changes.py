@@ -1,0 +1,139 @@
+"""Changes as people tell them: is the current value told? Against pasting the messages.
+
+Three arms answer the same cases with the same model. *ours* takes the messages one after another
+into a new home, each at its time, and then the question; *plain* gives the model the dated
+messages and the question; *few-shot* gives it four examples of later notes as well.
+
+- *current*: the answer contains what a right one contains and nothing that is out of date;
+- *stale*: it contains something that is out of date or belongs to somebody else;
+- *lost*: neither;
+- *evidence* (ours): what a right answer contains stands in what the model was given to read.
+
+Greedy decoding, so a run has no seed: the same cases give the same answers.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from statistics import median
+
+from agent.config import load_config
+from agent.session.session import Session, open_session
+from benchmarks.changes_data import SETS, Case, read_cases
+from benchmarks.common import ROOT, parser, progress, write_results
+from benchmarks.lives import at, fresh
+from benchmarks.pasting import answer_by_pasting
+from benchmarks.qa_models import KeptAnswers, TokenCount
+from store.types import Status
+
+ARMS = ("ours", "plain", "few_shot")
+Row = dict[str, object]
+
+
+def main() -> None:
+    options = parser("changes", __doc__ or "")
+    options.add_argument("--sets", nargs="*", default=list(SETS), help="names of files")
+    options.add_argument("--arms", nargs="*", default=list(ARMS), choices=ARMS)
+    options.add_argument("--ids", nargs="*", default=[], help="only these cases")
+    options.add_argument("--every", type=int, default=1, help="only every Nth case of a set")
+    options.add_argument("--again", action="store_true", help="let the model answer anew")
+    given = options.parse_args()
+    cases = [
+        case
+        for name in given.sets
+        for case in list(read_cases(given.data / "changes" / f"{name}.jsonl"))[:: given.every]
+        if not given.ids or case.id in given.ids
+    ]
+    if given.quick:
+        cases = cases[:2]
+    with open_session(load_config()) as models:
+        kept = KeptAnswers(models.llm)
+        models.llm = models.llm if given.again else kept
+        rows = list(_answers(cases, models, given.arms))
+    whole = not (given.quick or given.ids or given.every > 1)
+    config = {
+        "quick": not whole,
+        "sets": given.sets,
+        "arms": given.arms,
+        "model": kept.identity,
+    }
+    folder = ROOT / "build" / "benchmarks"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "changes.answers.jsonl").write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8"
+    )
+    write_results("changes", config, [0], figures(rows))
+
+
+def _answers(cases: Iterable[Case], models: Session, arms: list[str]) -> Iterable[Row]:
+    count = TokenCount(models.config)
+    for number, case in enumerate(cases, 1):
+        row: Row = {
+            "id": case.id, "set": case.set, "kind": case.kind, "q": case.question,
+        }  # fmt: skip
+        for arm in arms:
+            if arm == "ours":
+                said = _ours(case, models, row)
+            else:
+                said = answer_by_pasting(
+                    models.llm, case.messages, case.question, case.asked, count,
+                    examples=arm == "few_shot",
+                )  # fmt: skip
+            row[arm] = case.judge(said)
+            row[f"{arm}.said"] = said
+        told = " ".join(f"{arm}={row[arm]}" for arm in arms)
+        progress(f"{number} {case.set}/{case.id} {case.kind}: {told}")
+        yield row
+
+
+def _ours(case: Case, models: Session, row: Row) -> str:
+    with tempfile.TemporaryDirectory() as home, fresh(models, Path(home)) as session:
+        spent = []
+        for moment, text in case.messages:
+            began = time.perf_counter()
+            at(session, moment).respond(text)
+            spent.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        reply = at(session, case.asked).ask(case.question)
+        row["answer_s"] = time.perf_counter() - began
+        row["message_s"] = median(spent)
+        shown = [c.memory.text for c in reply.selection.chosen] if reply.selection else []
+        row["evidence"] = case.holds(" ".join(shown))
+        row["shown"] = shown
+        row["memories"] = [
+            f"{m.id} {m.status}: {m.text}" for m in session.graph.memories.list(*Status)
+        ]
+        row["messages"] = [f"{moment:%Y-%m-%d} {text}" for moment, text in case.messages]
+        return "I don't know." if reply.abstained else reply.text
+
+
+def figures(rows: list[Row]) -> dict[str, float]:
+    """Shares by arm: of all cases, of each set, of each kind."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups["all"].append(row)
+        groups[str(row["set"])].append(row)
+        groups[f"kind.{row['kind']}"].append(row)
+    result: dict[str, float] = {}
+    for name, members in groups.items():
+        result[f"{name}.n"] = len(members)
+        for arm in ARMS:
+            if arm in members[0]:
+                counted = Counter(str(row[arm]) for row in members)
+                for verdict in ("current", "stale", "lost"):
+                    result[f"{name}.{arm}.{verdict}"] = counted[verdict] / len(members)
+        if "evidence" in members[0]:
+            held = sum(bool(row["evidence"]) for row in members)
+            result[f"{name}.ours.evidence"] = held / len(members)
+            for what in ("message_s", "answer_s"):
+                result[f"{name}.ours.{what}"] = median(float(str(row[what])) for row in members)
+    return result
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""Cases of changes as people tell them: a few dated messages, a question, what a right answer has.
+
+The format is that of ``../shared/data/changes`` (its README).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+Verdict = Literal["current", "stale", "lost"]
+SETS = ("two_messages", "writer_1", "writer_2", "chinese")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Messages in order of time, and a question that is asked after them."""
+
+    id: str
+    set: str
+    kind: str
+    language: str
+    messages: tuple[tuple[datetime, str], ...]
+    asked: datetime
+    question: str
+    new: tuple[str, ...]
+    """A right answer contains one of these, where there are any."""
+    every: tuple[str, ...]
+    """A right answer contains all of these."""
+    old: tuple[str, ...]
+    """An out-of-date or confused answer contains one of these."""
+
+    def judge(self, answer: str) -> Verdict:
+        """By the strings of the case, in lower case."""
+        said = plain(answer)
+        if any(plain(text) in said for text in self.old):
+            return "stale"
+        return "current" if self.holds(said) else "lost"
+
+    def holds(self, text: str) -> bool:
+        """Whether a text contains what a right answer contains."""
+        said = plain(text)
+        one = not self.new or any(plain(value) in said for value in self.new)
+        return one and all(plain(value) in said for value in self.every)
+
+
+def plain(text: str) -> str:
+    """Lower case, with straight apostrophes and single spaces."""
+    return " ".join(text.lower().replace("’", "'").split())
+
+
+def read_cases(path: Path) -> Iterator[Case]:
+    """The cases of one JSON-lines file."""
+    for line in path.read_text("utf-8").splitlines():
+        if not line.strip():
+            continue
+        row = json.loads(line)
+        yield Case(
+            id=row["id"],
+            set=path.stem,
+            kind=row["kind"],
+            language=row.get("lang", "en"),
+            messages=tuple((_time(at), text) for at, text in row["messages"]),
+            asked=_time(row["ask"]),
+            question=row["q"],
+            new=tuple(row.get("new", ())),
+            every=tuple(row.get("all", ())),
+            old=tuple(row.get("old", ())),
+        )
+
+
+def _time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
