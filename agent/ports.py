@@ -180,6 +180,29 @@ class TokenEncoder(Protocol):
         ...
 
 
+KINDS = ("state", "preference", "event", "plan", "smalltalk", "question", "command")
+"""What a statement is; the last three tell nothing to remember."""
+RELATIONS = ("unrelated", "same", "adds", "refines", "corrects", "ends", "supersedes")
+"""What a newer statement does to an older one."""
+Probabilities = NDArray[np.float32]
+
+
+class Reader(Protocol):
+    """Reads statements and pairs of statements; all results are probabilities."""
+
+    def kinds(self, statements: Sequence[str]) -> Probabilities:
+        """Of each statement the probability of each of ``KINDS``: (n, 7)."""
+        ...
+
+    def relations(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+        """Of each (older, newer) pair the probability of each of ``RELATIONS``: (n, 7)."""
+        ...
+
+    def relevance(self, question: str, statements: Sequence[str]) -> Probabilities:
+        """Of each statement, how likely the answer to the question needs it: (n, 1)."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class TextLine:
     """One line of text found in a picture, with its box in pixels."""

@@ -119,7 +119,7 @@ def test_a_name_like_an_sql_statement_is_a_name(memlane: Memlane):
 def test_remove_refuses_while_memories_live_there(told: MemoryGraph, memlane: Memlane):
     result = memlane("types", "remove", "attribute.address")
     assert result.code == 1
-    assert "2 memories live in attribute.address (m1, m3)" in result.err
+    assert "2 memories are in attribute.address (m1, m3)" in result.err
     assert "--move-to" in result.err
     moved = memlane(
         "types", "remove", "attribute.address", "--move-to", "attribute.contact", "--json"

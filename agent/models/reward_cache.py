@@ -12,6 +12,7 @@ import hashlib
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -180,6 +181,8 @@ class RewardCache:
                 if self._open is None and self.path.exists() and self.path.stat().st_size:
                     self.path.unlink()  # a damaged cache is worth nothing
                 self._open = self._connect()
+            # A cache that nobody closes is closed with its last reference, not by the collector.
+            weakref.finalize(self, self._open.close)
         yield self._open
 
     def _connect(self) -> sqlite3.Connection:
