@@ -146,6 +146,20 @@ class LanguageModel(Protocol):
         ...
 
 
+@runtime_checkable
+class Weigher(Protocol):
+    """A chat model that also tells how likely each of a few short replies is."""
+
+    def weigh(self, turns: Sequence[ChatTurn], options: Sequence[str]) -> list[float]:
+        """Probability of each option as the beginning of the reply; they sum to 1.
+
+        Only the first token of an option counts, so no two may begin alike.
+
+        :raises PromptTooLong: if the prompt exceeds the context.
+        """
+        ...
+
+
 class Embedder(Protocol):
     """A sentence encoder."""
 
@@ -187,7 +201,7 @@ RELATIONS = ("unrelated", "same", "adds", "refines", "corrects", "ends", "supers
 Probabilities = NDArray[np.float32]
 
 
-class Reader(Protocol):
+class StatementReader(Protocol):
     """Reads statements and pairs of statements; all results are probabilities."""
 
     def kinds(self, statements: Sequence[str]) -> Probabilities:

@@ -7,7 +7,8 @@ messages and the question; *few-shot* gives it four examples of later notes as w
 - *current*: the answer contains what a right one contains and nothing that is out of date;
 - *stale*: it contains something that is out of date or belongs to somebody else;
 - *lost*: neither;
-- *evidence* (ours): what a right answer contains stands in what the model was given to read.
+- *evidence* (ours): the newest message that holds what a right answer contains was among the notes
+  that the model was given; of the cases where some message holds it.
 
 Greedy decoding, so a run has no seed: the same cases give the same answers.
 """
@@ -24,7 +25,7 @@ from statistics import median
 
 from agent.config import load_config
 from agent.session.session import Session, open_session
-from benchmarks.changes_data import SETS, Case, read_cases
+from benchmarks.changes_data import SETS, Case, plain, read_cases
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.lives import at, fresh
 from benchmarks.pasting import answer_by_pasting
@@ -102,14 +103,26 @@ def _ours(case: Case, models: Session, row: Row) -> str:
         reply = at(session, case.asked).ask(case.question)
         row["answer_s"] = time.perf_counter() - began
         row["message_s"] = median(spent)
-        shown = [c.memory.text for c in reply.selection.chosen] if reply.selection else []
-        row["evidence"] = case.holds(" ".join(shown))
-        row["shown"] = shown
+        chosen = reply.selection.chosen if reply.selection else ()
+        row["shown"] = [choice.memory.text for choice in chosen]
+        row["evidence"] = _holds_evidence(case, {c.memory.source for c in chosen}, session)
         row["memories"] = [
             f"{m.id} {m.status}: {m.text}" for m in session.graph.memories.list(*Status)
         ]
         row["messages"] = [f"{moment:%Y-%m-%d} {text}" for moment, text in case.messages]
         return "I don't know." if reply.abstained else reply.text
+
+
+def _holds_evidence(case: Case, sources: set[str | None], session: Session) -> bool | None:
+    """Whether the newest message that a right answer can be read from was given to the model.
+
+    None where the answer stands in no message: it has to be inferred.
+    """
+    for _, text in reversed(case.messages):
+        if any(plain(value) in plain(text) for value in (*case.new, *case.every)):
+            told = {session.graph.sources.get(source).text for source in sources if source}
+            return text in told
+    return None
 
 
 def figures(rows: list[Row]) -> dict[str, float]:
@@ -128,8 +141,9 @@ def figures(rows: list[Row]) -> dict[str, float]:
                 for verdict in ("current", "stale", "lost"):
                     result[f"{name}.{arm}.{verdict}"] = counted[verdict] / len(members)
         if "evidence" in members[0]:
-            held = sum(bool(row["evidence"]) for row in members)
-            result[f"{name}.ours.evidence"] = held / len(members)
+            held = [bool(row["evidence"]) for row in members if row["evidence"] is not None]
+            result[f"{name}.ours.evidence"] = sum(held) / max(1, len(held))
+            result[f"{name}.ours.evidence.n"] = len(held)
             for what in ("message_s", "answer_s"):
                 result[f"{name}.ours.{what}"] = median(float(str(row[what])) for row in members)
     return result

@@ -36,6 +36,7 @@ from agent.memory import remember
 from agent.memory.editing.candidates import CANDIDATES
 from agent.memory.remember import plan_against, store_drafts
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
+from agent.models.local_statement_reader import statement_reader
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.many_memories import MOST, NOW, build_home, encoded, memories
@@ -87,6 +88,7 @@ class ModelsAside:
         self.embedder: Embedder = Known(prepared)
         self.llm: LanguageModel = LocalLanguageModel(config)  # never loaded: nobody asks it
         self.reader: TextReader = LocalReader(config)
+        self.statements = statement_reader(config, self.embedder.identity)
 
     @property
     def placer(self) -> Placer:

@@ -37,7 +37,15 @@ from agent.memory.editing.plan import EditPlan
 from agent.memory.remember import plan_against
 from agent.memory.vectors import ensure_vectors
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
-from agent.ports import ChatTurn, Embedder, LanguageModel, TextReader, Vectors
+from agent.models.local_statement_reader import statement_reader
+from agent.ports import (
+    ChatTurn,
+    Embedder,
+    LanguageModel,
+    StatementReader,
+    TextReader,
+    Vectors,
+)
 from benchmarks.common import parser, progress, write_results
 from benchmarks.editing_own import Pair
 from benchmarks.editing_own import pairs as own_pairs
@@ -105,6 +113,7 @@ class Models:
     embedder: Embedder
     reader: TextReader
     placer: Placer
+    statements: StatementReader | None
 
 
 class Remembering:
@@ -321,7 +330,8 @@ def main() -> None:
     embedder = Remembering(cache)
     with tempfile.TemporaryDirectory() as folder, MemoryGraph.open(Path(folder)) as graph:
         placer = Placer(graph.subclasses(), embedder)
-    models = Models(LocalLanguageModel(config), embedder, LocalReader(config), placer)
+    statements = statement_reader(config, embedder.identity)
+    models = Models(LocalLanguageModel(config), embedder, LocalReader(config), placer, statements)
     limit = 6 if given.quick else None
     seeds = range(1 if given.quick else given.seeds)
     runs = []

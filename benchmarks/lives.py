@@ -142,12 +142,20 @@ def product_lines(life: Life, models: Session) -> Iterator[tuple[Asked, list[Lin
 def fresh(models: Session, home: Path) -> Session:
     """A session on an empty home with the models that are loaded already."""
     config = replace(models.config, home=home)
-    return open_session(config, llm=models.llm, embedder=models.embedder)
+    return open_session(
+        config, llm=models.llm, embedder=models.embedder, statements=models.statements
+    )
 
 
 def at(session: Session, moment: datetime) -> Session:
     config = replace(session.config, fixed_now=moment)
-    return Session(config, session.graph, llm=session.llm, embedder=session.embedder)
+    return Session(
+        config,
+        session.graph,
+        llm=session.llm,
+        embedder=session.embedder,
+        statements=session.statements,
+    )
 
 
 def gold_draft(told: Told, source: str) -> Draft:

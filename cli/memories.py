@@ -61,9 +61,12 @@ def show(context: typer.Context, memory: MemoryId) -> None:
         found = graph.memories.get(memory)
         entries = graph.journal.of_memory(memory)
         source = graph.sources.get(found.source) if found.source else None
+        changes = graph.change_edges.of([found.id])
 
     def render_it(out: Console) -> None:
         render.memory_card(out, found, now, source)
+        for edge in changes:
+            out.print(f"possible change: {shapes.change_in_words(edge)}", markup=False)
         render.edits(out, entries)
 
     run.emit(
@@ -73,9 +76,28 @@ def show(context: typer.Context, memory: MemoryId) -> None:
             "span": shapes.span(found, source),
             "raw": None if source is None else source.text,
             "edits": [shapes.journal_entry(entry) for entry in entries],
+            "possible_changes": [shapes.change_edge(edge) for edge in changes],
         },
         render_it,
     )
+
+
+@app.command()
+def unlink(context: typer.Context, older: MemoryId, newer: MemoryId) -> None:
+    """Say that a newer memory does not change an older one.
+
+    memlane keeps a possible change between two memories with its probability, and shows it in
+    `memlane memories show` and `memlane why`. After this command it is not taken into account. If
+    the older memory is no longer true, use `memlane memories replace` or `forget` instead.
+    """
+    run: Run = context.obj
+    with run.graph() as graph:
+        first, second = (graph.memories.get(name).id for name in (older, newer))
+        done = graph.change_edges.dismiss(first, second, run.config.now())
+    text = f"Noted: {second} does not change {first}."
+    if not done:
+        text = f"There is no possible change from {first} to {second}."
+    run.emit({"older": first, "newer": second, "dismissed": done}, lambda out: out.print(text))
 
 
 @app.command()

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from agent.answering.trace import Trace
     from agent.results import FileReport, FilledField, Mark, Reply
     from policies.selection import Choice
+    from store.change_edges import ChangeEdge
     from store.erasing import ErasePlan
     from store.forgetting import Forgotten
     from store.journal import Entry
@@ -172,6 +173,21 @@ def memory(found: Memory, now: datetime) -> dict[str, Any]:
         "triples": [[t.head, t.relation, t.tail] for t in found.triples],
         "trust": None if found.trust is None else found.trust.value,
     }
+
+
+def change_edge(edge: ChangeEdge) -> dict[str, Any]:
+    return {
+        "older": edge.older,
+        "newer": edge.newer,
+        "change": edge.change.value,
+        "probability": round(edge.probability, 3),
+    }
+
+
+def change_in_words(edge: ChangeEdge) -> str:
+    """'m7 may supersede m2 (0.83)'."""
+    change = edge.change.value.replace("_", " ")
+    return f"{edge.newer} {change} {edge.older} ({edge.probability:.2f})"
 
 
 def state(found: Memory, now: datetime) -> str:

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from store.browsing import Browsing
+from store.change_edges import ChangeEdgeTable
 from store.confirmations import ConfirmationTable
 from store.connection import Connection
 from store.consents import ConsentTable
@@ -72,6 +73,7 @@ class MemoryGraph:
         self.vectors = VectorTable(connection)
         self.runs = RunTable(connection)
         self.questions = QuestionTable(connection)
+        self.change_edges = ChangeEdgeTable(connection)
         self.learned = LearnedTable(connection)
         self.personas = PersonaTable(connection)
         self.consents = ConsentTable(connection)

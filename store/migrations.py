@@ -499,3 +499,21 @@ def m023_persona_consents(db: Database) -> None:
             signature TEXT NOT NULL
         )""",
     )
+
+
+@migrations()
+def m024_change_edges(db: Database) -> None:
+    """Possible changes between memories, with their probability (``store.change_edges``)."""
+    _run(
+        db,
+        """CREATE TABLE change_edges (
+            older INTEGER NOT NULL,
+            newer INTEGER NOT NULL,
+            change TEXT NOT NULL,
+            probability REAL NOT NULL,
+            made TEXT NOT NULL,
+            dismissed TEXT,
+            PRIMARY KEY (older, newer)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX change_edges_newer ON change_edges(newer)",
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from agent.config import Config
 from agent.models import reward_cache
-from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
+from agent.ports import Embedder, LanguageModel, RewardModel, StatementReader, TextReader
 from store.errors import StoreError
 from store.forgetting import due
 from store.graph import MemoryGraph
@@ -32,6 +32,9 @@ class Models(Protocol):
     def reader(self) -> TextReader: ...
     @property
     def placer(self) -> Placer: ...
+    @property
+    def statements(self) -> StatementReader | None:
+        """None where no trained reader fits the encoder."""
 
 
 class Home(Models, Protocol):

@@ -14,9 +14,11 @@ from functools import cache
 from agent.extraction.drafts import make_drafts
 from agent.extraction.extract import extract
 from agent.extraction.ratings.parse import split_ratings
+from agent.extraction.told import left_out
 from agent.extraction.verbatim import facts
 from agent.language.redaction import redact, what_is_gone
 from agent.language.validation import checked_message
+from agent.memory.changes import possible_changes, sure_replacements
 from agent.memory.editing.candidates import Nearby
 from agent.memory.editing.conflicts import Holds, answer_in, ask, yes_or_no
 from agent.memory.editing.corrections import RECENT, correction_in, plan_correction
@@ -39,7 +41,7 @@ from store.graph import MemoryGraph
 from store.journal import Edit, Entry, Expire, Forget, Insert, Replace, checked_text
 from store.partitions import Match
 from store.questions import Ask
-from store.types import Draft, Memory, Source, SourceKind, SourceStatus, Status
+from store.types import Draft, EditKind, Memory, Source, SourceKind, SourceStatus, Status
 
 ATTEMPTS = 3
 """How often a plan is made anew when another process changed the memories meanwhile."""
@@ -53,7 +55,11 @@ def draft_memories(
     rated, text = split_ratings(meant or source.text, source.kind)
     told = extract(text, kind=source.kind, now=source.captured, people=known, llm=models.llm)
     said = (*rated, *told)
-    return make_drafts(said, models.placer.place(said), source, llm=models.llm)
+    drafts = make_drafts(said, models.placer.place(said), source, llm=models.llm)
+    if models.statements is None or source.kind is not SourceKind.CHAT:
+        return drafts
+    missed = left_out(source.text, drafts, models.statements)
+    return (*drafts, *make_drafts(missed, models.placer.place(missed), source, llm=None))
 
 
 def people(memories: Sequence[Memory], limit: int = 8) -> tuple[str, ...]:
@@ -177,7 +183,7 @@ def store_drafts(
         if made := [text for text in texts if text not in vectors]:
             vectors.update(zip(made, embedder.encode(made), strict=True))
         try:
-            return _apply(plan, source, graph, embedder.identity, vectors, now, actor)
+            return _apply(plan, source, graph, models, vectors, now, actor)
         except EditConflict:
             if attempt == ATTEMPTS:
                 raise
@@ -225,7 +231,10 @@ def plan_against(
     named = models.embedder.encode_names if isinstance(models.embedder, NameEncoder) else None
     follows = None if named is None else Succession.shipped(named)
     plan = plan_edits(others, near, subclasses, judge, worded, follows)
-    return within_trust(with_ratings(plan, rated), drafts, graph.memories.get, near)
+    plan = within_trust(with_ratings(plan, rated), drafts, graph.memories.get, near)
+    if models.statements is None:
+        return plan
+    return sure_replacements(plan, graph, models.statements)
 
 
 def _nearby(graph: MemoryGraph, embedder: Embedder, now: datetime) -> Nearby:
@@ -321,7 +330,7 @@ def _apply(
     plan: EditPlan,
     source: Source,
     graph: MemoryGraph,
-    model: str,
+    models: Models,
     vectors: dict[str, Vectors],
     now: datetime,
     actor: str,
@@ -342,7 +351,7 @@ def _apply(
             at=now,
             actor=actor,
             source=source.id,
-            model=model,
+            model=models.embedder.identity,
             vectors=vectors,
         )
         for old in _older_versions(source, graph):
@@ -361,6 +370,13 @@ def _apply(
         )
         for old_memory, new in doubts:
             graph.questions.put(Ask.HOLDS, (old_memory.id, new.id), now)
+        inserted = [memory for memory in made.values() if memory.source == source.id]
+        replaced = [
+            (entry.changes[0].memory, entry.changes[-1].memory)
+            for entry in entries
+            if entry.kind is EditKind.REPLACE
+        ]
+        graph.change_edges.put(possible_changes(inserted, replaced, graph, models, now), now)
     return Remembered(
         graph.sources.get(source.id),
         entries,

@@ -10,7 +10,10 @@ from dataclasses import replace
 from typing import Protocol
 
 from agent.answering.answer import UNKNOWN, Answer, answer, converse
+from agent.answering.answer_from_notes import QUOTABLE, answer_from_notes
+from agent.answering.notes import Note, gather, selected
 from agent.answering.plain_statements import CHANCE
+from agent.answering.question_time import About
 from agent.answering.references import in_context, recent
 from agent.answering.retrieve import Retrieved
 from agent.answering.routing import Router
@@ -23,6 +26,8 @@ from agent.session.timing import Stopwatch
 ABOUT_THIS = 0.45
 """Cosine similarity from which a memory is about a message, whatever the router says of it; set on
 development data as docs/why.md tells."""
+OF_NOW = frozenset((About.NOW, About.HAPPENED, About.PLANNED))
+"""Questions about what holds; those about the past are answered from the timeline."""
 NOT_KEPT = "I remember nothing in private mode."
 
 OnText = Callable[[str], None]
@@ -62,6 +67,9 @@ def answer_message(
                 return advice
     with clock.measure("select"):
         found = home.retrieve(message, policy=policy, k=k, use_llm=use_llm)
+        notes = _notes(home, message, found)
+    if notes is not None:
+        found = replace(found, selection=selected(found.selection, notes))
     reply = Reply(
         route, "", selection=found.selection, marks=found.marks, likely=found.likely,
         inferred=found.inferred,
@@ -71,9 +79,9 @@ def answer_message(
         # Trigger: the wording needs no memory, but a stored one is about just that.
         # Why: 'until when is the voucher valid' is general until one has a voucher.
         # Outcome: answered from memory if that gives an answer, else as small talk.
-        if max(found.near.values(), default=0.0) >= ABOUT_THIS:
+        if _about_this(found, notes):
             with clock.measure("answer"):
-                said = _answered(home, message, found)
+                said = _answered(home, message, found, notes)
             if not said.abstained:
                 return told_apart(
                     replace(reply, route=Route.RETRIEVE, text=said.text, memories=said.evidence)
@@ -85,19 +93,38 @@ def answer_message(
         text = "" if chosen else UNKNOWN
         return told_apart(replace(reply, text=text, memories=chosen, abstained=not chosen))
     with clock.measure("answer"):
-        said = _answered(home, message, found, on_text)
+        said = _answered(home, message, found, notes, on_text)
     return told_apart(
         replace(reply, text=said.text, memories=said.evidence, abstained=said.abstained)
     )
 
 
+def _notes(home: Responder, message: str, found: Retrieved) -> tuple[Note, ...] | None:
+    """The notes of a question about what holds; None where the timeline answers it."""
+    if home.statements is None or found.asked.about not in OF_NOW:
+        return None
+    return gather(message, found, home, home.statements)
+
+
+def _about_this(found: Retrieved, notes: tuple[Note, ...] | None) -> bool:
+    near = max(found.near.values(), default=0.0) >= ABOUT_THIS
+    return near or any(note.relevance >= QUOTABLE for note in notes or ())
+
+
 def _answered(
-    home: Responder, message: str, found: Retrieved, on_text: OnText | None = None
+    home: Responder,
+    message: str,
+    found: Retrieved,
+    notes: tuple[Note, ...] | None,
+    on_text: OnText | None = None,
 ) -> Answer:
+    now = home.config.now()
+    if notes is not None:
+        return answer_from_notes(message, notes, now=now, llm=home.llm, on_text=on_text)
     return answer(
         message,
         found.selection.chosen,
-        now=home.config.now(),
+        now=now,
         llm=home.llm,
         on_text=on_text,
         asked=found.asked,

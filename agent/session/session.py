@@ -25,6 +25,7 @@ from agent.applications.forms.fields import FormField
 from agent.applications.personas.persona_in_answers import with_persona
 from agent.config import Config
 from agent.extraction.subclass_classifier import Placer
+from agent.extraction.told import tells as likeliest
 from agent.io import ingest as files
 from agent.io.ignore_rules import FoundFile
 from agent.language.validation import checked_message
@@ -38,7 +39,8 @@ from agent.models.lazy import (
     LocalRewardModel,
     Progress,
 )
-from agent.ports import Embedder, LanguageModel, RewardModel, TextReader
+from agent.models.local_statement_reader import statement_reader
+from agent.ports import Embedder, LanguageModel, RewardModel, StatementReader, TextReader
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route
 from agent.session.reply import told, trace_of, with_question
 from agent.session.respond import answer_message, leaned, small_talk, whisper
@@ -63,6 +65,7 @@ class Session:
         embedder: Embedder | None = None,
         reader: TextReader | None = None,
         rewards: RewardModel | None = None,
+        statements: StatementReader | None = None,
         on_progress: Progress | None = None,
     ) -> None:
         self.config = config
@@ -71,6 +74,7 @@ class Session:
         self.embedder: Embedder = embedder or LocalEmbedder(config)
         self.reader: TextReader = reader or LocalReader(config)
         self.rewards: RewardModel = rewards or LocalRewardModel(config, on_progress)
+        self._statements = statements
         self._suggested = False
 
     def __enter__(self) -> Self:
@@ -91,6 +95,10 @@ class Session:
     @cached_property
     def placer(self) -> Placer:
         return Placer(self.graph.subclasses(), self.embedder)
+
+    @cached_property
+    def statements(self) -> StatementReader | None:
+        return self._statements or statement_reader(self.config, self.embedder.identity)
 
     # ---- messages -------------------------------------------------------------------------
 
@@ -128,10 +136,11 @@ class Session:
         # are taken on less than an even chance: extraction finds nothing in a mere question, and
         # memory that holds no answer says so.
         reply = None
-        if may_tell(meant, likely[Route.UPDATE]):
+        tells = 0.0 if self.statements is None else likeliest(message, self.statements)
+        if may_tell(meant, max(likely[Route.UPDATE], tells)):
             with clock.measure("remember"):
                 done = remember_source(source, self.graph, self, now, meant=meant)
-            if done.entries or done.unchanged or likely[Route.UPDATE] >= 0.5:
+            if done.entries or done.unchanged or max(likely[Route.UPDATE], tells) >= 0.5:
                 reply = told(done)
         if reply is None:
             asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
@@ -285,6 +294,7 @@ def open_session(
     embedder: Embedder | None = None,
     reader: TextReader | None = None,
     rewards: RewardModel | None = None,
+    statements: StatementReader | None = None,
     on_progress: Progress | None = None,
 ) -> Session:
     """Open the home of ``config``. Close the session, or use it as a context manager.
@@ -298,5 +308,6 @@ def open_session(
         embedder=embedder,
         reader=reader,
         rewards=rewards,
+        statements=statements,
         on_progress=on_progress,
     )

@@ -1,13 +1,13 @@
-"""Statement reader: the sentence encoder with low-rank adapters and three small heads.
+"""Statement reader: the upper layers of the sentence encoder, trained anew, with three heads.
 
-One set of adapters (LoRA, Hu et al. 2021) serves three tasks over the shipped encoder (22M
-parameters): the kind of a statement, the relation of an older statement to a newer one, and the
-relevance of a statement to a question. ``benchmarks.reader_train`` makes the weights. They hold the
-adapters and heads alone, so they are small and fit one encoder only.
+One network serves three tasks: the kind of a statement, the relation of an older statement to a
+newer one, and the relevance of a statement to a question. ``benchmarks.reader_train`` makes the
+weights: the trained layers and the heads alone, so they fit one encoder only.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,43 +20,20 @@ from torch import Tensor, nn
 
 from agent.ports import KINDS, RELATIONS, Probabilities
 
-WEIGHTS = Path(__file__).parent.parent / "data" / "reader.npz"
-LAYERS = ("query", "key", "value", "attention.output.dense", "intermediate.dense", "output.dense")
 MAX_TOKENS = 160
 BATCH = 16
+FROZEN = 1
+"""Lowest layers that stay as they are: they change little, and training is faster."""
 HEADS = {"kind": len(KINDS), "relation": len(RELATIONS), "relevance": 1}
 
 
-class LowRank(nn.Module):
-    """A linear layer plus a trained product of two thin matrices."""
-
-    def __init__(self, base: nn.Linear, rank: int, dropout: float) -> None:
-        super().__init__()
-        self.base = base
-        self.down = nn.Parameter(torch.randn(rank, base.in_features) / base.in_features**0.5)
-        self.up = nn.Parameter(torch.zeros(base.out_features, rank))
-        self.drop = nn.Dropout(dropout)
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        thin: Tensor = self.drop(inputs) @ self.down.T
-        out: Tensor = self.base(inputs) + 2.0 * (thin @ self.up.T)
-        return out
-
-
 class Network(nn.Module):
-    """Encoder with adapters; pooled is the first token beside the mean of all."""
+    """Encoder and heads; pooled is the first token beside the mean of all."""
 
-    def __init__(self, encoder: nn.Module, rank: int, dropout: float = 0.1) -> None:
+    def __init__(self, encoder: nn.Module, dropout: float = 0.1) -> None:
         super().__init__()
-        for parameter in encoder.parameters():
-            parameter.requires_grad = False
-        self.adapters = nn.ModuleDict()
-        for name, layer in list(encoder.named_modules()):
-            if isinstance(layer, nn.Linear) and "layer." in name:
-                wrapped = LowRank(layer, rank, dropout)
-                parent = encoder.get_submodule(name.rpartition(".")[0])
-                setattr(parent, name.rpartition(".")[2], wrapped)
-                self.adapters[name.replace(".", "/")] = wrapped
+        for name, parameter in encoder.named_parameters():
+            parameter.requires_grad = trained(name)
         self.encoder = encoder
         width = 2 * int(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
         self.heads = nn.ModuleDict(
@@ -76,19 +53,24 @@ class Network(nn.Module):
         return out
 
     def state(self) -> dict[str, NDArray[np.float16]]:
-        """What ships: adapters and heads in half precision."""
-        kept = {
-            name: tensor
+        """What ships, in half precision: the layers that were trained, and the heads."""
+        return {
+            name: tensor.numpy().astype(np.float16)
             for name, tensor in self.state_dict().items()
-            if name.startswith(("adapters.", "heads.")) and ".base." not in name
+            if name.startswith("heads.") or trained(name)
         }
-        return {name: tensor.numpy().astype(np.float16) for name, tensor in kept.items()}
 
 
-class StatementReader:
-    """The trained reader; fulfils ``agent.ports.Reader``. Threads take turns on a lock."""
+def trained(parameter: str) -> bool:
+    """Whether a parameter of the encoder is trained: not the vocabulary, not the lowest layers."""
+    layer = re.search(r"layer\.(\d+)\.", parameter)
+    return layer is not None and int(layer[1]) >= FROZEN
 
-    def __init__(self, folder: Path, weights: Path = WEIGHTS) -> None:
+
+class TrainedReader:
+    """The trained reader; fulfils ``agent.ports.StatementReader``. Threads take turns on a lock."""
+
+    def __init__(self, folder: Path, weights: Path) -> None:
         from transformers import AutoModel, AutoTokenizer
 
         stored = np.load(weights)
@@ -96,12 +78,9 @@ class StatementReader:
         encoder = AutoModel.from_pretrained(
             str(folder), local_files_only=True, add_pooling_layer=False
         )
-        self._network = Network(encoder, int(stored["rank"]), 0.0)
-        state = {n: torch.from_numpy(stored[n].astype(np.float32)) for n in stored if n != "rank"}
+        self._network = Network(encoder, 0.0)
+        state = {n: torch.from_numpy(stored[n].astype(np.float32)) for n in stored if "." in n}
         self._network.load_state_dict(state, strict=False)
-        for wrapped in self._network.adapters.values():
-            wrapped.base.weight.data += 2.0 * (wrapped.up.data @ wrapped.down.data)  # type: ignore
-        _unwrap(encoder)
         self._network.eval()
         self._lock = threading.Lock()
 
@@ -120,7 +99,8 @@ class StatementReader:
     def _run(self, task: str, first: list[str], second: list[str] | None) -> Probabilities:
         if not first:
             return np.zeros((0, HEADS[task]), dtype=np.float32)
-        order = sorted(range(len(first)), key=lambda n: len(first[n]) + len(second[n] if second else ""))
+        pairs = list(zip(first, second or [""] * len(first), strict=True))
+        order = sorted(range(len(pairs)), key=lambda n: sum(map(len, pairs[n])))
         out = np.zeros((len(first), HEADS[task]), dtype=np.float32)
         with self._lock, torch.inference_mode():
             for start in range(0, len(order), BATCH):
@@ -149,11 +129,3 @@ def tokenized(
         return_tensors="pt",
     )
     return dict(made)
-
-
-def _unwrap(encoder: nn.Module) -> None:
-    """Put the plain layers back, their weights now with the adapters' products."""
-    for name, layer in list(encoder.named_modules()):
-        if isinstance(layer, LowRank):
-            parent = encoder.get_submodule(name.rpartition(".")[0])
-            setattr(parent, name.rpartition(".")[2], layer.base)

@@ -1,0 +1,166 @@
+"""Notes for an answer: passages that the question needs, with what may have changed them.
+
+Selection proposes memories; nearest passages are added, and whatever may have changed one of them
+comes along over the graph's change edges. The statement reader says how likely the answer needs
+each. What a newer note has probably changed is no longer what holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from agent.answering.retrieve import Retrieved
+from agent.language.sentences import is_chinese
+from agent.memory.home import Home
+from agent.memory.passages import Passage, passage_of, sources_of
+from agent.ports import StatementReader
+from policies.selection import Choice, Selection, Step
+from store.change_edges import ChangeEdge, ChangeKind
+from store.types import Memory, Status
+
+NEAREST = 12
+"""Memories nearest to the question that are looked at beside the selection."""
+BESIDE = 4
+"""Most notes beside the selection."""
+LEAST = 0.15
+"""Relevance below which a passage is no note."""
+CHANGED = 0.5
+"""Probability of a change from which the older note is taken to hold no longer."""
+UNREAD = 0.4
+"""Relevance of a passage in a language that the reader does not know."""
+HOPS = 2
+"""Steps along change edges from what was selected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A passage that the question may need."""
+
+    memory: Memory
+    passage: Passage
+    relevance: float
+    """How likely the answer needs it, or needs what it may have changed."""
+    changed: float = 0.0
+    """Probability that a newer note changed it."""
+    by: str = ""
+    """The memory that most likely changed it."""
+    change: ChangeKind | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is still taken to be true."""
+        return self.changed < CHANGED
+
+    def as_choice(self) -> Choice:
+        """The memory in the words of its passage, as a choice."""
+        return Choice(replace(self.memory, text=self.passage.text), self.relevance)
+
+
+def gather(
+    question: str, found: Retrieved, home: Home, reader: StatementReader
+) -> tuple[Note, ...]:
+    """The notes for a question about what holds, in order of time; empty if nothing is relevant."""
+    pool = _pool(question, found, home)
+    edges: dict[tuple[str, str], ChangeEdge] = {}
+    for _ in range(HOPS):
+        for edge in home.graph.change_edges.of(pool):
+            edges[edge.older, edge.newer] = edge
+        ends = {name for pair in edges for name in pair} - pool.keys()
+        pool |= {memory.id: memory for memory in home.graph.memories.of(sorted(ends))}
+    pool = {name: memory for name, memory in pool.items() if memory.status is Status.CURRENT}
+    if not pool:
+        return ()
+    sources = sources_of(list(pool.values()), home.graph)
+    passages = {name: passage_of(memory, sources) for name, memory in pool.items()}
+    if is_chinese(question):
+        # The reader knows no Chinese; the newest of what was found are all taken.
+        chances = {passage.read: UNREAD for passage in passages.values()}
+    else:
+        read = list({passage.read for passage in passages.values()})
+        chances = dict(zip(read, reader.relevance(question, read)[:, 0].tolist(), strict=True))
+    relevance = {name: chances[passage.read] for name, passage in passages.items()}
+    live = [edge for edge in edges.values() if edge.older in pool and edge.newer in pool]
+    relevance = _spread(relevance, live)
+    notes = [
+        _note(memory, passages[memory.id], relevance[memory.id], live) for memory in pool.values()
+    ]
+    return _chosen(notes, {choice.memory.id for choice in found.selection.chosen})
+
+
+def _pool(question: str, found: Retrieved, home: Home) -> dict[str, Memory]:
+    pool = {choice.memory.id: choice.memory for choice in found.selection.chosen}
+    view = home.graph.view(home.config.now(), home.embedder.identity)
+    if view.memories:
+        vector = home.embedder.encode([question])[0]
+        for row in np.argsort(-(view.vectors @ vector))[:NEAREST].tolist():
+            pool.setdefault(view.memories[row].id, view.memories[row])
+    return pool
+
+
+def _spread(relevance: Mapping[str, float], edges: Iterable[ChangeEdge]) -> dict[str, float]:
+    """What may have changed something relevant is relevant itself."""
+    spread = dict(relevance)
+    for _ in range(HOPS):
+        for edge in edges:
+            along = spread[edge.older] * edge.probability
+            spread[edge.newer] = max(spread[edge.newer], along)
+    return spread
+
+
+def _note(memory: Memory, passage: Passage, relevance: float, edges: Iterable[ChangeEdge]) -> Note:
+    own = [edge for edge in edges if edge.older == memory.id and edge.change is not ChangeKind.ADDS]
+    last = max(own, key=lambda edge: edge.probability, default=None)
+    if last is None:
+        return Note(memory, passage, relevance)
+    return Note(memory, passage, relevance, last.probability, last.newer, last.change)
+
+
+def _chosen(notes: Sequence[Note], selected: Collection[str]) -> tuple[Note, ...]:
+    """The selection and the most relevant beside it, one of each passage, oldest first.
+
+    What was selected stays whatever the reader says of it: it may be a link of a chain.
+    """
+    newest_first = sorted(notes, key=lambda note: note.passage.said, reverse=True)
+    newest_first.sort(key=lambda note: (-note.relevance, -note.changed))
+    places: dict[tuple[str, int], Note] = {}
+    for note in newest_first:
+        if note.memory.id in selected:
+            places.setdefault(note.passage.place, note)
+    room = len(places) + BESIDE
+    for note in newest_first:
+        if note.relevance >= LEAST and len(places) < room:
+            places.setdefault(note.passage.place, note)
+    return tuple(
+        sorted(places.values(), key=lambda note: (note.passage.said, int(note.memory.id[1:])))
+    )
+
+
+def selected(selection: Selection, notes: Sequence[Note]) -> Selection:
+    """The selection that the notes are, with the trace of why each of them is one."""
+    by_id = {note.memory.id: note for note in notes}
+    brought = {note.by: note.memory.id for note in notes if note.by}
+    steps = [
+        step if step.chosen == (step.memory in by_id) else _decided(step, by_id)
+        for step in selection.trace
+    ]
+    known = {step.memory for step in steps}
+    for name, note in by_id.items():
+        if name not in known:
+            older = brought.get(name)
+            reason = f"may have changed {older}" if older else "the question may need it"
+            steps.append(Step(name, note.relevance, True, reason, via=older))
+    chosen = tuple(Choice(note.memory, note.relevance) for note in _best_first(notes))
+    return replace(selection, chosen=chosen, trace=tuple(steps))
+
+
+def _decided(step: Step, notes: Mapping[str, Note]) -> Step:
+    if step.memory in notes:
+        return replace(step, chosen=True, reason="the question may need it")
+    return replace(step, chosen=False, reason="the question hardly needs it")
+
+
+def _best_first(notes: Sequence[Note]) -> list[Note]:
+    return sorted(notes, key=lambda note: -note.relevance)

@@ -1,0 +1,75 @@
+"""Passages: the words of a source that a memory was read from, with their date.
+
+What is extracted is an index to what was said. Answers and the judge of changes read the words
+themselves, so a clumsy extraction costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from agent.language.units import Unit, in_message, units
+from store.erasing import BLANK, GONE
+from store.errors import UnknownId
+from store.graph import MemoryGraph
+from store.types import Memory, Source, SourceKind
+
+LONGEST = 400
+"""Characters of a passage; a longer one gives way to the memory's own sentence."""
+_QUOTED = (SourceKind.CHAT, SourceKind.NOTE, SourceKind.MANUAL)
+"""Sources whose sentences are read as they stand; what a screen shows is no sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What was said, when, and how it is read in context."""
+
+    text: str
+    """For people and prompts: the words as they were said."""
+    said: datetime
+    read: str
+    """For the statement reader: the words and the message around them."""
+    place: tuple[str, int] = ("", 0)
+    """Source and start: two memories of one place have one passage."""
+
+
+def passage_of(memory: Memory, sources: Mapping[str, Source]) -> Passage:
+    """The passage of a stored memory; its own sentence where there is nothing better."""
+    source = sources.get(memory.source or "")
+    own = Passage(memory.text, memory.created, memory.text, (memory.id, 0))
+    if source is None or memory.span is None:
+        return own
+    return _passage(memory, source) or own
+
+
+def _passage(memory: Memory, source: Source) -> Passage | None:
+    if source.kind not in _QUOTED or memory.span is None:
+        return None
+    if BLANK in source.text or GONE in source.text:
+        return None  # a part of it is forgotten, and so may be what this memory was read from
+    inside = [
+        unit
+        for unit in units(source.text)
+        if unit.start < memory.span.end and memory.span.start < unit.end
+    ]
+    if not inside:
+        return None
+    start, end = inside[0].start, inside[-1].end
+    words = Unit(source.text[start:end], start, end)
+    if len(words.text) > LONGEST:
+        return None
+    shown = " ".join(words.text.split())
+    return Passage(shown, source.captured, in_message(words, source.text), (source.id, start))
+
+
+def sources_of(memories: Sequence[Memory], graph: MemoryGraph) -> dict[str, Source]:
+    """The sources of memories, by id; one that is gone is left out."""
+    found: dict[str, Source] = {}
+    for name in {memory.source for memory in memories if memory.source}:
+        try:
+            found[name] = graph.sources.get(name)
+        except UnknownId:
+            continue
+    return found

@@ -1,0 +1,40 @@
+"""The shipped statement reader, loaded at its first use, for the encoder that it was trained on."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agent.config import Config
+from agent.models.registry import ModelRegistry
+from agent.ports import StatementReader
+
+if TYPE_CHECKING:
+    from agent.models.adapters.statement_reader import TrainedReader
+
+WEIGHTS = Path(__file__).parent / "data" / "reader.npz"
+
+
+def statement_reader(config: Config, encoder: str) -> StatementReader | None:
+    """The reader for an encoder of this identity; None where no weights fit that encoder."""
+    if encoder != _trained_on():
+        return None
+    return _load(ModelRegistry(config.models_dir).resolve_embedder(config.embedder))
+
+
+@cache
+def _trained_on() -> str:
+    if not WEIGHTS.exists():
+        return ""
+    with np.load(WEIGHTS) as stored:
+        return str(stored["encoder"])
+
+
+@cache
+def _load(folder: Path) -> TrainedReader:
+    from agent.models.adapters.statement_reader import TrainedReader
+
+    return TrainedReader(folder, WEIGHTS)
