@@ -146,20 +146,6 @@ class LanguageModel(Protocol):
         ...
 
 
-@runtime_checkable
-class Weigher(Protocol):
-    """A chat model that also tells how likely each of a few short replies is."""
-
-    def weigh(self, turns: Sequence[ChatTurn], options: Sequence[str]) -> list[float]:
-        """Probability of each option as the beginning of the reply; they sum to 1.
-
-        Only the first token of an option counts, so no two may begin alike.
-
-        :raises PromptTooLong: if the prompt exceeds the context.
-        """
-        ...
-
-
 class Embedder(Protocol):
     """A sentence encoder."""
 

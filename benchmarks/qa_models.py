@@ -17,7 +17,7 @@ from pathlib import Path
 from agent.config import Config
 from agent.models.adapters.gguf import Weights
 from agent.models.registry import ModelRegistry
-from agent.ports import ChatTurn, LanguageModel, Weigher
+from agent.ports import ChatTurn, LanguageModel
 from benchmarks.common import ROOT
 
 ANSWERS = ROOT / "build" / "benchmarks" / "answers.sqlite"
@@ -63,22 +63,6 @@ class KeptAnswers:
         )  # fmt: skip
         self._rows.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", [key, said])
         return said
-
-    def weigh(self, turns: Sequence[ChatTurn], options: Sequence[str]) -> list[float]:
-        """As the model's; kept like an answer."""
-        if not isinstance(self._model, Weigher):
-            raise TypeError(f"{self.identity} does not weigh replies")
-        prompt = [(turn.role, turn.content) for turn in turns]
-        settings = [self.identity, prompt, "weigh", list(options)]
-        key = hashlib.sha256(json.dumps(settings).encode()).digest()
-        row = self._rows.execute("SELECT said FROM answers WHERE key = ?", [key]).fetchone()
-        if row is not None:
-            return [float(chance) for chance in json.loads(row[0])]
-        chances = self._model.weigh(turns, options)
-        self._rows.execute(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?)", [key, json.dumps(chances)]
-        )
-        return chances
 
     def close(self) -> None:
         self._rows.close()

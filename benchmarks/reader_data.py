@@ -180,6 +180,35 @@ def _relations(episode: Episode, chance: random.Random) -> Iterator[Example]:
                         yield _example(episode, "relation", old, new, RELATIONS.index(one))
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two sentences of one person that tell something, the older first."""
+
+    old: str
+    new: str
+    old_read: str
+    """In its message, as the reader reads it."""
+    new_read: str
+    relation: str
+
+
+def told_pairs(episode: Episode) -> Iterator[Pair]:
+    """All pairs of sentences of different messages that both tell something."""
+    rows = _units(episode)
+    for later, row in enumerate(rows):
+        for earlier in range(later):
+            for new, new_held in row:
+                for old, old_held in rows[earlier]:
+                    if all(any(s.kind in TOLD for s in held) for held in (old_held, new_held)):
+                        yield Pair(
+                            old.text,
+                            new.text,
+                            in_message(old, episode.messages[earlier][1]),
+                            in_message(new, episode.messages[later][1]),
+                            _strongest(episode, old_held, new_held),
+                        )
+
+
 def _between_memories(episode: Episode, chance: random.Random) -> Iterator[Example]:
     """Pairs of extracted sentences; what takes the place of a state could be replaced by it."""
     told = [s for s in episode.statements if s.memory]

@@ -219,13 +219,6 @@ class LocalLanguageModel:
             on_text=on_text,
         )
 
-    def weigh(self, turns: Sequence[ChatTurn], options: Sequence[str]) -> list[float]:
-        """How likely each option is as a reply; the one that a server writes is certain."""
-        if isinstance(self._model, WorkerLanguageModel):
-            return self._model.weigh(turns, options)
-        said = self._model.chat(turns, max_tokens=3).strip().casefold()
-        return [float(said.startswith(option.casefold())) for option in options]
-
 
 class LocalRewardModel:
     """The configured reward model with what it computed before, in a worker of its own.

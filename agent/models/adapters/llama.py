@@ -161,21 +161,6 @@ class LlamaModel:
                     slot, sampler, max_tokens, TextStream([*stop, *implied_stop], on_text)
                 )
 
-    def weigh(self, turns: Sequence[ChatTurn], options: Sequence[str]) -> list[float]:
-        """How likely each option is as the reply's first token; see ``Weigher.weigh``."""
-        with self._lock:
-            self._check_open()
-            prompt, _ = self._weights.prompt(turns)
-            firsts = [self._weights.tokenize(option)[0] for option in options]
-            with self.prefilled(prompt, room=1):
-                row = np.ctypeslib.as_array(
-                    ll.llama_get_logits_ith(self._context, -1),
-                    shape=(self._weights.vocabulary_size,),
-                )
-                picked = np.array([row[first] for first in firsts], dtype=np.float64)
-        chances = np.exp(picked - picked.max())
-        return [float(chance) for chance in chances / chances.sum()]
-
     def trial(self, size: int, steps: int, follow: Sequence[int] | None = None) -> Trial:
         """Read a fixed prompt of ``size`` tokens and generate ``steps`` more, greedily.
 

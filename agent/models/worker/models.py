@@ -63,11 +63,6 @@ class WorkerLanguageModel:
         }
         return str(self.worker.call("chat", asked, on_text))
 
-    def weigh(self, turns: Sequence[ChatTurn], options: Sequence[str]) -> list[float]:
-        """How likely each option is as a reply; see ``Weigher.weigh``."""
-        asked = {"turns": [asdict(turn) for turn in turns], "options": list(options)}
-        return [float(chance) for chance in self.worker.call("weigh", asked)]
-
     def close(self) -> None:
         """Give the memory back; the next use starts the worker again."""
         self.worker.close()

@@ -79,7 +79,7 @@ class Served:
             flash=rung.flash,
         )
         chat = Chat(model, self._line)
-        self._answers = {"chat": chat.chat, "weigh": chat.weigh, "trial": chat.trial}
+        self._answers = {"chat": chat.chat, "trial": chat.trial}
         return model.identity
 
     def _open_rewards(self, request: Request) -> object:
@@ -161,10 +161,6 @@ class Chat:
         said = self._model.chat(turns, **request, on_text=pieces.add)
         pieces.flush()
         return said
-
-    def weigh(self, request: Request) -> object:
-        turns = [ChatTurn(**turn) for turn in request["turns"]]
-        return self._model.weigh(turns, request["options"])
 
     def trial(self, request: Request) -> object:
         trial = self._model.trial(request["tokens"], request["steps"], request.get("follow"))
