@@ -13,9 +13,9 @@ from enum import StrEnum
 from typing import Literal
 
 from policies.selection import Choice, Selection
-from store.form_consents import Consent
 from store.journal import Entry
-from store.questions import Ask
+from store.side_tables.form_consents import Consent
+from store.side_tables.pending_questions import Ask
 from store.types import Memory, Source, Trust
 
 

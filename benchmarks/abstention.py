@@ -38,8 +38,8 @@ from benchmarks.qa_data import load
 from policies.abstain import Judge, shipped, signs_of
 from policies.base import Question
 from policies.registry import DEFAULT_POLICY
+from store.derived.view import GraphView
 from store.types import Memory
-from store.view import GraphView
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 HOME = 40

@@ -39,9 +39,9 @@ from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.many_memories import MOST, NOW, build_home, encoded, memories
+from store.derived.partitions import Match
 from store.graph import MemoryGraph
-from store.partitions import Match
-from store.taxonomy import SUBCLASSES
+from store.tables.taxonomy import SUBCLASSES
 from store.types import Draft, Source, SourceKind, Status, Triple
 
 SIZES = (1_000, 10_000, 100_000)

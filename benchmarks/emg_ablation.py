@@ -31,7 +31,7 @@ from benchmarks.qa_models import TokenCount
 from benchmarks.qa_training import TRAIN_LIVES, Lessons, Rewards, fresh, shipped, watch
 from benchmarks.qa_views import Put, names_of, sample
 from policies.base import Policy, Question
-from policies.network import Floats, Ints, Network
+from policies.mlp import Floats, Ints, Network
 from policies.reinforce import (
     GRADIENT_EPISODES,
     WARM_EPISODES,
@@ -40,13 +40,13 @@ from policies.reinforce import (
     policy_gradient,
     warm_start,
 )
-from policies.scout import Scout
 from policies.selection import Selection
-from policies.walk import Walk
-from store.view import GraphView
+from policies.walk.scout import Scout
+from policies.walk.walk import Walk
+from store.derived.view import GraphView
 
 SEEN_FROM_ROOT = 64
-"""As many as ``policies.walk`` visits at most."""
+"""As many as ``policies.walk.walk`` visits at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,10 +22,10 @@ from agent.memory.editing.plan import plan_edits
 from agent.memory.entities.events import events
 from agent.memory.entities.identity import Identities
 from benchmarks.common import parser, write_results
+from store.derived.partitions import Match
 from store.journal import Expire, Replace
-from store.partitions import Match
-from store.records import entity_key
-from store.taxonomy import SUBCLASSES
+from store.row_codecs import entity_key
+from store.tables.taxonomy import SUBCLASSES
 from store.types import Draft, Memory, Status
 
 SAMPLE = Path(__file__).parent / "samples" / "entities_own.txt"

@@ -24,7 +24,7 @@ from benchmarks.opinions_data import NOW, Case, KeptVectors, Person, cases, memo
 from benchmarks.qa_models import KeptAnswers, TokenCount
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.personas import Layer, Line
+from store.side_tables.personas import Layer, Line
 from store.types import Draft
 
 SIZE = 5

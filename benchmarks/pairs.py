@@ -20,7 +20,7 @@ from agent.session.session import open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS, fresh, gold_draft
 from benchmarks.lives_world import write_life
-from store.learned import Pair
+from store.side_tables.training_data import Pair
 
 
 def main() -> None:

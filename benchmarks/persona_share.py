@@ -25,7 +25,7 @@ from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS, K, Line, at, fresh, gold_draft, is_right
 from benchmarks.lives_world import Asked, Life, write_life
 from benchmarks.qa_models import KeptAnswers
-from store.personas import Layer
+from store.side_tables.personas import Layer
 
 SHARES = (0, 25, 50)
 TASTES = ("taste", "untaste")

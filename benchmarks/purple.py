@@ -59,10 +59,10 @@ from benchmarks.purple_speed import speed
 from benchmarks.purple_tasks import TASKS, Case, cases, folds
 from benchmarks.qa_models import KeptAnswers
 from benchmarks.recall import remembering
-from policies import plackett
-from policies.bandit import CHOSEN, Listed, Purple, TokenVectors
-from policies.network import Floats, Ints
-from policies.propensity import Propensities
+from policies.mlp import Floats, Ints
+from policies.purple import plackett_luce
+from policies.purple.purple import CHOSEN, Listed, Purple, TokenVectors
+from policies.purple.purple_encoder import Propensities
 
 MODEL = "smollm2-135m"
 QUESTIONS, PROFILES, EPOCHS = 60, 16, 12
@@ -368,7 +368,7 @@ def ids_of(case: Case, listed: Listed, places: Sequence[int] | Ints) -> list[str
 
 
 def best_places(network: Propensities, listed: Listed) -> list[int]:
-    return [int(place) for place in plackett.best(network.scores(listed.records), CHOSEN)]
+    return [int(place) for place in plackett_luce.best(network.scores(listed.records), CHOSEN)]
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ import numpy as np
 from agent.answering.selection.policy_factory import pick
 from agent.ports import LanguageModel
 from benchmarks.purple_tasks import RECORD_WORDS, Case
-from policies.bandit import Listed
-from policies.network import Floats
+from policies.mlp import Floats
+from policies.purple.purple import Listed
 
 STRIDE = 4
 """Tokens after which IC-RALM reads another record (Ram et al., 2023)."""

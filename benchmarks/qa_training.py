@@ -23,10 +23,10 @@ from benchmarks.common import progress
 from benchmarks.lives import BANKS
 from benchmarks.qa_views import Put, lived
 from policies.base import Episode, Value
-from policies.naming import NameVectors
-from policies.network import Network
+from policies.mlp import Network
 from policies.registry import Tools, make_policy
 from policies.reinforce import Learned, Progress
+from policies.scoring.question_entities import NameVectors
 
 TRAIN_LIVES = 6
 PROBES = 12

@@ -40,11 +40,11 @@ from benchmarks.qa_models import TokenCount
 from benchmarks.rums_data import Case, cases, drawn, factual, lives, prefeval
 from benchmarks.rums_models import SMALL, Counted, CountedPick, open_rewards
 from policies.base import Policy
-from policies.baselines import Chance, TopK
-from policies.bm25 import Bm25
-from policies.prompted import Picked
-from policies.rums import RumsBinary, RumsDirect, RumsMulti, shipped_need
-from policies.utility import Need
+from policies.baselines.bm25 import Bm25
+from policies.baselines.llm_and_oracle import Picked
+from policies.baselines.simple import Chance, TopK
+from policies.rums.selectors import RumsBinary, RumsDirect, RumsMulti, shipped_need
+from policies.rums.utility import Need
 
 COLUMNS = ("precision", "recall", "f1", "f1_personal", "memories", "tokens", "ms", "llm_tokens")
 LIVES = range(4)

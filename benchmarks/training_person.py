@@ -24,7 +24,7 @@ from agent.session.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.many_memories import NOW, Told, memories
 from benchmarks.select_speed import home_of
-from store.learned import Origin
+from store.side_tables.training_data import Origin
 from store.types import Status
 
 MEMORIES = 2_000

@@ -22,8 +22,8 @@ import numpy as np
 
 from policies.base import Question
 from policies.selection import Choice
+from store.derived.view import GraphView
 from store.types import Memory
-from store.view import GraphView
 
 WEIGHTS = Path(__file__).parent / "data" / "abstain.json"
 SAMPLE = 2000

@@ -6,20 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from policies.bandit import Purple, TokenVectors
 from policies.base import Policy
-from policies.baselines import AllMemories, Chance, Partitioned, Recency, TopK
-from policies.bm25 import Bm25
-from policies.decomposed import Decomposed, Split
-from policies.fusion import Fused, FusedPlain, Rrf
-from policies.naming import NameVectors
-from policies.network import Network, Numbers
-from policies.prompted import Gold, Oracle, Pick, Picked
-from policies.propensity import Propensities
+from policies.baselines.bm25 import Bm25
+from policies.baselines.fusion import Fused, FusedPlain, Rrf
+from policies.baselines.llm_and_oracle import Gold, Oracle, Pick, Picked
+from policies.baselines.query_decomposition import Decomposed, Split
+from policies.baselines.simple import AllMemories, Chance, Partitioned, Recency, TopK
+from policies.mlp import Network, Numbers
+from policies.purple.purple import Purple, TokenVectors
+from policies.purple.purple_encoder import Propensities
 from policies.reinforce import Learned
-from policies.rums import Asking, RumsBinary, RumsDirect, RumsMulti, shipped_need
-from policies.scout import Scout
-from policies.walk import Walk
+from policies.rums.selectors import Asking, RumsBinary, RumsDirect, RumsMulti, shipped_need
+from policies.scoring.question_entities import NameVectors
+from policies.walk.scout import Scout
+from policies.walk.walk import Walk
 from store.errors import InvalidInput
 
 _T = TypeVar("_T")

@@ -25,9 +25,9 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 
 from policies.base import Episode, Policy, Question, Value
-from policies.network import Adam, Floats, Ints, N, Network, Numbers
+from policies.mlp import Adam, Floats, Ints, N, Network, Numbers
+from store.derived.view import GraphView
 from store.errors import InvalidInput
-from store.view import GraphView
 
 WARM_EPISODES = 1000
 GRADIENT_EPISODES = 100

@@ -14,15 +14,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from store.browsing import Browsing
-from store.confirmations import ConfirmationTable
 from store.connection import Connection
-from store.consents import ConsentTable
-from store.erasing import ErasePlan, plan_erase
+from store.derived.cache import Shelf
+from store.derived.vector_index import MemoryIndex
+from store.derived.view import GraphView
+from store.erasure.plan import ErasePlan, plan_erase
+from store.erasure.run import Forgotten, forget_for_good
+from store.erasure.secure_delete import Proof, prove, sweep
 from store.errors import EditConflict, InvalidInput, UnknownId
-from store.forgetting import Forgotten, forget_for_good
-from store.form_consents import FormConsentTable
-from store.index import MemoryIndex
 from store.journal import (
     Amend,
     Change,
@@ -36,23 +35,24 @@ from store.journal import (
     refuse_erased,
     reversed_changes,
 )
-from store.learned import LearnedTable
-from store.notified import NotifiedTable
-from store.personas import PersonaTable
-from store.questions import QuestionTable
-from store.records import dumps, public_id, subclass_from_row
-from store.runs import RunTable
-from store.shelf import Shelf
-from store.sources import TurnTable
-from store.subclass_edits import SHOWN, add_subclass, remove_subclass
-from store.sweeping import Proof, prove, sweep
-from store.tables import Tables
-from store.taxonomy import SUBCLASSES, TYPES
+from store.row_codecs import dumps, public_id, subclass_from_row
+from store.side_tables.form_consents import FormConsentTable
+from store.side_tables.ingest_runs import RunTable
+from store.side_tables.mcp_confirmations import ConfirmationTable
+from store.side_tables.pending_questions import QuestionTable
+from store.side_tables.personas import PersonaTable
+from store.side_tables.sharing_consents import ConsentTable
+from store.side_tables.shown_reminders import NotifiedTable
+from store.side_tables.training_data import LearnedTable
+from store.side_tables.watch_queue import WatchTable
+from store.tables.memory_tables import Tables
+from store.tables.paging import Browsing
+from store.tables.sources import TurnTable
+from store.tables.taxonomy import SUBCLASSES, TYPES
+from store.tables.taxonomy_edits import SHOWN, add_subclass, remove_subclass
+from store.tables.vectors import Vector, VectorTable
+from store.tables.verify import problems
 from store.types import Draft, EditKind, Memory, Status, Subclass, Trust, trust_of_kind
-from store.vectors import Vector, VectorTable
-from store.verify import problems
-from store.view import GraphView
-from store.watching import WatchTable
 
 
 class MemoryGraph:

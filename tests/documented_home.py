@@ -23,7 +23,7 @@ from agent.ports import ChatTurn, Embedder
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.personas import Layer, Made
+from store.side_tables.personas import Layer, Made
 from tests.conftest import NOW, ScriptedModel
 from tests.exports import draft
 from tests.learning import FACTS, KnowingModel, KnowingRewards, fact, practise

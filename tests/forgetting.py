@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from store.erasure.fingerprints import stream, windows
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.traces import stream, windows
 from store.types import Draft, SourceKind, Span, Triple
 from tests.conftest import NOW
 

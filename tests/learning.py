@@ -15,12 +15,12 @@ from agent.learning.train_home import keep, starting_policy
 from agent.learning.training import Plan, Verdict
 from agent.ports import ChatTurn, Entropy, Prompt
 from agent.session.session import Session
-from policies.candidates import STATE
-from policies.network import Network
-from policies.scout import HIDDEN, Scout
+from policies.mlp import Network
+from policies.walk.scout import HIDDEN, Scout
+from policies.walk.scout_state import STATE
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.learned import Origin
+from store.side_tables.training_data import Origin
 from store.types import Draft, Triple
 from tests.conftest import NOW, ScriptedModel
 

@@ -16,8 +16,8 @@ from benchmarks.abstention_cases import read_own
 from policies.abstain import WEIGHTS, Judge, Signs, shipped, signs_of
 from policies.base import Question
 from policies.selection import Choice
+from store.derived.view import GraphView
 from store.types import Memory, SourceStatus, Triple
-from store.view import GraphView
 from tests.conftest import NOW, ScriptedModel
 
 SURE = Signs(best=0.8, stands_out=4.0, covered=1.0, unnamed=0.0, personal=1.0, advice=0.0)

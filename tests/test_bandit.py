@@ -14,17 +14,18 @@ from numpy.typing import NDArray
 from agent.answering.selection.policy_weights import network_of, numbers, shape, shipped_network
 from agent.learning.training import Checkpoint, Plan, digest, train
 from agent.models.adapters.torch_gradients import TorchGradients
-from policies import bandit, plackett
-from policies.bandit import Purple
-from policies.bandit_training import policy_gradient, warm_start
 from policies.base import Episode
-from policies.fusion import activate
-from policies.propensity import SIGNS, Propensities, Records, named
+from policies.baselines.fusion import activate
+from policies.purple import plackett_luce
+from policies.purple import purple as purple_module
+from policies.purple.purple import Purple
+from policies.purple.purple_encoder import SIGNS, Propensities, Records, named
+from policies.purple.purple_training import policy_gradient, warm_start
 from policies.registry import Tools, make_policy
 from policies.reinforce import Progress
+from store.derived.view import GraphView
 from store.errors import InvalidInput
-from store.learned import Weights
-from store.view import GraphView
+from store.side_tables.training_data import Weights
 from tests.conftest import NOW
 from tests.test_policies import TOOLS, question, view
 
@@ -71,7 +72,7 @@ def purple(**kinds: bool) -> Purple:
 def test_probabilities_of_all_profiles_sum_to_one(count: int):
     scores = np.array([0.3, -1.2, 2.0, 0.0, -40.0])
     profiles = itertools.permutations(range(5), count)
-    total = sum(np.exp(plackett.log_probability(scores, np.array(p))) for p in profiles)
+    total = sum(np.exp(plackett_luce.log_probability(scores, np.array(p))) for p in profiles)
     assert total == pytest.approx(1.0)
 
 
@@ -81,30 +82,30 @@ def test_a_profile_is_as_probable_as_the_equation_says_and_as_often_drawn():
     for profile in itertools.permutations(range(4), 2):
         one, two = profile
         by_hand = f[one] / f.sum() * f[two] / (f.sum() - f[one])
-        found = plackett.log_probability(scores, np.array(profile))
+        found = plackett_luce.log_probability(scores, np.array(profile))
         assert np.exp(found) == pytest.approx(by_hand)
-    drawn = plackett.sample(scores, 2, 20_000, np.random.default_rng(0))
+    drawn = plackett_luce.sample(scores, 2, 20_000, np.random.default_rng(0))
     share = (drawn == [2, 0]).all(axis=1).mean()
     assert share == pytest.approx(0.5 / 1.65 * 0.9 / 1.15, abs=0.01)
     assert all(len(set(profile)) == 2 for profile in drawn.tolist())
 
 
 def test_a_draw_of_more_than_there_is_takes_all():
-    assert plackett.sample(np.zeros(3), 5, 4, np.random.default_rng(0)).shape == (4, 3)
+    assert plackett_luce.sample(np.zeros(3), 5, 4, np.random.default_rng(0)).shape == (4, 3)
 
 
 def test_the_gradient_of_a_draw_is_that_of_finite_differences():
     scores, profile = np.array([0.3, -1.2, 2.0, 0.0]), np.array([2, 3, 0])
-    found = plackett.gradient(scores, profile)
+    found = plackett_luce.gradient(scores, profile)
     for place in range(4):
         step = np.eye(4)[place] * 1e-6
-        up, down = (plackett.log_probability(scores + s, profile) for s in (step, -step))
+        up, down = (plackett_luce.log_probability(scores + s, profile) for s in (step, -step))
         assert found[place] == pytest.approx((up - down) / 2e-6, abs=1e-6)
 
 
 def test_rewards_that_are_all_alike_pull_nowhere():
-    assert not plackett.z_scores(np.full(4, 3.2)).any()
-    assert plackett.z_scores(np.array([1.0, 3.0])).tolist() == [-1.0, 1.0]
+    assert not plackett_luce.z_scores(np.full(4, 3.2)).any()
+    assert plackett_luce.z_scores(np.array([1.0, 3.0])).tolist() == [-1.0, 1.0]
 
 
 # ---- the encoder --------------------------------------------------------------------------------
@@ -204,7 +205,7 @@ def test_a_memory_is_read_once_however_often_it_is_a_candidate(monkeypatch: pyte
                        given.vectors, shelf=given.shelf)  # fmt: skip
     policy.select(question(edited), edited)
     assert asked_for == [6, 1, 2]  # the question and what has changed
-    monkeypatch.setattr(bandit, "KEPT", 2)
+    monkeypatch.setattr(purple_module, "KEPT", 2)
     small_shelf = view(5)
     assert policy.select(question(small_shelf), small_shelf).chosen == first.chosen
 
@@ -220,7 +221,7 @@ def test_the_trace_tells_the_propensity_and_what_the_retriever_said():
     given = view(12)
     steps = make_policy("purple", TOOLS).select(question(given), given).trace
     assert all(step.probability is not None and 0 < step.probability < 1 for step in steps)
-    assert [name for name, _ in steps[0].state] == list(bandit.SIGN_NAMES)
+    assert [name for name, _ in steps[0].state] == list(purple_module.SIGN_NAMES)
     chances = [step.probability or 0.0 for step in steps]
     assert chances == sorted(chances, reverse=True)
 

@@ -15,9 +15,9 @@ from agent.learning.train_home import roll_back, starting_policy, train_person, 
 from agent.learning.training import Plan
 from agent.ports import Embedder
 from agent.session.session import Session, open_session
-from policies import bandit
 from policies.base import Question
-from policies.propensity import Propensities, named
+from policies.purple import purple
+from policies.purple.purple_encoder import Propensities, named
 from policies.reinforce import Progress
 from store.journal import Forget
 from tests.conftest import NOW
@@ -33,7 +33,7 @@ def session(
     """A home that begins with weights which rank last what the retriever ranks first."""
     wrong = Propensities.fresh(embedder.dimension, 16, 1)
     named(wrong.flat, wrong)["signs.score"][0] = -0.1
-    monkeypatch.setattr(bandit, "_weights", lambda: wrong)
+    monkeypatch.setattr(purple, "_weights", lambda: wrong)
     config = replace(load_config(now=NOW), k=2)
     with open_session(
         config, llm=KnowingModel(), embedder=embedder, rewards=KnowingRewards()

@@ -21,10 +21,10 @@ from agent.models.notices import notify
 from agent.ports import ChatTurn
 from agent.server.resident.client import Client
 from agent.session.session import Session
-from cli.chat import COMMANDS, Talk, show_last
-from cli.drafts import WITHDRAWN, Draft, show_withdrawn
-from cli.prompting import Terminal, said_before
-from cli.run import Run
+from cli.commands.conversation.chat import COMMANDS, Talk, show_last
+from cli.context import Run
+from cli.input.line_input import Terminal, said_before
+from cli.output.streaming import WITHDRAWN, Draft, show_withdrawn
 from store.types import Status
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.forgetting import bytes_of

@@ -119,7 +119,7 @@ def test_judging_an_answer_to_a_question_that_leans_teaches_nothing(
     session: Session, scripted: ScriptedModel
 ):
     from agent.learning.feedback import judge
-    from store.learned import Judgement
+    from store.side_tables.training_data import Judgement
 
     session.respond("My sister Mia lives in Porto.")
     scripted.replies += ["Your sister Mia lives in Porto."]

@@ -11,12 +11,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cli.graph_layout import SPACING, Drawing, draw, text_width
-from cli.painting import canvas, svg
+from cli.output.graph_layout import SPACING, Drawing, draw, text_width
+from cli.output.svg_png import canvas, svg
 from store.errors import InvalidInput, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.taxonomy import TYPES
+from store.tables.taxonomy import TYPES
 from store.types import Draft, Memory, Triple
 from tests.conftest import Result
 
@@ -141,7 +141,7 @@ def test_an_unknown_entity_names_the_nearest():
      "مرحبا بالعالم", "王小明", "\x07bell", "\u202eright to left", "[bold]x[/bold]"],
 )  # fmt: skip
 def test_any_name_makes_valid_svg_and_png(name: str):
-    from cli.painting import png
+    from cli.output.svg_png import png
 
     drawing = draw([memory(1, "me", "knows", name), memory(2, name, "has", "a cat")], TYPES)
     picture = canvas(drawing, f"Around {name}", {"m1": name})

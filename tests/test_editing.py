@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent.memory.editing.plan import plan_edits
+from store.derived.partitions import Match
 from store.journal import Insert, Replace
-from store.partitions import Match
-from store.taxonomy import SUBCLASSES
+from store.tables.taxonomy import SUBCLASSES
 from store.types import Draft, Memory, Triple
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)

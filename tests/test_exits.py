@@ -11,7 +11,7 @@ from tests.residents import ROOT
 
 def test_sigterm_is_one_line_and_its_own_code():
     code = (
-        "import time; from cli.exits import exit_code; "
+        "import time; from cli.exit_codes import exit_code; "
         "run = lambda: (print('ready', flush=True), time.sleep(60)); "
         "raise SystemExit(exit_code(run, []))"
     )

@@ -96,7 +96,7 @@ def test_markdown_rebuilds_memories_and_sources(full: Path, tmp_path: Path, name
 def test_an_import_that_breaks_off_leaves_the_home_empty(
     exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from store.backup import Rebuild
+    from store.maintenance.backup import Rebuild
 
     def crash(self: Rebuild, last: dict[str, int]) -> None:
         raise KeyboardInterrupt

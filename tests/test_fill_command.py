@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from agent.ports import Embedder
-from cli import confirming
+from cli.input import confirm as confirm_input
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import Draft
@@ -91,8 +91,8 @@ def test_a_person_is_asked_once(
         asked.append(question)
         return answer
 
-    monkeypatch.setattr(confirming, "interactive", lambda run: True)
-    monkeypatch.setattr(confirming, "typer", SimpleNamespace(confirm=confirm))
+    monkeypatch.setattr(confirm_input, "interactive", lambda run: True)
+    monkeypatch.setattr(confirm_input, "typer", SimpleNamespace(confirm=confirm))
     first = known("fill", page, "--no-llm")
     second = known("fill", page, "--no-llm")
     assert len(asked) == 1 and "pay.example" in asked[0]

@@ -76,8 +76,8 @@ def test_forgotten_in_the_home_but_not_in_the_persons_own_file(kept, tmp_path: P
 
 
 def test_in_chat_forget_is_soft(session: Session, scripted: ScriptedModel):
-    from cli.chat import Talk
-    from cli.run import Run
+    from cli.commands.conversation.chat import Talk
+    from cli.context import Run
 
     session.remember(SECRET)
     Talk(Run(), session).take("/forget m1")

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from agent.io.markdown_edit import written
 from agent.io.transfer.backup import backup, default_path
-from store import sweeping
+from store.erasure import secure_delete
+from store.erasure.fingerprints import Marker, marked, occurrences, stream, windows
+from store.erasure.secure_delete import EDITS_FOLDER, KEY_NAME, register_cache
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.sweeping import EDITS_FOLDER, KEY_NAME, register_cache
-from store.traces import Marker, marked, occurrences, stream, windows
 from store.types import SourceKind, Span
 from tests.conftest import NOW
 from tests.forgetting import SECRET, draft, nothing_left, void
@@ -98,7 +98,7 @@ def test_caches_go_and_lines_of_logs_too(told: MemoryGraph, own_home: Path):
 
 def test_what_this_process_has_read_goes_too(told: MemoryGraph):
     from agent.memory.editing.compare import words
-    from store.traces import _tokens
+    from store.erasure.fingerprints import _tokens
 
     assert words(SECRET)
     assert words.cache_info().currsize
@@ -127,7 +127,7 @@ def test_what_an_editor_left_goes_too(told: MemoryGraph, own_home: Path):
 def test_a_cache_may_be_emptied_by_its_owner(
     told: MemoryGraph, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(sweeping, "_caches", {})
+    monkeypatch.setattr(secure_delete, "_caches", {})
     kept = own_home / "cache" / "llm.sqlite"
     kept.parent.mkdir()
     kept.write_bytes(b"tokens")
@@ -159,7 +159,7 @@ def test_a_backup_in_the_home_is_unpacked_and_named(told: MemoryGraph, own_home:
 def test_while_another_process_reads_old_bytes_wait_for_the_next_open(
     told: MemoryGraph, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(sweeping, "PATIENCE", 0.1)
+    monkeypatch.setattr(secure_delete, "PATIENCE", 0.1)
     other = sqlite3.connect(told.path)
     other.execute("BEGIN")
     other.execute("SELECT count(*) FROM memories").fetchone()

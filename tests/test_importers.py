@@ -15,8 +15,8 @@ from agent.io.transfer.import_ import Imported, checked_format, import_file
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Insert
+from store.maintenance.batch_undo import from_sources, undo_all
 from store.types import Draft, SourceKind, SourceStatus, Status, Triple, Trust
-from store.undoing import from_sources, undo_all
 from tests.conftest import NOW, Result
 
 Memlane = Callable[..., Result]

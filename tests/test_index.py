@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from store.derived.partitions import HISTORY, PartitionIndex
+from store.derived.vector_index import MemoryIndex
 from store.errors import EditConflict
 from store.graph import MemoryGraph
-from store.index import MemoryIndex
 from store.journal import Amend, Expire, Forget, Insert, Replace
-from store.partitions import HISTORY, PartitionIndex
 from store.types import Draft, Status, Triple
 
 NOW = datetime(2024, 5, 8, 9, tzinfo=UTC)

@@ -19,10 +19,10 @@ from agent.io.transfer.backup import backup, restore
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, Entropy, Prompt
 from agent.session.session import Session, open_session
-from store.consents import KEY_NAME, identity_of
 from store.errors import HomeUnavailable, InvalidInput, StoreError, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Insert
+from store.side_tables.sharing_consents import KEY_NAME, identity_of
 from store.types import Draft
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.forgetting import bytes_of

@@ -13,7 +13,7 @@ import pytest
 from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.journal import Amend, Expire, Forget, Insert
-from store.learned import KEPT_WEIGHTS, Judgement, Origin, Weights
+from store.side_tables.training_data import KEPT_WEIGHTS, Judgement, Origin, Weights
 from tests.conftest import NOW
 from tests.exports import draft, lines_of, take_in
 from tests.forgetting import SECRET, bytes_of, nothing_left

@@ -27,9 +27,9 @@ from agent.learning.training import (
 from agent.ports import Embedder
 from agent.session.session import Session, open_session
 from policies.base import Episode
-from policies.network import Network
+from policies.mlp import Network
 from policies.reinforce import Progress
-from policies.scout import Scout
+from policies.walk.scout import Scout
 from store.errors import InvalidInput, UnknownId
 from store.journal import Forget
 from tests.conftest import NOW

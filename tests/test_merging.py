@@ -8,8 +8,8 @@ from pathlib import Path
 from agent.io.transfer.export import export_jsonl
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace
+from store.maintenance.batch_undo import from_sources, undo_all
 from store.types import SourceKind, Span, Status, Trust
-from store.undoing import from_sources, undo_all
 from tests.conftest import NOW
 from tests.exports import draft, lines_of, take_in
 

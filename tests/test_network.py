@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from policies.network import Adam, Network
+from policies.mlp import Adam, Network
 from store.errors import InvalidInput
 
 

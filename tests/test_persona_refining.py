@@ -13,7 +13,7 @@ from agent.models.lazy import LocalEmbedder
 from agent.server.resident.service import Desk
 from agent.session.session import Session
 from store.graph import MemoryGraph
-from store.personas import Layer
+from store.side_tables.personas import Layer
 from tests.conftest import NOW
 from tests.refining import RUNNING, Refiner, tell
 

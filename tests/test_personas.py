@@ -20,7 +20,7 @@ from policies.selection import Choice
 from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.journal import Expire, Forget
-from store.personas import Layer, Standing
+from store.side_tables.personas import Layer, Standing
 from store.types import Memory
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.exports import take_in

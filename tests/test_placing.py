@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from agent.extraction.subclass_classifier import Placer
-from store.taxonomy import SUBCLASSES, TYPES
+from store.tables.taxonomy import SUBCLASSES, TYPES
 
 SAMPLES = Path(__file__).parent.parent / "benchmarks" / "samples" / "placing_own.jsonl"
 

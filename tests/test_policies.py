@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from policies import nearness
 from policies.base import Policy, Question
-from policies.fusion import FAR, activate
+from policies.baselines.fusion import FAR, activate
 from policies.registry import POLICIES, Tools, make_policy
+from policies.scoring import pca_search
+from store.derived.view import GraphView
 from store.errors import InvalidInput
 from store.types import Memory, Triple
-from store.view import GraphView
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 DIMENSION = 384
@@ -172,7 +172,7 @@ def test_a_large_home_is_looked_at_by_outlines_and_closely_where_it_matters(
     whole = GraphView(memories, vectors)
     asked = [Question("Which thing?", vectors[row], NOW) for row in (3, 500, 899)]
     right = [[c.row for c in activate(one, whole, 10)] for one in asked]
-    monkeypatch.setattr(nearness, "CLOSELY", 100)
+    monkeypatch.setattr(pca_search, "CLOSELY", 100)
     rough = GraphView(memories, vectors)
     for one, rows in zip(asked, right, strict=True):
         assert [c.row for c in activate(one, rough, 10)] == rows

@@ -18,7 +18,7 @@ from agent.session.session import Session
 from policies.selection import Choice
 from store.graph import MemoryGraph
 from store.journal import Amend, Insert
-from store.records import memory_from_payload, memory_payload
+from store.row_codecs import memory_from_payload, memory_payload
 from store.types import (
     Draft,
     Memory,

@@ -14,8 +14,8 @@ from benchmarks.purple_learning import Lesson, learn, pool, wins
 from benchmarks.purple_outcomes import Measured, Outcome, chosen, outcome, summary, verdicts
 from benchmarks.purple_selectors import ORDERS, STRIDE, averaged, switched
 from benchmarks.purple_tasks import Case, cases, folds
-from policies import plackett
-from policies.propensity import Propensities
+from policies.purple import plackett_luce
+from policies.purple.purple_encoder import Propensities
 from tests.test_bandit import episode, purple
 
 
@@ -117,7 +117,7 @@ def test_a_pool_teaches_what_its_rewards_say():
     better = learn(Lesson(policy.network, pools, worth, epochs=60))
 
     def share(network: Propensities) -> float:
-        firsts = [one.rows[plackett.best(network.scores(one.records), 1)[0]] for one in lists]
+        firsts = [one.rows[plackett_luce.best(network.scores(one.records), 1)[0]] for one in lists]
         return float(np.mean([first == row for first in firsts]))
 
     assert share(better) == 1.0 > share(policy.network)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from policies.base import Episode, Question
-from policies.network import Network
+from policies.mlp import Network
 from policies.reinforce import (
     Progress,
     Rollout,
@@ -22,8 +22,8 @@ from policies.reinforce import (
     warm_start,
 )
 from policies.selection import Selection
+from store.derived.view import GraphView
 from store.errors import InvalidInput
-from store.view import GraphView
 
 EMPTY = GraphView((), np.zeros((0, 2), np.float32))
 ASKED = Question("Which arm?", np.zeros(2, np.float32), datetime(2024, 5, 8, tzinfo=UTC))

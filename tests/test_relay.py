@@ -16,7 +16,7 @@ import pytest
 
 from agent.server.resident.paths import Place, ensure_token
 from agent.version import __version__
-from cli import relay
+from cli import forward
 from cli.app import run
 from tests.residents import ROOT, SECRET, client_of, started
 
@@ -67,7 +67,7 @@ def test_what_is_printed_is_what_the_command_would_print(served: Path):
 
 def relays(monkeypatch: pytest.MonkeyPatch, folder: Path, *words: str) -> int | None:
     monkeypatch.chdir(folder)
-    return relay.relayed([*NOW, *words])
+    return forward.relayed([*NOW, *words])
 
 
 def test_short_commands_are_handed_over_and_others_are_not(
@@ -120,7 +120,7 @@ def test_the_home_is_where_the_settings_say(
     from agent.config import load_config
 
     def same(*words: str, home: str | None = None) -> bool:
-        return relay._home(words) == str(load_config({"home": home}).home)
+        return forward._home(words) == str(load_config({"home": home}).home)
 
     assert same("ask", "--no-llm", "x")
     assert same("--home", "~/else", "ask", home="~/else")
@@ -131,15 +131,15 @@ def test_the_home_is_where_the_settings_say(
     monkeypatch.setenv("MEMLANE_CONFIG", str(file))
     assert same("ask")
     file.write_text('home = "~/elsewhere"\n')
-    assert same("ask") and "elsewhere" in str(relay._home(["ask"]))
+    assert same("ask") and "elsewhere" in str(forward._home(["ask"]))
     file.write_text("home = ")
-    assert relay._home(["ask"]) is None
+    assert forward._home(["ask"]) is None
 
 
 def test_a_process_of_another_version_or_none_is_the_long_way(
     served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(relay, "__version__", "9.9")
+    monkeypatch.setattr(forward, "__version__", "9.9")
     assert relays(monkeypatch, served, "ask", "--no-llm", "cat") is None
     monkeypatch.setenv("MEMLANE_HOME", str(tmp_path))
     assert relays(monkeypatch, served, "ask", "--no-llm", "cat") is None
@@ -153,7 +153,7 @@ def test_a_process_that_goes_away_with_the_line_is_said_and_nothing_is_done_twic
 ):
     monkeypatch.setenv("MEMLANE_HOME", str(tmp_path))
     said = b'{"version": "%s", "code": "%s"}' % (
-        __version__.encode(), relay._code_folder().encode()
+        __version__.encode(), forward._code_folder().encode()
     )  # fmt: skip
 
     def answer(listening: socket.socket) -> None:
@@ -198,6 +198,6 @@ def test_the_way_in_loads_little():
 
 
 def test_without_a_process_the_command_is_the_long_one(own_home: Path, capfd):
-    assert relay.relayed(["ask", "--no-llm", "cat"]) is None
+    assert forward.relayed(["ask", "--no-llm", "cat"]) is None
     assert run(["status"]) == 0
     capfd.readouterr()

@@ -26,7 +26,7 @@ from agent.server.resident.serialization import decode, encode
 from policies.selection import Choice, Selection, Step
 from store.errors import InvalidInput
 from store.journal import Change, Entry
-from store.questions import Ask
+from store.side_tables.pending_questions import Ask
 from store.types import (
     EditKind,
     Memory,

@@ -17,9 +17,9 @@ from agent.learning.training import Plan
 from agent.ports import Embedder, Entropy, Prompt
 from agent.session.session import Session, open_session
 from policies.base import Episode, Question
-from policies.network import Network
+from policies.mlp import Network
 from policies.reinforce import Progress, warm_start
-from policies.rums import (
+from policies.rums.selectors import (
     BINARY,
     BINARY_INPUTS,
     DIMENSION,
@@ -31,10 +31,10 @@ from policies.rums import (
     RumsMulti,
     shipped_need,
 )
-from policies.utility import Need
+from policies.rums.utility import Need
+from store.derived.view import GraphView
 from store.errors import InvalidInput
 from store.types import Memory
-from store.view import GraphView
 from tests.conftest import NOW, Result
 from tests.learning import FACTS, KnowingModel, KnowingRewards, live, practise
 

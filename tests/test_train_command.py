@@ -12,7 +12,7 @@ from agent.learning.train_home import train_person
 from agent.learning.training import Plan
 from agent.ports import Embedder
 from agent.session.session import Session, open_session
-from policies.scout import Scout
+from policies.walk.scout import Scout
 from store.journal import Forget
 from tests.conftest import NOW, Result
 from tests.learning import KnowingModel, KnowingRewards, forget_all, live, practise

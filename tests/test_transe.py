@@ -8,8 +8,8 @@ import pytest
 from agent.extraction.subclass_classifier import Placer
 from agent.extraction.transe_classifier import Translations
 from agent.ports import Embedder
-from store.taxonomy import SUBCLASSES
-from store.transe import TransE, TransEConfig, _Run
+from store.derived.transe import TransE, TransEConfig, _Run
+from store.tables.taxonomy import SUBCLASSES
 from store.types import Triple
 
 CITIES = ("Oslo", "Porto", "Ghent", "Turin")

@@ -12,7 +12,7 @@ from agent.ports import Embedder
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Amend, Insert, Replace
-from store.taxonomy import TYPES
+from store.tables.taxonomy import TYPES
 from store.types import Draft, Subclass
 from tests.conftest import Result
 

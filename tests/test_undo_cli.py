@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from store.errors import EditConflict, MemlaneError
 from store.graph import MemoryGraph
 from store.journal import Amend, Edit, Forget, Insert, Replace
+from store.maintenance.batch_undo import batch_of, from_sources, last_edits, plan_undo, undo_all
 from store.types import Draft, SourceKind
-from store.undoing import batch_of, from_sources, last_edits, plan_undo, undo_all
 from tests.conftest import Result
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
@@ -254,7 +254,7 @@ def test_sources_given_twice_count_once(graph: MemoryGraph):
 def test_a_message_of_several_edits_names_them_all_and_they_go_together(
     five: MemoryGraph, memlane: Memlane, monkeypatch: pytest.MonkeyPatch
 ):
-    from cli.render import undo_of
+    from cli.output.render import undo_of
 
     entries = five.journal.list()
     assert undo_of(entries[-2:]) == "e4 e5"

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from policies.utility import MOST, Need, Subset, fit_need, search, utility, youden
+from policies.rums.utility import MOST, Need, Subset, fit_need, search, utility, youden
 
 
 class Table:

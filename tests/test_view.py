@@ -10,13 +10,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from policies.bm25 import Lexicon, lexical
-from policies.words import words
+from policies.baselines.bm25 import Lexicon, lexical
+from policies.scoring.tokenize import words
+from store.derived.cache import Shelf
+from store.derived.view import HUB, GraphView
 from store.graph import MemoryGraph
 from store.journal import Amend, Expire, Forget, Insert
-from store.shelf import Shelf
 from store.types import Draft, Memory, Triple
-from store.view import HUB, GraphView
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 MODEL = "test"

@@ -8,18 +8,18 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from policies import scout, walk
 from policies.base import Question
-from policies.candidates import STATE, Candidates
-from policies.features import Day, Reading, Wording, answer_fit, date_fit, days_in, name_fit
-from policies.naming import Names, named_in
-from policies.network import Floats, Network
+from policies.mlp import Floats, Network
 from policies.reinforce import Learned
-from policies.scout import Scout
-from policies.walk import Walk
+from policies.scoring.features import Day, Reading, Wording, answer_fit, date_fit, days_in, name_fit
+from policies.scoring.question_entities import Names, named_in
+from policies.walk import scout, walk
+from policies.walk.scout import Scout
+from policies.walk.scout_state import STATE, Candidates
+from policies.walk.walk import Walk
+from store.derived.view import GraphView
 from store.errors import InvalidInput
 from store.types import Memory, Triple
-from store.view import GraphView
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 TOLD = (

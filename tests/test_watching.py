@@ -21,7 +21,7 @@ from agent.ports import TextLine
 from agent.session.session import Session
 from store.errors import InvalidInput, StoreFull
 from store.graph import MemoryGraph
-from store.watching import FileState
+from store.side_tables.watch_queue import FileState
 from tests.conftest import NOW
 from tests.crash_work import HashEncoder, SilentModel
 

@@ -66,7 +66,9 @@ def test_what_changed_meanwhile_is_not_overwritten(own_page: Opened, sample: Pat
     own_page.ask("edit", memory=memory, seen=seen, text="First.")
     for name, more in (("edit", {"text": "Second."}), ("leave", {}), ("supersede", {"text": "S."})):
         answer = own_page.post(name, {"memory": memory, "seen": seen, **more})
-        assert answer.status_code == 409 and "was changed after" in answer.json()["error"]["message"]
+        assert (
+            answer.status_code == 409 and "was changed after" in answer.json()["error"]["message"]
+        )
     assert standing(sample, memory)[0] == "First."
 
 

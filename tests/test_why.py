@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from agent.answering.trace import MOST, read_trace, record
-from cli.why import canvas, nested, title_of
+from cli.commands.conversation.why import canvas, nested, title_of
 from policies.registry import DEFAULT_POLICY, POLICIES
 from policies.selection import Selection, Step
 from store.graph import MemoryGraph

@@ -23,11 +23,11 @@ from agent.ports import Embedder, Vectors
 from agent.results import Inference, Mark
 from policies.abstain import Judge, Reading, Signs, signs_of
 from policies.base import Policy, Question
+from policies.scoring.tokenize import words
 from policies.selection import Choice, Selection, Step
-from policies.words import words
+from store.derived.view import GraphView
 from store.graph import MemoryGraph
 from store.types import Memory
-from store.view import GraphView
 
 FRONT = 3
 """How many memories are taken because they fill the place or fall on the day asked for."""

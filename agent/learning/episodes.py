@@ -21,10 +21,10 @@ from agent.memory.entities.identity import Identities
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, LanguageModel
 from policies.base import Episode, Question
+from store.derived.view import GraphView
 from store.graph import MemoryGraph
-from store.learned import Judgement, Origin, Pair
+from store.side_tables.training_data import Judgement, Origin, Pair
 from store.types import Memory
-from store.view import GraphView
 
 HELD_BACK = 0.25
 """Share of the episodes that weights are judged by and never trained on."""

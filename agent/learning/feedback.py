@@ -21,13 +21,13 @@ from agent.learning.training import Plan, Verdict, compare, digest, train
 from agent.memory.remember import without_secrets
 from agent.ports import Embedder
 from policies.base import Question
-from policies.fusion import Fused
+from policies.baselines.fusion import Fused
+from store.derived.view import GraphView
 from store.errors import InvalidInput, UnknownId
 from store.graph import MemoryGraph
-from store.learned import Judgement, Origin
-from store.sources import Turn
+from store.side_tables.training_data import Judgement, Origin
+from store.tables.sources import Turn
 from store.types import Memory, Status
-from store.view import GraphView
 
 if TYPE_CHECKING:
     from agent.session.session import Session

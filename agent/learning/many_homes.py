@@ -27,7 +27,7 @@ from agent.learning.rewards import reward_of
 from agent.learning.subset_labels import TAUGHT
 from agent.learning.train_home import FEWEST_EPISODES, check, starting_policy
 from agent.learning.training import Plan, compare, train
-from policies.network import Numbers
+from policies.mlp import Numbers
 from store.connection import DATABASE_NAME
 from store.errors import InvalidInput, MemlaneError
 

@@ -1,8 +1,8 @@
 """Subset labels for the RUMS selectors.
 
-The search is the paper's (``policies.utility``); what a subset is worth comes as the ``Value`` of
-the training, so any of its rewards makes labels: by the answer's entropy as RUMS has it, or by the
-likelihood of the known answer, which says more where one is known (docs/rums.md). Rewards are
+The search is the paper's (``policies.rums.utility``); what a subset is worth comes as the ``Value``
+of the training, so any of its rewards makes labels: by the answer's entropy as RUMS has it, or by
+the likelihood of the known answer, which says more where one is known (docs/rums.md). Rewards are
 cached, so labels that an interrupted training had made are found again.
 """
 
@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from agent.ports import Embedder
 from policies.base import Episode, Question, Value
-from policies.network import Network
+from policies.mlp import Network
 from policies.reinforce import Progress, State
-from policies.utility import CANDIDATES, MOST, Searched, coarse, search
+from policies.rums.utility import CANDIDATES, MOST, Searched, coarse, search
 
 TAUGHT = ("rums-binary", "rums-multi")
 """Policies that learn from such labels instead of a policy gradient."""

@@ -28,13 +28,13 @@ from agent.learning.rewards import KINDS, Watched, needs_reference, reward_of
 from agent.learning.subset_labels import TAUGHT, lessons
 from agent.learning.training import Checkpoint, OnStep, Plan, Verdict, compare, train
 from agent.models.lazy import open_cache
-from policies.bandit import Purple
 from policies.base import Episode
+from policies.purple.purple import Purple
 from policies.registry import POLICIES
 from policies.reinforce import Learned, Trainable
 from store.errors import InvalidInput, UnknownId
 from store.graph import MemoryGraph
-from store.learned import Weights
+from store.side_tables.training_data import Weights
 
 if TYPE_CHECKING:
     from agent.session.session import Session

@@ -23,10 +23,10 @@ import numpy as np
 from agent.learning import trainers
 from policies import reinforce
 from policies.base import Episode, Value
-from policies.network import Floats, Network, Numbers
+from policies.mlp import Floats, Network, Numbers
 from policies.reinforce import Progress, State, Trainable
+from store.erasure.secure_delete import CACHE_FOLDER
 from store.errors import InvalidInput
-from store.sweeping import CACHE_FOLDER
 
 P = TypeVar("P", bound=Trainable)
 SURE = 0.8

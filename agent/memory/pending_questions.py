@@ -20,7 +20,7 @@ from agent.memory.entities.suggestions import Suggestion, suggestions
 from agent.results import phrase
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
-from store.questions import Ask, Pair
+from store.side_tables.pending_questions import Ask, Pair
 from store.types import Memory, Trust
 
 RIPE = 3

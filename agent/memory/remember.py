@@ -34,11 +34,11 @@ from agent.memory.trust import within_trust
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, NameEncoder, Vectors
 from agent.results import Remembered
+from store.derived.partitions import Match
 from store.errors import EditConflict, InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Edit, Entry, Expire, Forget, Insert, Replace, checked_text
-from store.partitions import Match
-from store.questions import Ask
+from store.side_tables.pending_questions import Ask
 from store.types import Draft, Memory, Source, SourceKind, SourceStatus, Status
 
 ATTEMPTS = 3

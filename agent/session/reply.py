@@ -10,7 +10,7 @@ from agent.answering.trace import record
 from agent.memory.pending_questions import next_question
 from agent.results import Remembered, Reply, Route
 from store.graph import MemoryGraph
-from store.questions import Ask
+from store.side_tables.pending_questions import Ask
 
 
 def told(done: Remembered) -> Reply:

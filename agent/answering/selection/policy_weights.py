@@ -7,15 +7,15 @@ from typing import TypeGuard
 
 import numpy as np
 
-from policies.bandit import Purple
 from policies.base import Policy
-from policies.network import Network, Numbers
-from policies.propensity import Propensities
+from policies.mlp import Network, Numbers
+from policies.purple.purple import Purple
+from policies.purple.purple_encoder import Propensities
 from policies.registry import POLICIES, Tools
 from policies.reinforce import Learned
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
-from store.learned import Weights
+from store.side_tables.training_data import Weights
 
 
 def is_learned(policy: Policy) -> TypeGuard[Learned]:

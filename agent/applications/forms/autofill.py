@@ -25,8 +25,8 @@ from agent.memory.timeline import Timeline, present
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField, Value
-from store.form_consents import Consent
 from store.graph import MemoryGraph
+from store.side_tables.form_consents import Consent
 from store.types import Memory, Status
 
 _MOST_ALTERNATIVES = 3

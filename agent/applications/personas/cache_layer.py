@@ -16,8 +16,8 @@ import numpy as np
 
 from agent.applications.personas.groups import UNREFINED, digest
 from agent.ports import Embedder, Vectors
-from store.personas import Layer, Made
-from store.view import GraphView
+from store.derived.view import GraphView
+from store.side_tables.personas import Layer, Made
 
 HELD = 0.3
 """Mean cosine similarity of the nearest memories with a description from which it is held."""

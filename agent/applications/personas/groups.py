@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from store.personas import Line
+from store.derived.view import GraphView
+from store.side_tables.personas import Line
 from store.types import Memory
-from store.view import GraphView
 
 NEAR = 0.36
 """Cosine similarity with the first memory of a group from which another belongs to it."""

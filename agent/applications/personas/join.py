@@ -19,10 +19,17 @@ import numpy as np
 
 from agent.applications.personas.cache_layer import matching_vector
 from agent.ports import Vectors
-from store.consents import Consent, ensure_identity, identity_of
 from store.errors import InvalidInput, StoreError, UnknownId
 from store.graph import MemoryGraph
-from store.peers import SharedViews, agrees, checked_home, looked_into, read_views, views_of
+from store.side_tables.shared_homes import (
+    SharedViews,
+    agrees,
+    checked_home,
+    looked_into,
+    read_views,
+    views_of,
+)
+from store.side_tables.sharing_consents import Consent, ensure_identity, identity_of
 
 NEIGHBOURS = 10
 """Profiles that a question is put to at most (equation 3's K)."""

@@ -6,7 +6,7 @@ from agent.language.validation import checked_message
 from agent.memory.home import Home
 from agent.memory.remember import without_secrets
 from store.journal import checked_text
-from store.personas import Line
+from store.side_tables.personas import Line
 
 
 def correct(home: Home, line: str, text: str) -> Line:

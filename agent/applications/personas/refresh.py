@@ -19,10 +19,10 @@ from agent.errors import ModelError
 from agent.memory.home import Home
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, LanguageModel
+from store.derived.view import GraphView
 from store.graph import MemoryGraph
-from store.personas import Layer, Line, Made, Standing
+from store.side_tables.personas import Layer, Line, Made, Standing
 from store.types import Memory
-from store.view import GraphView
 
 
 @dataclass(frozen=True, slots=True)

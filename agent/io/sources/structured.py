@@ -16,7 +16,7 @@ from agent.results import Remembered
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
 from store.journal import Amend, Edit, Forget, Insert, Replace, checked_text
-from store.records import entity_key
+from store.row_codecs import entity_key
 from store.types import Draft, Memory, Source, SourceStatus, Status
 
 

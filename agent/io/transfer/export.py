@@ -21,8 +21,8 @@ from typing import IO, Any
 
 from agent.io.transfer.formats import markdown
 from agent.io.transfer.records import HEAD, KINDS, VERSION, Row, Value, to_document, to_line
-from store.backup import Moment, moment
 from store.errors import HomeUnavailable
+from store.maintenance.backup import Moment, moment
 from store.types import Memory, Source, Subclass
 
 Progress = Callable[[int, int], None]

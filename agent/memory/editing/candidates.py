@@ -14,9 +14,9 @@ import numpy as np
 
 from agent.memory.editing.compare import slot
 from agent.ports import Vectors
+from store.derived.partitions import Match
 from store.graph import MemoryGraph
-from store.partitions import Match
-from store.records import entity_key
+from store.row_codecs import entity_key
 from store.types import Draft, Memory, Triple
 
 PROBES = 5

@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from agent.language.relation_names import attribute_name, is_single
 from agent.memory.editing.cardinality import holds_several
-from store.partitions import Match
-from store.records import entity_key
+from store.derived.partitions import Match
+from store.row_codecs import entity_key
 from store.types import Draft, Subclass, Triple
 
 SAME_TEXT = 0.97

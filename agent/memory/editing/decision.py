@@ -28,7 +28,7 @@ from agent.memory.editing.judges.wording_features import (
     is_request,
     value_and_slot,
 )
-from store.partitions import Match
+from store.derived.partitions import Match
 from store.types import Draft
 
 Judge = Callable[[Sequence[tuple[Draft, Match]]], Sequence[Judgement]]

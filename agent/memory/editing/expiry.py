@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from agent.extraction.validity import is_over
 from agent.language.relation_names import LASTING
 from agent.memory.editing.compare import slot
-from store.partitions import Match
-from store.records import entity_key
+from store.derived.partitions import Match
+from store.row_codecs import entity_key
 from store.types import Draft, may_replace
 
 _PLANNED = re.compile(

@@ -42,8 +42,8 @@ from agent.memory.editing.conflicts import Question
 from agent.memory.editing.decision import Judge, decide
 from agent.memory.editing.expiry import ended_by, passes, replaces_nothing
 from agent.memory.editing.judges.successor import Succession, in_slot_of
+from store.derived.partitions import Match
 from store.journal import Edit, Expire, Insert, Replace
-from store.partitions import Match
 from store.types import Draft, Memory, Subclass, may_replace
 
 Worded = Callable[[Draft], Callable[[Memory], Draft]]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from store.browsing import Month, Neighbour, Pair
+from store.tables.paging import Month, Neighbour, Pair
 from store.types import Memory, Subclass
 
 Stand = Literal["holds", "replaced", "expired", "planned", "forgotten"]

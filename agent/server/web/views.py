@@ -36,15 +36,15 @@ from agent.server.web.requests import (
     Why,
 )
 from agent.session.session import Session
-from store.browsing import Found
 from store.errors import InvalidInput, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Entry
-from store.records import entity_key, row_id
-from store.sources import Turn
-from store.taxonomy import TYPES
+from store.maintenance.batch_undo import plan_undo
+from store.row_codecs import entity_key, row_id
+from store.tables.paging import Found
+from store.tables.sources import Turn
+from store.tables.taxonomy import TYPES
 from store.types import EditKind, Memory, Source, Status
-from store.undoing import plan_undo
 
 MOST = 200
 """How much may be asked for at once."""

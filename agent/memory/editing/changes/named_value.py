@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from agent.memory.editing.cardinality import holds_several
 from agent.memory.editing.compare import slot
-from store.partitions import Match
-from store.records import entity_key
+from store.derived.partitions import Match
+from store.row_codecs import entity_key
 from store.types import Draft
 
 _NAMED = re.compile(

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.language.relation_names import SWITCHED_FROM, SWITCHED_TO
-from store.partitions import Match
-from store.records import entity_key
+from store.derived.partitions import Match
+from store.row_codecs import entity_key
 from store.types import Draft, Triple
 
 _TASTES = frozenset("likes dislikes prefers wants thinks noted".split())

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 
 from agent.language.date_literals import clock, values_of
 from agent.language.dates import find_times
-from store.partitions import Match
+from store.derived.partitions import Match
 from store.types import Draft, Memory
 
 

@@ -30,8 +30,8 @@ from agent.memory.editing.changes.named_value import is_one_of_several, tells_ch
 from agent.memory.editing.compare import named_apart, negated
 from agent.memory.editing.judges.wording_features import folded, value_and_slot
 from agent.ports import Vectors
-from store.partitions import Match
-from store.records import entity_key
+from store.derived.partitions import Match
+from store.row_codecs import entity_key
 from store.types import Draft, Triple
 
 WEIGHTS = Path(__file__).parent.parent / "data" / "succession.json"

@@ -1,0 +1,83 @@
+"""Consistency check of all derived data against the journal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from store.connection import Connection
+from store.errors import StoreError
+from store.journal import JournalTable, fold
+from store.row_codecs import entity_key
+from store.tables.memories import MemoryTable
+from store.tables.vectors import VectorTable
+from store.types import Memory, Triple
+
+
+def problems(
+    rows: Connection,
+    memories: MemoryTable,
+    journal: JournalTable,
+    vectors: VectorTable,
+    model: str | None,
+) -> tuple[str, ...]:
+    """Every disagreement as one line; see ``MemoryGraph.verify``."""
+    found = [
+        f"SQLite: {row['integrity_check']}"
+        for row in rows.query("PRAGMA integrity_check")
+        if row["integrity_check"] != "ok"
+    ]
+    if found:
+        return tuple(found)  # a damaged file makes everything below it meaningless
+    found += [
+        f"foreign key: a row of {row['table']} points to a missing row in {row['parent']}"
+        for row in rows.query("PRAGMA foreign_key_check")
+    ]
+
+    told = {key: _canonical(memory) for key, memory in fold(journal.list()).items()}
+    stored = {memory.id: _canonical(memory) for memory in memories.list()}
+    found += [f"{key}: in the journal, but without a row" for key in told.keys() - stored.keys()]
+    found += [f"{key}: a row that is not in the journal" for key in stored.keys() - told.keys()]
+    found += [
+        f"{key}: row and journal differ"
+        for key in told.keys() & stored.keys()
+        if told[key] != _as_told(stored[key], told[key])
+    ]
+    found += [
+        f"entity {row['name']!r}: no relation names it"
+        for row in rows.query(
+            """SELECT name FROM entities WHERE NOT EXISTS
+               (SELECT 1 FROM relations WHERE head = entities.id OR tail = entities.id)"""
+        )
+    ]
+    found += _full_text_problems(rows)
+    found += vectors.problems()
+    if model is not None:
+        found += [f"{key}: no vector of {model}" for key in vectors.missing(model)]
+    return tuple(sorted(found))
+
+
+def _full_text_problems(rows: Connection) -> list[str]:
+    try:
+        with rows.writing():
+            # rank 1 compares the index with the content table too, not only with itself.
+            rows.execute(
+                "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)"
+            )
+    except StoreError as error:
+        return [f"full text: differs from the memories ({error})"]
+    return []
+
+
+def _canonical(memory: Memory) -> Memory:
+    # Entities are stored once, under the first spelling; the journal keeps each as it was told.
+    return replace(
+        memory,
+        triples=tuple(
+            Triple(entity_key(t.head), t.relation, entity_key(t.tail)) for t in memory.triples
+        ),
+    )
+
+
+def _as_told(stored: Memory, told: Memory) -> Memory:
+    # Rows fill in the trust of memories that are older than trust; their journal lines say none.
+    return replace(stored, trust=None) if told.trust is None else stored
