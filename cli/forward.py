@@ -4,10 +4,10 @@ Python takes 0.3 s to load what reads a command and shows its outcome, several t
 outcome takes. The process has all of that loaded (``cli.forwarded``), so while it is up a short
 command hands its line over and prints what comes back.
 
-Invariants: what is printed is what ``cli.app`` would print (``tests/test_relay.py``). Whatever only
-a process of our own can do (read standard input, ask the person, say what is wrong with the
-settings, use others) is left to it. A line is handed over once: after that it is never worked out
-here too. Importing this loads h11 and little else.
+Invariants: what is printed is what ``cli.app`` would print (``tests/terminal/test_forward.py``).
+Whatever only a process of our own can do (read standard input, ask the person, say what is wrong
+with the settings, use others) is left to it. A line is handed over once: after that it is never
+worked out here too. Importing this loads h11 and little else.
 """
 
 from __future__ import annotations
