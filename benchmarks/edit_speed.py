@@ -39,7 +39,7 @@ from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.many_memories import MOST, NOW, build_home, encoded, memories
-from store.derived.partitions import Match
+from store.derived.partitions import NearMemory
 from store.graph import MemoryGraph
 from store.tables.taxonomy import SUBCLASSES
 from store.types import Draft, Source, SourceKind, Status, Triple
@@ -115,10 +115,10 @@ class Everything:
     def look(self, drafts: Sequence[Draft], vectors: Mapping[str, Vectors]) -> None:
         """Nothing is searched ahead: a text of one draft gains nothing by it."""
 
-    def to(self, draft: Draft, vector: Vectors, called: Sequence[Triple] = ()) -> list[Match]:
+    def to(self, draft: Draft, vector: Vectors, called: Sequence[Triple] = ()) -> list[NearMemory]:
         scores, rows = self._index.search(vector[None, :], CANDIDATES)
         return [
-            Match(self._memories[row], float(score))
+            NearMemory(self._memories[row], float(score))
             for row, score in zip(rows[0], scores[0], strict=True)
         ]
 

@@ -35,9 +35,9 @@ from policies.base import Episode, Policy, Question, Value
 from policies.baselines.bm25 import Bm25
 from policies.baselines.fusion import Fused, Rrf
 from policies.baselines.simple import TopK
-from policies.mlp import Network
+from policies.mlp import Mlp
 from policies.reinforce import Progress, policy_gradient, warm_start
-from policies.scoring.question_entities import Names, NameVectors
+from policies.scoring.question_entities import NameIndex, NameVectors
 from policies.walk import scout, walk
 from policies.walk.scout import HIDDEN, Scout
 from policies.walk.scout_state import STATE
@@ -134,8 +134,8 @@ def names_of(embedder: Embedder) -> NameVectors:
 def fresh(names: NameVectors, seed: int) -> tuple[tuple[Walk | Scout, Path], ...]:
     """The policies before they have learned anything, and where their weights go."""
     return (
-        (Walk(Network.fresh(len(walk.STATE), seed=seed), names=Names(names)), walk.WEIGHTS),
-        (Scout(Network.fresh(len(STATE), HIDDEN, seed=seed), names=Names(names)), scout.WEIGHTS),
+        (Walk(Mlp.fresh(len(walk.STATE), seed=seed), names=NameIndex(names)), walk.WEIGHTS),
+        (Scout(Mlp.fresh(len(STATE), HIDDEN, seed=seed), names=NameIndex(names)), scout.WEIGHTS),
     )
 
 

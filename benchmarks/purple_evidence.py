@@ -27,7 +27,7 @@ from benchmarks.purple_tasks import Case, cases
 from benchmarks.qa_metrics import over_seeds
 from benchmarks.recall import remembering
 from policies.purple import plackett_luce
-from policies.purple.purple import CHOSEN, Listed, Purple
+from policies.purple.purple import CHOSEN, CandidateList, Purple
 
 KNOWN = ("answers", "prefer")
 QUESTIONS = 60
@@ -66,7 +66,7 @@ def main() -> None:
         print(f"{key:40} {value}")
 
 
-def measured(purple: Purple, asked: Sequence[Case], listed: Sequence[Listed]) -> Figures:
+def measured(purple: Purple, asked: Sequence[Case], listed: Sequence[CandidateList]) -> Figures:
     """Means over the questions of one draw."""
     found: dict[str, list[float]] = {}
     for case, own in zip(asked, listed, strict=True):

@@ -22,7 +22,7 @@ from agent.learning.training import verdict
 from agent.models.adapters.torch_gradients import TorchGradients
 from policies.mlp import Floats, Ints
 from policies.purple import plackett_luce
-from policies.purple.purple import Listed
+from policies.purple.purple import CandidateList
 from policies.purple.purple_encoder import Propensities
 from policies.purple.purple_training import clipped
 from policies.reinforce import State, descend, turn
@@ -40,14 +40,14 @@ DECAY = 0.0003
 class Pool:
     """The profiles of one question, as rows of its candidates, and how likely each was drawn."""
 
-    listed: Listed
+    listed: CandidateList
     profiles: Ints
     """Shape (profiles, k)."""
     drawn: Floats
     """The logarithm of each one's probability when it was drawn."""
 
 
-def pool(listed: Listed, start: Propensities, k: int, count: int, seed: int) -> Pool:
+def pool(listed: CandidateList, start: Propensities, k: int, count: int, seed: int) -> Pool:
     """``count`` different profiles, as far as there are so many."""
     scores = FLATTER * start.scores(listed.records)
     drawn = plackett_luce.sample(scores, k, 2 * count, np.random.default_rng(seed))

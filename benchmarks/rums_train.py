@@ -41,11 +41,11 @@ from benchmarks.qa_metrics import evidence
 from benchmarks.rums_data import Case, Told, advice, cases, drawn, factual, lives, wishes
 from benchmarks.rums_models import SMALL, open_rewards
 from policies.base import Episode
-from policies.mlp import Network
+from policies.mlp import Mlp
 from policies.reinforce import warm_start
 from policies.rums import selectors
 from policies.rums.selectors import Asking, RumsBinary, RumsMulti
-from policies.rums.utility import Searched, Threshold, coarse, fit_need, search, youden
+from policies.rums.utility import FoundSubset, Threshold, coarse, fit_need, search, youden
 
 PROFILES = 1
 """Profiles of each question of advice (the paper's 5, A.1); each takes as long again."""
@@ -152,11 +152,11 @@ def fresh(seed: int) -> tuple[tuple[RumsBinary, Path], tuple[RumsMulti, Path]]:
     """The selectors before they learned anything, and where their weights go."""
     return (
         (
-            RumsBinary(Network.fresh(selectors.BINARY_INPUTS, selectors.HIDDEN, seed=seed)),
+            RumsBinary(Mlp.fresh(selectors.BINARY_INPUTS, selectors.HIDDEN, seed=seed)),
             selectors.BINARY,
         ),
         (
-            RumsMulti(Network.fresh(selectors.MULTI_INPUTS, selectors.HIDDEN, seed=seed)),
+            RumsMulti(Mlp.fresh(selectors.MULTI_INPUTS, selectors.HIDDEN, seed=seed)),
             selectors.MULTI,
         ),
     )
@@ -182,7 +182,7 @@ def label_of(case: Case, kind: str, rewards: LlamaRewards | None) -> Label:
     return Label(case, found.best.mean, frozenset(ids[i] for i in found.best.subset))
 
 
-def searched(case: Case, asking: Asking) -> tuple[list[str], Searched]:
+def searched(case: Case, asking: Asking) -> tuple[list[str], FoundSubset]:
     """The candidates' ids, and what the search finds among them."""
     view = case.episode.view
     memories = [view.memories[row] for row in coarse(case.episode.question, view, CANDIDATES)]

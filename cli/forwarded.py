@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from store.graph import MemoryGraph
 
 
-class Unsuited(MemlaneError):
+class NotForwardable(MemlaneError):
     """Only a process of its own can work this line out."""
 
 
 @dataclass
-class RelayedRun(Run):
+class ForwardedRun(Run):
     """A run whose words came from elsewhere: what it prints is kept, and nobody can be asked."""
 
     line: CommandLine = field(kw_only=True)
@@ -60,17 +60,17 @@ class RelayedRun(Run):
     def assistant(self) -> Iterator[Session | Client]:
         client = connect(self.config, self.note)
         if client is None:
-            raise Unsuited(f"the process of {self.config.home} has other settings")
+            raise NotForwardable(f"the process of {self.config.home} has other settings")
         yield client
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        raise Unsuited("a session is opened by a process of its own")
+        raise NotForwardable("a session is opened by a process of its own")
         yield  # a generator, as what it stands for
 
     @contextmanager
     def graph(self) -> Iterator[MemoryGraph]:
-        raise Unsuited("the database is opened by a process of its own")
+        raise NotForwardable("the database is opened by a process of its own")
         yield
 
     def located(self, path: Path) -> Path:
@@ -79,7 +79,7 @@ class RelayedRun(Run):
 
     def has_person(self) -> bool:
         if self.line.person:
-            raise Unsuited("there is a person to ask")
+            raise NotForwardable("there is a person to ask")
         return False
 
 
@@ -96,10 +96,10 @@ def work_out(home: Path, app: TyperGroup) -> Callable[[CommandLine], Printed]:
 
     def command(line: CommandLine) -> Printed:
         if dict(line.settings) != settings(os.environ):
-            raise Unsuited("the settings are others")
+            raise NotForwardable("the settings are others")
         if subcommand(line.words) not in RELAYED or "--help" in line.words or "-h" in line.words:
-            raise Unsuited("it is a command for a process of its own")
-        run = RelayedRun(line=line)
+            raise NotForwardable("it is a command for a process of its own")
+        run = ForwardedRun(line=line)
         run.stdout, run.stderr = io.StringIO(), io.StringIO()
 
         def taken(options: dict[str, str | None], now: str | None, json: bool, debug: bool) -> Run:
@@ -112,13 +112,13 @@ def work_out(home: Path, app: TyperGroup) -> Callable[[CommandLine], Printed]:
             code = app.main(
                 hoisted(line.words), prog_name="memlane", standalone_mode=False, obj=taken
             )
-        except Unsuited:
+        except NotForwardable:
             raise
         except (typer.TyperException, typer.Abort) as error:
-            raise Unsuited("it is not spelt as it should be") from error
+            raise NotForwardable("it is not spelt as it should be") from error
         except Exception as error:  # as in cli.exit_codes: whatever it is, one line is said of it
             if run.names_file:  # nothing is stored, and it would name the file by its whole path
-                raise Unsuited("the form cannot be filled") from error
+                raise NotForwardable("the form cannot be filled") from error
             code, said = outcome(error)
             run.stderr.write(f"memlane: {said}\n")
         return Printed(

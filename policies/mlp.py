@@ -1,7 +1,7 @@
 """A network of two layers in numpy: tanh units, then one logit an action (EMG-RAG section 5.1).
 
 The paper's has 20 units and 2 outputs. Weights never change in place: training makes new networks,
-so whoever holds one can go on using it. ``Numbers`` is what every network here is to files, to
+so whoever holds one can go on using it. ``FlatWeights`` is what every network here is to files, to
 homes and to Adam: its numbers in a row, and three sizes.
 """
 
@@ -23,11 +23,11 @@ Ints = NDArray[np.int64]
 
 HIDDEN = 20
 OUTPUTS = 2
-N = TypeVar("N", bound="Numbers")
+N = TypeVar("N", bound="FlatWeights")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Numbers(ABC):
+class FlatWeights(ABC):
     """The weights of some network. What it computes with them is a subclass's."""
 
     inputs: int
@@ -80,7 +80,7 @@ class Numbers(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Network(Numbers):
+class Mlp(FlatWeights):
     """``tanh(x W1 + b1) W2 + b2``; ``flat`` holds W1, b1, W2, b2 in this order, row by row."""
 
     @classmethod
@@ -159,7 +159,7 @@ class Adam:
     count: int = 0
 
     @classmethod
-    def fresh(cls, network: Numbers) -> Self:
+    def fresh(cls, network: FlatWeights) -> Self:
         return cls(np.zeros_like(network.flat), np.zeros_like(network.flat))
 
     def step(self, network: N, gradient: Floats, rate: float) -> tuple[N, Self]:

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from store.connection import Connection
-from store.derived.cache import Shelf
+from store.derived.cache import DerivedCache
 from store.derived.vector_index import MemoryIndex
 from store.derived.view import GraphView
 from store.erasure.plan import ErasePlan, plan_erase
@@ -37,16 +37,16 @@ from store.journal import (
 )
 from store.row_codecs import dumps, public_id, subclass_from_row
 from store.side_tables.form_consents import FormConsentTable
-from store.side_tables.ingest_runs import RunTable
+from store.side_tables.ingest_runs import IngestRunTable
 from store.side_tables.mcp_confirmations import ConfirmationTable
-from store.side_tables.pending_questions import QuestionTable
+from store.side_tables.pending_questions import PendingQuestionTable
 from store.side_tables.personas import PersonaTable
-from store.side_tables.sharing_consents import ConsentTable
-from store.side_tables.shown_reminders import NotifiedTable
-from store.side_tables.training_data import LearnedTable
+from store.side_tables.sharing_consents import SharingConsentTable
+from store.side_tables.shown_reminders import ShownReminderTable
+from store.side_tables.training_data import TrainingTable
 from store.side_tables.watch_queue import WatchTable
-from store.tables.memory_tables import Tables
-from store.tables.paging import Browsing
+from store.tables.memory_tables import MemoryTables
+from store.tables.paging import GraphPager
 from store.tables.sources import TurnTable
 from store.tables.taxonomy import SUBCLASSES, TYPES
 from store.tables.taxonomy_edits import SHOWN, add_subclass, remove_subclass
@@ -64,25 +64,25 @@ class MemoryGraph:
 
     def __init__(self, connection: Connection) -> None:
         self._rows = connection
-        self._tables = tables = Tables.of(connection)
+        self._tables = tables = MemoryTables.of(connection)
         self.memories = tables.memories
         self.journal = tables.journal
         self.sources = tables.sources
         self.turns = TurnTable(connection)
         self.vectors = VectorTable(connection)
-        self.runs = RunTable(connection)
-        self.questions = QuestionTable(connection)
-        self.learned = LearnedTable(connection)
+        self.runs = IngestRunTable(connection)
+        self.questions = PendingQuestionTable(connection)
+        self.learned = TrainingTable(connection)
         self.personas = PersonaTable(connection)
-        self.consents = ConsentTable(connection)
+        self.consents = SharingConsentTable(connection)
         self.watched = WatchTable(connection)
-        self.notified = NotifiedTable(connection)
+        self.notified = ShownReminderTable(connection)
         self.confirmations = ConfirmationTable(connection)
         self.form_consents = FormConsentTable(connection)
-        self.browse = Browsing(connection)
+        self.browse = GraphPager(connection)
         self._index: MemoryIndex | None = None
         self._seen: tuple[object, GraphView] | None = None
-        self._shelf: tuple[str, Shelf] | None = None
+        self._shelf: tuple[str, DerivedCache] | None = None
 
     @classmethod
     def open(cls, home: Path, subclasses: Sequence[Subclass] = SUBCLASSES) -> Self:
@@ -379,7 +379,7 @@ class MemoryGraph:
         if self._seen is None or self._seen[0] != state:
             self._seen = None  # before the next one is made: each is as large as all vectors
             if self._shelf is None or self._shelf[0] != model or self._shelf[1].stale:
-                self._shelf = (model, Shelf())
+                self._shelf = (model, DerivedCache())
             memories, vectors = index.standing(history=history)
             current = frozenset(m.id for m in memories if not history or m.holds_at(now))
             self._seen = (state, GraphView(memories, vectors, current, self._shelf[1]))

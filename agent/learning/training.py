@@ -23,7 +23,7 @@ import numpy as np
 from agent.learning import trainers
 from policies import reinforce
 from policies.base import Episode, Value
-from policies.mlp import Floats, Network, Numbers
+from policies.mlp import FlatWeights, Floats, Mlp
 from policies.reinforce import Progress, State, Trainable
 from store.erasure.secure_delete import CACHE_FOLDER
 from store.errors import InvalidInput
@@ -89,7 +89,7 @@ class Checkpoint:
         return about.keys if about and about.plan == asdict(plan) else None
 
     def load(
-        self, plan: Plan, keys: Sequence[str], start: str, kind: type[Numbers] = Network
+        self, plan: Plan, keys: Sequence[str], start: str, kind: type[FlatWeights] = Mlp
     ) -> tuple[str, State[Any]] | None:
         """Phase and state of the interrupted training of just this; None where there is none."""
         about = self._about()

@@ -44,18 +44,18 @@ def remind(
 
     now = run.config.now()
     with run.graph() as graph:
-        found = coming(graph, now, days)
-    document: dict[str, object] = {"reminders": [reminder(one) for one in found]}
+        reminders = coming(graph, now, days)
+    document: dict[str, object] = {"reminders": [reminder(one) for one in reminders]}
     if ics is not None:
         from agent.applications.services.ical_export import write_calendar
 
-        write_calendar(ics, found, now)
+        write_calendar(ics, reminders, now)
         document["ics"] = str(ics)
 
     def show(out: Console) -> None:
-        for one in found:
+        for one in reminders:
             out.print(_line(one), markup=False)
-        if not found:
+        if not reminders:
             last = "today" if days == 1 else f"in the next {days} days"
             out.print(f"No events that I know of {last}.")
         if ics is not None:
@@ -64,27 +64,30 @@ def remind(
     run.emit(document, show)
 
 
-def reminder(one: Reminder) -> dict[str, object]:
+def reminder(reminder: Reminder) -> dict[str, object]:
     """The JSON of a reminder."""
     return {
-        "when": json_output.iso(one.when),
-        "all_day": one.all_day,
-        "kind": one.kind.value,
-        "text": one.text,
-        "years": one.years,
-        "repeats": one.rule,
-        "memory": one.memory.id,
+        "when": json_output.iso(reminder.when),
+        "all_day": reminder.all_day,
+        "kind": reminder.kind.value,
+        "text": reminder.text,
+        "years": reminder.years,
+        "repeats": reminder.rule,
+        "memory": reminder.memory.id,
     }
 
 
-def _line(one: Reminder) -> str:
+def _line(reminder: Reminder) -> str:
     from agent.results import phrase
 
-    when = f"{one.when:%a %Y-%m-%d}" + ("      " if one.all_day else f" {one.when:%H:%M}")
-    years = f" ({one.years} years)" if one.years else ""
-    trust = one.memory.trust
+    when = f"{reminder.when:%a %Y-%m-%d}" + (
+        "      " if reminder.all_day else f" {reminder.when:%H:%M}"
+    )
+    years = f" ({reminder.years} years)" if reminder.years else ""
+    trust = reminder.memory.trust
     origin = "" if trust is None or trust == "told" else f", {phrase(trust)}"
-    return f"{when}  {one.text}{years}{_MARKS[one.kind.value]}  [{one.memory.id}{origin}]"
+    mark = _MARKS[reminder.kind.value]
+    return f"{when}  {reminder.text}{years}{mark}  [{reminder.memory.id}{origin}]"
 
 
 def travel(
@@ -106,25 +109,25 @@ def travel(
     from agent.applications.services.travel import travel as find
 
     with run.graph() as graph:
-        found = find(graph, to, run.config.now())
-    run.emit(destination(found), lambda out: _show_destination(out, found))
+        place = find(graph, to, run.config.now())
+    run.emit(destination(place), lambda out: _show_destination(out, place))
 
 
-def destination(found: Destination) -> dict[str, object]:
+def destination(place: Destination) -> dict[str, object]:
     """The JSON of a destination."""
     return {
-        "destination": found.destination,
-        "address": found.address,
-        "link": found.link,
-        "map": found.map,
-        "memories": list(found.memories),
-        "others": list(found.others),
+        "destination": place.destination,
+        "address": place.address,
+        "link": place.link,
+        "map": place.map,
+        "memories": list(place.memories),
+        "others": list(place.others),
     }
 
 
-def _show_destination(out: Console, found: Destination) -> None:
-    out.print(f"{found.destination}: {found.address}  [{', '.join(found.memories)}]", markup=False)
-    for other in found.others:
+def _show_destination(out: Console, place: Destination) -> None:
+    out.print(f"{place.destination}: {place.address}  [{', '.join(place.memories)}]", markup=False)
+    for other in place.others:
         out.print(f"    or {other}", markup=False)
-    out.print(f"  {found.link}", markup=False)
-    out.print(f"  {found.map}", markup=False)
+    out.print(f"  {place.link}", markup=False)
+    out.print(f"  {place.map}", markup=False)

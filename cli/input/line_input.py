@@ -26,7 +26,7 @@ Offers = Callable[[str], Iterable[tuple[str, str]]]
 """For a command: what can follow it, each with a few words on what that is."""
 
 
-class Lines(Protocol):
+class LineSource(Protocol):
     """Gives one message after the other."""
 
     def next(self, *, private: bool) -> str | None:

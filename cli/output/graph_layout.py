@@ -34,7 +34,7 @@ DEFAULT_HOPS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class EntityNode:
     """One entity in the picture."""
 
     key: str
@@ -51,7 +51,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class RelationEdge:
     """All relations from one entity to another, drawn as one line."""
 
     head: str
@@ -63,12 +63,12 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class GraphPicture:
     """The picture, in pixels with the root at (0, 0)."""
 
     root: str
-    nodes: Mapping[str, Node]
-    edges: tuple[Edge, ...]
+    nodes: Mapping[str, EntityNode]
+    edges: tuple[RelationEdge, ...]
     box: tuple[float, float, float, float]
     """Left, top, right and bottom of all labels."""
     left_out: int = 0
@@ -84,7 +84,7 @@ def draw(
     entity: str | None = None,
     hops: int | None = None,
     limit: int = 200,
-) -> Drawing:
+) -> GraphPicture:
     """Lay out the entities of these memories, or those within ``hops`` of one of them.
 
     Ways do not lead through the person, who is next to everything, unless she is the root.
@@ -117,9 +117,11 @@ def draw(
         children[parent[key]].append(key)
 
     nodes = {
-        key: Node(key, names.get(key, key), _label(names.get(key, key)), kinds[key], distance[key])
+        key: EntityNode(
+            key, names.get(key, key), _label(names.get(key, key)), kinds[key], distance[key]
+        )
         if key in kinds
-        else Node(key, ME, _label(ME), types[0], 0)
+        else EntityNode(key, ME, _label(ME), types[0], 0)
         for key in kept
     }
     shown = tuple(
@@ -131,13 +133,15 @@ def draw(
     )
     written = len(kept) <= FEW
     placed = _placed(root, nodes, children, shown, written)
-    return Drawing(root, placed, shown, _box(placed), len(distance) - len(kept), written)
+    return GraphPicture(root, placed, shown, _box(placed), len(distance) - len(kept), written)
 
 
 # ---- what is in it ---------------------------------------------------------------------------
 
 
-def _edges(memories: Iterable[Memory], types: Sequence[str]) -> tuple[list[Edge], dict[str, str]]:
+def _edges(
+    memories: Iterable[Memory], types: Sequence[str]
+) -> tuple[list[RelationEdge], dict[str, str]]:
     names: dict[str, str] = {}
     found: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
     for memory in memories:
@@ -148,7 +152,7 @@ def _edges(memories: Iterable[Memory], types: Sequence[str]) -> tuple[list[Edge]
             if head != tail and memory.type in types:
                 found.setdefault((head, tail), []).append((triple.relation, memory.id, memory.type))
     edges = [
-        Edge(
+        RelationEdge(
             head,
             tail,
             tuple(dict.fromkeys(relation for relation, _, _ in items)),
@@ -174,7 +178,7 @@ def _root(entity: str | None, names: Mapping[str, str]) -> str:
     return key
 
 
-def _types(edges: Iterable[Edge], types: Sequence[str]) -> dict[str, str]:
+def _types(edges: Iterable[RelationEdge], types: Sequence[str]) -> dict[str, str]:
     counts: dict[str, Counter[str]] = {}
     for edge in edges:
         for end in (edge.head, edge.tail):
@@ -186,7 +190,7 @@ def _most(counted: Counter[str], types: Sequence[str]) -> str:
     return max(counted, key=lambda kind: (counted[kind], -types.index(kind)))
 
 
-def _newest(edges: Iterable[Edge]) -> dict[str, int]:
+def _newest(edges: Iterable[RelationEdge]) -> dict[str, int]:
     found: dict[str, int] = {}
     for edge in edges:
         last = max(row_id("m", memory, "memory") for memory in edge.memories)
@@ -233,11 +237,11 @@ def _walk(
 
 def _placed(
     root: str,
-    nodes: Mapping[str, Node],
+    nodes: Mapping[str, EntityNode],
     children: Mapping[str, Sequence[str]],
-    edges: Sequence[Edge],
+    edges: Sequence[RelationEdge],
     written: bool,
-) -> dict[str, Node]:
+) -> dict[str, EntityNode]:
     slots: dict[str, float] = {}
     cursor = 0.0
     last = ""
@@ -250,7 +254,7 @@ def _placed(
 
     depths = dict(_depths(root, children))
     rings = _rings(root, nodes, children, depths, edges, written, total)
-    placed: dict[str, Node] = {}
+    placed: dict[str, EntityNode] = {}
     for key, node in nodes.items():
         angle = 2 * math.pi * slots.get(key, 0.0) / total
         ring = rings[depths[key]]
@@ -258,7 +262,7 @@ def _placed(
     return placed
 
 
-def _box(nodes: Mapping[str, Node]) -> tuple[float, float, float, float]:
+def _box(nodes: Mapping[str, EntityNode]) -> tuple[float, float, float, float]:
     """What the entities and their labels take up, with a border."""
     points = [(0.0, 0.0)]
     for node in nodes.values():
@@ -301,10 +305,10 @@ def _depths(root: str, children: Mapping[str, Sequence[str]]) -> Iterable[tuple[
 
 def _rings(
     root: str,
-    nodes: Mapping[str, Node],
+    nodes: Mapping[str, EntityNode],
     children: Mapping[str, Sequence[str]],
     depths: Mapping[str, int],
-    edges: Sequence[Edge],
+    edges: Sequence[RelationEdge],
     written: bool,
     total: float,
 ) -> list[float]:
@@ -336,7 +340,7 @@ def _rings(
 # ---- text ------------------------------------------------------------------------------------
 
 
-def edge_label(edge: Edge) -> str:
+def edge_label(edge: RelationEdge) -> str:
     """What is written on an edge: its relations, in words."""
     return _cut(", ".join(relation.replace("_", " ") for relation in edge.relations), 24)
 

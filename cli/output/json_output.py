@@ -48,46 +48,46 @@ def choice(chosen: Choice, mark: Mark | None = None) -> dict[str, Any]:
     }
 
 
-def reply(said: Reply) -> dict[str, Any]:
+def reply(reply: Reply) -> dict[str, Any]:
     return {
-        "route": said.route.value,
-        "text": said.text,
-        "memories": [choice(one, said.marks.get(one.memory.id)) for one in said.memories],
+        "route": reply.route.value,
+        "text": reply.text,
+        "memories": [choice(one, reply.marks.get(one.memory.id)) for one in reply.memories],
         "inferred": [
             {"id": line.id, "text": line.text, "evidence": list(line.evidence)}
-            for line in said.inferred
+            for line in reply.inferred
         ],
-        "edits": edits(said.entries),
-        "abstained": said.abstained,
-        "likely": None if said.likely is None else round(said.likely, 4),
-        "timing_ms": said.timing_ms or {},
-        "turn": said.turn,
-        "doubts": doubts(said),
-        "open": [list(pair) for pair in said.open],
-        "questions": list(said.questions),
-        **({"read_as": said.read_as} if said.read_as else {}),
+        "edits": edits(reply.entries),
+        "abstained": reply.abstained,
+        "likely": None if reply.likely is None else round(reply.likely, 4),
+        "timing_ms": reply.timing_ms or {},
+        "turn": reply.turn,
+        "doubts": doubts(reply),
+        "open": [list(pair) for pair in reply.open],
+        "questions": list(reply.questions),
+        **({"read_as": reply.read_as} if reply.read_as else {}),
     }
 
 
-def doubts(said: Reply) -> list[dict[str, Any]]:
+def doubts(reply: Reply) -> list[dict[str, Any]]:
     """Pairs among the memories that were read for an answer that cannot both hold."""
     return [
         {
             "memories": [doubt.first.id, doubt.second.id],
             "trust": [(m.trust or "told") for m in (doubt.first, doubt.second)],
         }
-        for doubt in said.doubts
+        for doubt in reply.doubts
     ]
 
 
-def trace(found: Trace) -> dict[str, Any]:
+def trace(trace: Trace) -> dict[str, Any]:
     """How the memories behind an answer were chosen; no text of what is forgotten since."""
     return {
-        "turn": found.turn.id,
-        "at": iso(found.turn.at),
-        "question": found.turn.text,
-        "policy": found.policy,
-        "likely": found.likely,
+        "turn": trace.turn.id,
+        "at": iso(trace.turn.at),
+        "question": trace.turn.text,
+        "policy": trace.policy,
+        "likely": trace.likely,
         "steps": [
             {
                 "memory": traced.step.memory,
@@ -101,10 +101,10 @@ def trace(found: Trace) -> dict[str, Any]:
                 "reason": traced.step.reason,
                 "used": traced.used,
             }
-            for traced in found.steps
+            for traced in trace.steps
         ],
-        "cut": found.cut,
-        "redacted": found.redacted,
+        "cut": trace.cut,
+        "redacted": trace.redacted,
     }
 
 
@@ -120,14 +120,14 @@ def origin(source: Source | None) -> dict[str, Any] | None:
     }
 
 
-def span(found: Memory, source: Source | None) -> dict[str, Any] | None:
+def span(memory: Memory, source: Source | None) -> dict[str, Any] | None:
     """The stretch of the raw text that a memory was read from."""
-    if source is None or found.span is None:
+    if source is None or memory.span is None:
         return None
     return {
-        "start": found.span.start,
-        "end": found.span.end,
-        "text": found.span.of(source.text),
+        "start": memory.span.start,
+        "end": memory.span.end,
+        "text": memory.span.of(source.text),
     }
 
 
@@ -156,29 +156,29 @@ def outside(plan: ErasePlan) -> list[str]:
     return list(dict.fromkeys(source.locator for source in plan.sources if source.locator))
 
 
-def memory(found: Memory, now: datetime) -> dict[str, Any]:
+def memory(memory: Memory, now: datetime) -> dict[str, Any]:
     return {
-        "id": found.id,
-        "text": found.text,
-        "type": found.type,
-        "subclass": found.subclass,
-        "status": state(found, now),
-        "created": iso(found.created),
-        "valid_from": iso(found.valid_from),
-        "valid_until": iso(found.valid_until),
-        "place": found.place,
-        "source": found.source,
-        "replaced_by": found.replaced_by,
-        "triples": [[t.head, t.relation, t.tail] for t in found.triples],
-        "trust": None if found.trust is None else found.trust.value,
+        "id": memory.id,
+        "text": memory.text,
+        "type": memory.type,
+        "subclass": memory.subclass,
+        "status": state(memory, now),
+        "created": iso(memory.created),
+        "valid_from": iso(memory.valid_from),
+        "valid_until": iso(memory.valid_until),
+        "place": memory.place,
+        "source": memory.source,
+        "replaced_by": memory.replaced_by,
+        "triples": [[t.head, t.relation, t.tail] for t in memory.triples],
+        "trust": None if memory.trust is None else memory.trust.value,
     }
 
 
-def state(found: Memory, now: datetime) -> str:
+def state(memory: Memory, now: datetime) -> str:
     """The status as people mean it: a current memory whose time is over is expired."""
-    if found.status == "current" and not found.holds_at(now):
+    if memory.status == "current" and not memory.holds_at(now):
         return "expired"
-    return found.status.value
+    return memory.status.value
 
 
 def journal_entry(entry: Entry) -> dict[str, Any]:

@@ -74,44 +74,44 @@ def undo_of(entries: Sequence[Entry]) -> str:
     return " ".join(entry.id for entry in entries)
 
 
-def reply(out: Console, said: Reply) -> None:
-    if said.route.value == "update":
-        if not said.entries:
-            out.print(said.text, markup=False)
+def reply(out: Console, reply: Reply) -> None:
+    if reply.route.value == "update":
+        if not reply.entries:
+            out.print(reply.text, markup=False)
         else:
             out.print("Remembered:")
-            edits(out, said.entries)
-            out.print(f"  [dim]undo with: memlane memories undo {undo_of(said.entries)}[/dim]")
-        _questions(out, said)
+            edits(out, reply.entries)
+            out.print(f"  [dim]undo with: memlane memories undo {undo_of(reply.entries)}[/dim]")
+        _questions(out, reply)
         return
     from agent.results import phrase
 
-    if said.text:
-        out.print(said.text, markup=False)
-    for chosen in said.memories:
+    if reply.text:
+        out.print(reply.text, markup=False)
+    for chosen in reply.memories:
         trust = chosen.memory.trust
         where = "" if trust is None or trust == "told" else f" ({phrase(trust)})"
-        mark = said.marks.get(chosen.memory.id)
+        mark = reply.marks.get(chosen.memory.id)
         when = f" ({mark.standing.value}: {mark})" if mark and mark.standing != "holds" else ""
         out.print(
             f"  [dim]{chosen.memory.id} {chosen.score:.2f} "
             f"{escape(chosen.memory.text)}{when}{where}[/dim]"
         )
-    for line in said.inferred:
+    for line in reply.inferred:
         out.print(f"  [dim]{line.id} (inferred) {escape(line.text)}[/dim]")
-    for doubt in said.doubts:
+    for doubt in reply.doubts:
         out.print(
             f"  [yellow]{doubt.first.id} ({phrase(doubt.first.trust)}) and {doubt.second.id} "
             f"({phrase(doubt.second.trust)}) contradict each other: "
             f"{escape(doubt.second.text)}[/yellow]"
         )
-    _questions(out, said)
+    _questions(out, reply)
 
 
-def _questions(out: Console, said: Reply) -> None:
+def _questions(out: Console, reply: Reply) -> None:
     """What memlane asks, where the text does not ask it already."""
-    for question in said.questions:
-        if said.entries or question not in said.text:
+    for question in reply.questions:
+        if reply.entries or question not in reply.text:
             out.print(question, markup=False)
 
 

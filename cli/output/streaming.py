@@ -23,7 +23,7 @@ WITHDRAWN = "withdrawn: nothing you told me supports it"
 _TIMES_A_SECOND = 12
 
 
-class Draft:
+class StreamedAnswer:
     """A place on the screen for the words of an answer; a context manager that clears it again.
 
     ``waiting`` shows at once that something is done; without it the first word does.

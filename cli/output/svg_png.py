@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from cli.output.graph_layout import FONT, Drawing, Edge, Node, edge_label, text_width
+from cli.output.graph_layout import (
+    FONT,
+    EntityNode,
+    GraphPicture,
+    RelationEdge,
+    edge_label,
+    text_width,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -98,7 +105,7 @@ class Canvas:
     shapes: tuple[Shape, ...]
 
 
-def canvas(drawing: Drawing, title: str, texts: dict[str, str]) -> Canvas:
+def canvas(drawing: GraphPicture, title: str, texts: dict[str, str]) -> Canvas:
     """The shapes of a drawing; ``texts`` are memories by id, told where the pointer rests."""
     left, top, right, bottom = drawing.box
     legend = [kind for kind in COLOURS if any(e.type == kind for e in drawing.edges)]
@@ -128,7 +135,7 @@ def canvas(drawing: Drawing, title: str, texts: dict[str, str]) -> Canvas:
     return Canvas(width, HEADER + bottom - top, (*shapes, *words, *head))
 
 
-def _node_label(node: Node, at: Place, root: bool) -> Text:
+def _node_label(node: EntityNode, at: Place, root: bool) -> Text:
     if root:
         return Text(at(0, -16), node.label, anchor="middle", size=15, bold=True)
     degrees = math.degrees(node.angle) % 360
@@ -147,7 +154,7 @@ def _node_label(node: Node, at: Place, root: bool) -> Text:
 
 
 def _edge(
-    drawing: Drawing, edge: Edge, at: Place, texts: dict[str, str]
+    drawing: GraphPicture, edge: RelationEdge, at: Place, texts: dict[str, str]
 ) -> tuple[list[Shape], list[Shape]]:
     head, tail = drawing.nodes[edge.head], drawing.nodes[edge.tail]
     colour = COLOURS[edge.type]
@@ -171,7 +178,7 @@ def _edge(
 
 
 def _edge_label(
-    drawing: Drawing, edge: Edge, at: Place, points: Sequence[Point], colour: str
+    drawing: GraphPicture, edge: RelationEdge, at: Place, points: Sequence[Point], colour: str
 ) -> Text:
     text = edge_label(edge)
     size = FONT * 0.85

@@ -31,7 +31,7 @@ LENGTH = 0.4
 
 
 class Lexicon:
-    """The words of memories by number; kept on a shelf."""
+    """The words of memories by number; kept in a cache."""
 
     def __init__(self) -> None:
         self.postings = Postings()
@@ -45,7 +45,7 @@ class Lexicon:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class WordRows:
     """A word of a question, and the rows of a view that hold it."""
 
     times: int
@@ -56,7 +56,7 @@ class Held:
     """How often each row has it."""
 
 
-def held(text: str, view: GraphView) -> list[Held]:
+def held(text: str, view: GraphView) -> list[WordRows]:
     """The words of a text that memories of the view hold, each once."""
     size = len(view.memories)
     postings = view.index(Lexicon).postings
@@ -68,7 +68,7 @@ def held(text: str, view: GraphView) -> list[Held]:
         if not inside.all():
             rows, counts = rows[inside], counts[inside]
         if len(rows):
-            found.append(Held(times, rarity(len(rows), size), rows, counts))
+            found.append(WordRows(times, rarity(len(rows), size), rows, counts))
     return found
 
 
@@ -82,7 +82,7 @@ def lexical(text: str, view: GraphView) -> NDArray[np.float32]:
     return scored(held(text, view), view)
 
 
-def scored(asked: Sequence[Held], view: GraphView) -> NDArray[np.float32]:
+def scored(asked: Sequence[WordRows], view: GraphView) -> NDArray[np.float32]:
     """The BM25 score of every row for words looked up before."""
     scores = np.zeros(len(view.memories), np.float32)
     for word in asked:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.base import Question
-from policies.baselines.bm25 import Held, held, lexical, scored
+from policies.baselines.bm25 import WordRows, held, lexical, scored
 from policies.scoring.memory_flags import asking, on_days_of
 from policies.scoring.pca_search import exactly, roughly
 from policies.scoring.ranking import best, similar, top
@@ -36,7 +36,7 @@ _Array = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FusedCandidate:
     """A row that may be worth choosing; the parts are in standard deviations of the view.
 
     None is more than ``FAR``: its place among the candidates says the rest.
@@ -56,8 +56,8 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scores:
-    """What ``Candidate`` says, of every row: arrays of shape (rows,)."""
+class FusionScores:
+    """What ``FusedCandidate`` says, of every row: arrays of shape (rows,)."""
 
     score: _Array
     dense: _Array
@@ -65,12 +65,12 @@ class Scores:
     dense_near: _Array
     lexical_near: _Array
 
-    def candidate(self, row: int) -> Candidate:
+    def candidate(self, row: int) -> FusedCandidate:
         parts = (self.score, self.dense, self.lexical, self.dense_near, self.lexical_near)
-        return Candidate(row, *(min(FAR, max(-FAR, float(part[row]))) for part in parts))
+        return FusedCandidate(row, *(min(FAR, max(-FAR, float(part[row]))) for part in parts))
 
 
-def scores(question: Question, view: GraphView) -> Scores:
+def scores(question: Question, view: GraphView) -> FusionScores:
     """The parts of every row of the view and what they come to."""
     asked = held(question.text, view)
     around = standard(covered(asked, view))
@@ -80,7 +80,7 @@ def scores(question: Question, view: GraphView) -> Scores:
         rows = best(standard(cosine) + told, LOOKED_AT)
         cosine = exactly(question, view, cosine, rows)
     dense = standard(cosine)
-    return Scores(
+    return FusionScores(
         score=standard(dense + told),
         dense=dense,
         lexical=standard(scored(asked, view)),
@@ -89,23 +89,23 @@ def scores(question: Question, view: GraphView) -> Scores:
     )
 
 
-def activate(question: Question, view: GraphView, count: int) -> list[Candidate]:
+def activate(question: Question, view: GraphView, count: int) -> list[FusedCandidate]:
     """The ``count`` rows with the highest scores, best first."""
     found = scores(question, view)
     return [found.candidate(int(row)) for row in best(found.score, count)]
 
 
-def covered(asked: Sequence[Held], view: GraphView) -> _Array:
+def covered(words: Sequence[WordRows], view: GraphView) -> _Array:
     """The weight of the question's words that each row and what was told around it hold.
 
     A word counts by how rare it is and by how near it was told, once for all its occurrences.
     """
     size = len(view.memories)
-    found = np.zeros(size, np.float32)
+    weights = np.zeros(size, np.float32)
     # One more place, to which -1 leads: what is assigned for 'nobody' lands there and stays.
     before, after = view.once(_neighbours)
     nearest = np.zeros(size + 1, np.float32)
-    for word in asked:
+    for word in words:
         rings = [(word.rows, word.rows)]
         for _ in AROUND:
             one, other = rings[-1]
@@ -113,8 +113,8 @@ def covered(asked: Sequence[Held], view: GraphView) -> _Array:
         nearest[:] = 0.0
         for weight, (one, other) in zip((*AROUND, 1.0), reversed(rings), strict=True):
             nearest[one] = nearest[other] = weight  # the nearer comes later and is larger
-        found += word.rarity * nearest[:size]
-    return found
+        weights += word.rarity * nearest[:size]
+    return weights
 
 
 def _asking(view: GraphView) -> _Array:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from policies.base import Question
 from policies.scoring.ranking import best, product, selection, similar
 from policies.selection import Choice, Selection, Step
-from store.derived.cache import Told
+from store.derived.cache import TellingTimes
 from store.derived.view import GraphView
 
 
@@ -79,7 +79,7 @@ class Recency:
 
 
 def _latest_first(view: GraphView) -> NDArray[np.intp]:
-    told = np.array(view.index(Told).at)[view.numbers]
+    told = np.array(view.index(TellingTimes).at)[view.numbers]
     return np.argsort(told, kind="stable")[::-1]
 
 

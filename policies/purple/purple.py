@@ -7,7 +7,7 @@ the Plackett-Luce model of the propensities (``plackett_luce``) and rewarded by 
 answer (``purple_training``).
 
 No language model takes part in a selection. What it costs is reading the question and those
-candidates that were not candidates before: token embeddings are kept on the view's shelf, in memory
+candidates that were not candidates before: token embeddings are kept in the view's cache, in memory
 only, so they go with the view when something is forgotten.
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.base import Question
-from policies.baselines.fusion import Candidate, activate
+from policies.baselines.fusion import FusedCandidate, activate
 from policies.purple import plackett_luce
 from policies.purple.purple_encoder import Propensities, Records
 from policies.scoring.ranking import SHOWN, selection
@@ -46,7 +46,7 @@ TokenVectors = Callable[[Sequence[str]], Sequence[NDArray[np.float32]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Listed:
+class CandidateList:
     """The candidates of a question: their rows in the view and what the encoder reads of them."""
 
     rows: tuple[int, ...]
@@ -83,7 +83,7 @@ class Purple:
         scores = self.network.scores(listed.records)
         order = [int(place) for place in plackett_luce.best(scores, len(scores))]
         rows = [listed.rows[place] for place in order]
-        found = selection(
+        chosen = selection(
             self.name, question, view, rows[: self.k], rows[self.k : self.k + SHOWN],
             "likely to make the answer better", "others serve the answer better",
         )  # fmt: skip
@@ -91,26 +91,26 @@ class Purple:
             replace(step, activated=True, probability=float(np.exp(scores[place])),
                     state=tuple(zip(SIGN_NAMES, map(float, listed.records.signs[place]),
                                     strict=True)))
-            for step, place in zip(found.trace, order, strict=False)
+            for step, place in zip(chosen.trace, order, strict=False)
         )  # fmt: skip
-        return replace(found, trace=tuple(steps))
+        return replace(chosen, trace=tuple(steps))
 
-    def listed(self, question: Question, view: GraphView) -> Listed:
+    def listed(self, question: Question, view: GraphView) -> CandidateList:
         """The retriever's candidates as the encoder reads them."""
         if self.tokens is None:
             raise InvalidInput(
                 "The policy 'purple' needs an encoder that tells of single tokens and was given "
                 "none. Choose another."
             )
-        found = activate(question, view, max(self.candidates, self.k))
-        rows = [candidate.row for candidate in found]
+        candidates = activate(question, view, max(self.candidates, self.k))
+        rows = [candidate.row for candidate in candidates]
         asked, *told = self._read(question.text, view, rows)
         if asked.shape[1] != self.network.inputs:
             raise InvalidInput(
                 f"The weights of 'purple' are for an encoder of {self.network.inputs} numbers, "
                 f"this one gives {asked.shape[1]}. Choose another policy or encoder."
             )
-        return Listed(tuple(rows), records(asked, told, found))
+        return CandidateList(tuple(rows), records(asked, told, candidates))
 
     def _read(self, text: str, view: GraphView, rows: Sequence[int]) -> list[NDArray[np.float32]]:
         """Tokens of the question and of each row: what is not known yet, in one call."""
@@ -132,7 +132,7 @@ class Purple:
 def records(
     asked: NDArray[np.float32],
     told: Sequence[NDArray[np.float32]],
-    found: Sequence[Candidate],
+    found: Sequence[FusedCandidate],
 ) -> Records:
     """Padded to the longest."""
     longest = max(map(len, told))

@@ -22,7 +22,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from policies.mlp import Floats, Numbers
+from policies.mlp import FlatWeights, Floats
 
 WIDTH = 64
 """Numbers of a token and of a record inside."""
@@ -66,7 +66,7 @@ class Records:
 
 
 @dataclass(frozen=True, eq=False)
-class Propensities(Numbers):
+class Propensities(FlatWeights):
     """``inputs`` numbers a token, ``hidden`` inside, ``outputs`` transformer layers."""
 
     cross: bool = True

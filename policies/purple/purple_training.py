@@ -20,7 +20,7 @@ import numpy as np
 from policies.base import Episode, Value
 from policies.mlp import Floats, Ints
 from policies.purple import plackett_luce
-from policies.purple.purple import Listed, Purple
+from policies.purple.purple import CandidateList, Purple
 from policies.purple.purple_encoder import Propensities, Records
 from policies.reinforce import OnStep, State, descend, turn
 from store.errors import InvalidInput
@@ -53,28 +53,28 @@ def warm_start(
 
     :raises InvalidInput: if no candidate of any episode is required.
     """
-    known = [episode for episode in episodes if episode.required]
-    if not known:
+    usable = [episode for episode in episodes if episode.required]
+    if not usable:
         raise InvalidInput("The warm start needs episodes that say which memories they require.")
 
     @cache  # candidates do not depend on the weights
-    def listed(place: int) -> Listed:
-        return policy.listed(known[place].question, known[place].view)
+    def listed(place: int) -> CandidateList:
+        return policy.listed(usable[place].question, usable[place].view)
 
     def one(now: State[Propensities]) -> tuple[Floats, float, float]:
         total, likely = np.zeros_like(now.network.flat), 0.0
         for number in range(batch * now.step, batch * (now.step + 1)):
-            place = turn(seed, number, len(known))
-            found = listed(place)
-            required = _places(found, known[place])
-            if not 0 < len(required) < len(found.rows):
+            place = turn(seed, number, len(usable))
+            candidates = listed(place)
+            required = _places(candidates, usable[place])
+            if not 0 < len(required) < len(candidates.rows):
                 continue
-            scores = now.network.scores(found.records)
+            scores = now.network.scores(candidates.records)
             # In any order among themselves: as they stand now, the likeliest.
             profile = required[np.argsort(-scores[required], kind="stable")]
             pull = plackett_luce.gradient(scores, profile) / len(profile)
             likely += plackett_luce.log_probability(scores, profile) / len(profile)
-            total -= backward(now.network, found.records, pull) / batch
+            total -= backward(now.network, candidates.records, pull) / batch
         return clipped(total), likely / batch, 0.0
 
     now = descend(
@@ -105,24 +105,24 @@ def policy_gradient(
         raise InvalidInput("There are no episodes to learn from.")
 
     @cache  # candidates do not depend on the weights
-    def listed(place: int) -> Listed:
+    def listed(place: int) -> CandidateList:
         return policy.listed(episodes[place].question, episodes[place].view)
 
     def one(now: State[Propensities]) -> tuple[Floats, float, float]:
         total, worth = np.zeros_like(now.network.flat), 0.0
         for number in range(batch * now.step, batch * (now.step + 1)):
             place = turn(seed, number, len(episodes))
-            found = listed(place)
-            if len(found.rows) < 2:
+            candidates = listed(place)
+            if len(candidates.rows) < 2:
                 continue
-            scores = now.network.scores(found.records)
+            scores = now.network.scores(candidates.records)
             rng = np.random.default_rng([seed, number, 1])
             drawn = plackett_luce.sample(scores, policy.k, sets, rng)
-            rewards = _rewards(episodes[place], found, drawn, value)
+            rewards = _rewards(episodes[place], candidates, drawn, value)
             pull = np.zeros(len(scores))
             for profile, above in zip(drawn, plackett_luce.z_scores(rewards), strict=True):
                 pull += above / sets * plackett_luce.gradient(scores, profile)
-            total -= backward(now.network, found.records, pull) / batch
+            total -= backward(now.network, candidates.records, pull) / batch
             worth += float(rewards.mean()) / batch
         return clipped(total), worth, 0.0
 
@@ -138,16 +138,16 @@ def clipped(gradient: Floats) -> Floats:
     return gradient if length <= CLIP else gradient * (CLIP / length)
 
 
-def _rewards(episode: Episode, found: Listed, drawn: Ints, value: Value) -> Floats:
+def _rewards(episode: Episode, candidates: CandidateList, drawn: Ints, value: Value) -> Floats:
     """What each profile is worth; the same profile is asked for once, all in one call."""
-    ids = [episode.view.memories[row].id for row in found.rows]
+    ids = [episode.view.memories[row].id for row in candidates.rows]
     profiles = [tuple(ids[place] for place in profile) for profile in drawn]
-    asked = list(dict.fromkeys(profiles))
-    worth = dict(zip(asked, value(episode, asked), strict=True))
+    distinct = list(dict.fromkeys(profiles))
+    worth = dict(zip(distinct, value(episode, distinct), strict=True))
     return np.array([worth[profile] for profile in profiles])
 
 
-def _places(found: Listed, episode: Episode) -> Ints:
+def _places(candidates: CandidateList, episode: Episode) -> Ints:
     required = episode.required or frozenset()
-    here = [p for p, row in enumerate(found.rows) if episode.view.memories[row].id in required]
+    here = [p for p, row in enumerate(candidates.rows) if episode.view.memories[row].id in required]
     return np.array(here, np.int64)

@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.base import Question
-from policies.baselines.fusion import Candidate, activate
-from policies.mlp import Floats, Ints, Network
+from policies.baselines.fusion import FusedCandidate, activate
+from policies.mlp import Floats, Ints, Mlp
 from policies.reinforce import Rollout
-from policies.rums.utility import CANDIDATES, MOST, Need, coarse, search
+from policies.rums.utility import CANDIDATES, MOST, MemoryNeed, coarse, search
 from policies.selection import Choice, Selection, Step
 from store.derived.view import GraphView
 from store.errors import InvalidInput
@@ -57,7 +57,7 @@ class RumsDirect:
     and for making labels, as the paper advises (A.8)."""
 
     entropies: Asking
-    need: Need
+    need: MemoryNeed
     k: int = MOST
     candidates: int = CANDIDATES
     name: str = "rums-direct"
@@ -93,17 +93,19 @@ class RumsDirect:
         return Selection(self.name, choices, tuple(trace))
 
 
-def save_need(need: Need, model: str, path: Path) -> None:
+def save_need(need: MemoryNeed, model: str, path: Path) -> None:
     """``model`` names the weights whose entropies the need was fitted to."""
-    told = {"model": model, **asdict(need)}
-    path.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    document = {"model": model, **asdict(need)}
+    path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
 @cache
-def shipped_need() -> Need:
+def shipped_need() -> MemoryNeed:
     """When memory helps: the paper's threshold of 0.29 nats (docs/rums.md says why no other)."""
-    told = json.loads(NEED.read_text(encoding="utf-8"))
-    return Need(told["bias"], told["utility"], told["none"], told["threshold"])
+    document = json.loads(NEED.read_text(encoding="utf-8"))
+    return MemoryNeed(
+        document["bias"], document["utility"], document["none"], document["threshold"]
+    )
 
 
 # ---- question and memory ------------------------------------------------------------------------
@@ -126,7 +128,7 @@ first."""
 class RumsBinary:
     """Of each candidate by itself: how likely it lowers the answer's entropy."""
 
-    network: Network
+    network: Mlp
     k: int = MOST
     candidates: int = CANDIDATES
     name: str = "rums-binary"
@@ -139,17 +141,17 @@ class RumsBinary:
         """
         return cls(_weights(BINARY, BINARY_INPUTS), k)
 
-    def with_network(self, network: Network) -> Self:
+    def with_network(self, network: Mlp) -> Self:
         """:raises InvalidInput: if the network is for states of another length."""
         return replace(self, network=network.for_states(BINARY_INPUTS))
 
     def select(self, question: Question, view: GraphView) -> Selection:
-        found = activate(question, view, self.candidates)
-        if not found:
+        candidates = activate(question, view, self.candidates)
+        if not candidates:
             return Selection(self.name, (), ())
-        states = self._states(question, view, found)
+        states = self._states(question, view, candidates)
         chances = self.network.probabilities(states)[:, 1]
-        rows = [one.row for one in found]
+        rows = [one.row for one in candidates]
         order = [int(i) for i in np.argsort(-chances, kind="stable")]
         taken = [i for i in order if chances[i] >= 0.5][: self.k]
         named = [tuple(zip(STANDING, map(float, state), strict=False)) for state in states]
@@ -185,23 +187,27 @@ class RumsBinary:
             sets.append(held)
         return Rollout(states, np.array(actions, np.int64), tuple(sets))
 
-    def _states(self, question: Question, view: GraphView, found: Sequence[Candidate]) -> Floats:
+    def _states(
+        self, question: Question, view: GraphView, candidates: Sequence[FusedCandidate]
+    ) -> Floats:
         """One a candidate, shape (candidates, BINARY_INPUTS)."""
-        if not found:
+        if not candidates:
             return np.zeros((0, BINARY_INPUTS))
-        asked = _fitting(question.vector, self.name)
-        cosines = (view.vectors[[one.row for one in found]] @ asked).astype(np.float64)
-        return np.hstack([_standing(cosines, found), np.tile(_SCALE * asked, (len(found), 1))])
+        fitting = _fitting(question.vector, self.name)
+        cosines = (view.vectors[[one.row for one in candidates]] @ fitting).astype(np.float64)
+        return np.hstack(
+            [_standing(cosines, candidates), np.tile(_SCALE * fitting, (len(candidates), 1))]
+        )
 
 
-def _standing(cosines: Floats, found: Sequence[Candidate]) -> Floats:
+def _standing(cosines: Floats, candidates: Sequence[FusedCandidate]) -> Floats:
     """The part ``STANDING``; every number is brought to about the same size."""
-    count = len(found)
+    count = len(candidates)
     order = np.argsort(-cosines, kind="stable")
     ranks = np.argsort(order)
     best = cosines[order[0]]
     second = cosines[order[1]] if count > 1 else best
-    lexical = np.array([one.lexical for one in found])
+    lexical = np.array([one.lexical for one in candidates])
     return np.column_stack([
         4 * cosines,
         4 * (cosines - best),
@@ -209,10 +215,10 @@ def _standing(cosines: Floats, found: Sequence[Candidate]) -> Floats:
         (cosines - cosines.mean()) / (2 * cosines.std() + 1e-6),
         ranks / CANDIDATES,
         np.full(count, 4 * best),
-        np.array([one.score for one in found]) / 3,
-        np.array([one.dense for one in found]) / 3,
+        np.array([one.score for one in candidates]) / 3,
+        np.array([one.dense for one in candidates]) / 3,
         lexical / 3,
-        np.array([one.lexical_near for one in found]) / 3,
+        np.array([one.lexical_near for one in candidates]) / 3,
         np.full(count, lexical.max() / 3),
     ])  # fmt: skip
 
@@ -235,7 +241,7 @@ class RumsMulti:
     layer 1.
     """
 
-    network: Network
+    network: Mlp
     k: int = MOST
     candidates: int = CANDIDATES
     name: str = "rums-multi"
@@ -248,7 +254,7 @@ class RumsMulti:
         """
         return cls(_weights(MULTI, MULTI_INPUTS), k)
 
-    def with_network(self, network: Network) -> Self:
+    def with_network(self, network: Mlp) -> Self:
         """:raises InvalidInput: if the network is for states of another length."""
         return replace(self, network=network.for_states(MULTI_INPUTS))
 
@@ -348,5 +354,5 @@ def _fitting(vector: NDArray[np.float32], name: str) -> NDArray[np.float32]:
 
 
 @cache
-def _weights(path: Path, inputs: int) -> Network:
-    return Network.load(path, inputs=inputs)
+def _weights(path: Path, inputs: int) -> Mlp:
+    return Mlp.load(path, inputs=inputs)

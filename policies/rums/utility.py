@@ -4,7 +4,7 @@
 entropies that arrive as a callable: this module never meets the model. ``search`` finds the best
 subset of at most ``CANDIDATES`` memories (Algorithm 1): all subsets of few, and of more greedily
 with the interaction gap of appendix A.4 as the bound on what is worth asking for. Below a threshold
-by Youden's J (F.5) nothing is chosen; ``Need`` decides so by a second signal too, the entropy
+by Youden's J (F.5) nothing is chosen; ``MemoryNeed`` decides so by a second signal too, the entropy
 without any memory.
 """
 
@@ -61,7 +61,7 @@ class Utility:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class FoundSubset:
     """What a search found out."""
 
     best: Utility
@@ -125,7 +125,7 @@ def utility(none: ArrayLike, with_subset: ArrayLike, subset: Subset = ()) -> Uti
 
 def search(
     entropies: Entropies, count: int, *, most: int = MOST, exact: int = EXACT, price: float = 0.0
-) -> Searched:
+) -> FoundSubset:
     """The worthiest subset of ``count`` candidates, of at most ``most`` of them.
 
     A subset that is larger by one has to be worth more by ``price``. Up to ``exact`` candidates all
@@ -137,7 +137,7 @@ def search(
     singles = asking.of((i,) for i in range(count))
     if not singles:
         asking.of([()])
-        return Searched(Utility((), 0.0, 0.0), asking.none, (), (), asking.count)
+        return FoundSubset(Utility((), 0.0, 0.0), asking.none, (), (), asking.count)
 
     def net(one: Utility) -> float:
         return one.mean - price * len(one.subset)
@@ -149,7 +149,7 @@ def search(
         best = max(everything, key=net)
         order = sorted(best.subset, key=lambda i: -singles[i].mean)
         path = asking.of(tuple(sorted(order[:n])) for n in range(1, len(order) + 1))
-        return Searched(best, asking.none, tuple(singles), tuple(path), asking.count)
+        return FoundSubset(best, asking.none, tuple(singles), tuple(path), asking.count)
 
     path = [max(singles, key=net)]
     largest_gap = 0.0
@@ -166,7 +166,7 @@ def search(
         if net(found) <= net(held):
             break
         path.append(found)
-    return Searched(path[-1], asking.none, tuple(singles), tuple(path), asking.count)
+    return FoundSubset(path[-1], asking.none, tuple(singles), tuple(path), asking.count)
 
 
 # ---- when nothing helps -------------------------------------------------------------------------
@@ -209,7 +209,7 @@ def youden(needing: Sequence[float], others: Sequence[float]) -> Threshold:
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class MemoryNeed:
     """Whether memory helps, by two signals: the best utility and the entropy without memory.
 
     ``bias + utility * U + none * H`` is the logit of a logistic function; with ``none`` 0 it is the
@@ -233,8 +233,8 @@ def fit_need(
     others: Sequence[tuple[float, float]],
     *,
     decay: float = 0.01,
-) -> Need:
-    """A ``Need`` fitted to (utility, entropy without memory) of questions of both kinds.
+) -> MemoryNeed:
+    """A ``MemoryNeed`` fitted to (utility, entropy without memory) of questions of both kinds.
 
     Logistic regression by Newton's steps with a little weight ``decay``; its threshold is Youden's.
     """
@@ -248,8 +248,8 @@ def fit_need(
         slope = signs.T @ (said - right) / len(rows) + pull @ weights
         curve = (signs * (said * (1 - said))[:, None]).T @ signs / len(rows) + pull
         weights -= np.linalg.solve(curve + 1e-9 * np.eye(3), slope)
-    made = Need(*map(float, weights))
+    made = MemoryNeed(*map(float, weights))
     threshold = youden(
         [made.likely(*one) for one in needing], [made.likely(*one) for one in others]
     )
-    return Need(made.bias, made.utility, made.none, threshold.value)
+    return MemoryNeed(made.bias, made.utility, made.none, threshold.value)

@@ -108,7 +108,7 @@ def days_in(text: str) -> tuple[Day, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class QuestionFeatures:
     """A question as read."""
 
     words: tuple[str, ...]
@@ -128,7 +128,7 @@ class Wording:
     """Whether it is written without spaces: an encoder may know its script less than its words."""
 
     @classmethod
-    def of(cls, text: str) -> Wording:
+    def of(cls, text: str) -> QuestionFeatures:
         low = folded(text.strip())
         names = (_bare(match[0]) for match in _NAME.finditer(text.strip()))
         when, number, who, where = (sign.search(low) is not None for sign in _ASKED)
@@ -146,7 +146,7 @@ class Wording:
         )
 
 
-class Reading:
+class MemoryFeatures:
     """A memory as read. What few questions ask for is read when the first one does."""
 
     def __init__(self, memory: Memory) -> None:
@@ -188,39 +188,39 @@ def asks(memory: Memory) -> bool:
     return memory.text.rstrip().endswith(("?", "？"))
 
 
-class Readings:
-    """Memories as read, by number; kept on a view's shelf and read when first asked for."""
+class FeatureCache:
+    """Memories as read, by number; kept in a view's cache and read when first asked for."""
 
     def __init__(self) -> None:
         self._memories: Sequence[Memory] = ()
-        self._read: dict[int, Reading] = {}
+        self._read: dict[int, MemoryFeatures] = {}
 
     def catch_up(self, memories: Sequence[Memory]) -> None:
         self._memories = memories
 
-    def of(self, number: int) -> Reading:
+    def of(self, number: int) -> MemoryFeatures:
         """The reading of the memory of this number."""
         if number not in self._read:
-            self._read[number] = Reading(self._memories[number])
+            self._read[number] = MemoryFeatures(self._memories[number])
         return self._read[number]
 
 
-def date_fit(asked: Sequence[Day], told: Reading) -> float:
+def date_fit(days: Sequence[Day], memory: MemoryFeatures) -> float:
     """1 where a day that is asked about is told of, -1 where none is; 0 for a question of none."""
-    if not asked:
+    if not days:
         return 0.0
-    return 1.0 if any(one.fits(other) for one in asked for other in told.days) else -1.0
+    return 1.0 if any(one.fits(other) for one in days for other in memory.days) else -1.0
 
 
-def answer_fit(asked: Sequence[bool], told: Reading) -> float:
+def answer_fit(kinds: Sequence[bool], memory: MemoryFeatures) -> float:
     """The share of what is asked for that a text says at all; 0.5 for an open question."""
-    if not any(asked):
+    if not any(kinds):
         return 0.5
-    wanted = [told.answers(kind) for kind, wants in enumerate(asked) if wants]
+    wanted = [memory.answers(kind) for kind, wants in enumerate(kinds) if wants]
     return sum(wanted) / len(wanted)
 
 
-def name_fit(names: frozenset[str], reading: Reading) -> float:
+def name_fit(names: frozenset[str], reading: MemoryFeatures) -> float:
     """How far a memory is of or by those that are named: 1 if it speaks of all, or one says it."""
     if not names:
         return 0.0

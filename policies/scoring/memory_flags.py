@@ -1,6 +1,6 @@
 """Question flag and day of each memory, for the fusion.
 
-Kept by number on a shelf, and as arrays with a view.
+Kept by number in a cache, and as arrays with a view.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from store.types import Memory
 _ASKING = ("?", "？")
 
 
-class Marks:
+class MemoryFlags:
     """By number: whether a memory is a question; year, month and day of what it tells."""
 
     def __init__(self) -> None:
@@ -51,8 +51,8 @@ def on_days_of(text: str, view: GraphView) -> NDArray[np.float32]:
 
 
 def _asking(view: GraphView) -> NDArray[np.float32]:
-    return np.array(view.index(Marks).asks, np.float32)[view.numbers]
+    return np.array(view.index(MemoryFlags).asks, np.float32)[view.numbers]
 
 
 def _days(view: GraphView) -> NDArray[np.int16]:
-    return np.array(view.index(Marks).days, np.int16).reshape(-1, 3)[view.numbers]
+    return np.array(view.index(MemoryFlags).days, np.int16).reshape(-1, 3)[view.numbers]

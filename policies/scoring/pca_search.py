@@ -26,8 +26,8 @@ _SAMPLE = 8192
 _BLOCK = 8192
 
 
-class Outlines:
-    """Outlines by number, kept on a shelf.
+class PcaVectors:
+    """Outlines by number, kept in a cache.
 
     Their directions are those of the memories there were when they were first needed, so two
     processes may make other outlines of the same home; both look closely at what they find.
@@ -75,7 +75,7 @@ def roughly(question: Question, view: GraphView) -> tuple[NDArray[np.float32], b
     if len(view.memories) <= CLOSELY or len(question.vector) <= AXES:
         return similar(question, view), False
     outlines = view.once(_outlines)
-    axes = view.index(Outlines).axes
+    axes = view.index(PcaVectors).axes
     assert axes is not None  # made with the outlines
     return product(outlines, question.vector @ axes), True
 
@@ -94,4 +94,4 @@ def exactly(
 
 
 def _outlines(view: GraphView) -> NDArray[np.float32]:
-    return view.index(Outlines).of(view)
+    return view.index(PcaVectors).of(view)

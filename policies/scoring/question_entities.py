@@ -45,14 +45,14 @@ _EMPTY = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class QuestionEntities:
     """What a question names; both are phrases as written."""
 
     entities: tuple[str, ...]
     relation: str
 
 
-def named_in(question: str, view: GraphView) -> Named:
+def named_in(question: str, view: GraphView) -> QuestionEntities:
     """The entities of the view, else the names, that a question holds, and the words left over."""
     pieces = _PIECE.findall(_POSSESSIVE.sub("", question))
     entities: list[str] = []
@@ -71,11 +71,13 @@ def named_in(question: str, view: GraphView) -> Named:
         place += size or 1
     if not entities:
         first = pieces[0] if pieces else ""
-        entities = [one for one in left if one != first and (one[0].isupper() or one[0].isdigit())]
-        left = [one for one in left if one not in entities]
-    if not entities and any(folded(one) in _PERSON for one in pieces):
+        entities = [
+            piece for piece in left if piece != first and (piece[0].isupper() or piece[0].isdigit())
+        ]
+        left = [piece for piece in left if piece not in entities]
+    if not entities and any(folded(piece) in _PERSON for piece in pieces):
         entities = [SELF]
-    return Named(tuple(entities), " ".join(left) or question)
+    return QuestionEntities(tuple(entities), " ".join(left) or question)
 
 
 def _longest(pieces: Sequence[str], place: int, view: GraphView) -> int:
@@ -108,7 +110,7 @@ def _of_run(run: str, view: GraphView) -> tuple[list[str], list[str]]:
     return found, [one for one in left if one and one not in _PERSON]
 
 
-class Names:
+class NameIndex:
     """Vectors of names, by the encoder that is given, else from the memories that hold them."""
 
     def __init__(self, encode: NameVectors | None) -> None:
@@ -152,7 +154,7 @@ class Names:
 
 
 def named_fit(
-    question: Question, view: GraphView, names: Names
+    question: Question, view: GraphView, names: NameIndex
 ) -> Callable[[Sequence[int]], NDArray[np.float64]]:
     """What gives of rows of the view, shape (rows, 2), how well entity and relation fit.
 
@@ -166,23 +168,23 @@ def named_fit(
     near: dict[str, float] = {}  # of the ends so far; a person's memories repeat them
 
     def fit(rows: Sequence[int]) -> NDArray[np.float64]:
-        found = np.zeros((len(rows), 2))
-        told = [(at, row, t) for at, row in enumerate(rows) for t in view.memories[row].triples]
-        if not told:
-            return found
-        ends = dict.fromkeys(end for _, _, t in told for end in (t.head, t.tail))
+        fits = np.zeros((len(rows), 2))
+        triples = [(at, row, t) for at, row in enumerate(rows) for t in view.memories[row].triples]
+        if not triples:
+            return fits
+        ends = dict.fromkeys(end for _, _, t in triples for end in (t.head, t.tail))
         if new := [end for end in ends if end not in near]:
             near.update(zip(new, (names.entities(new, view) @ entity).tolist(), strict=True))
         relations = names.relations(
-            [t.relation for _, _, t in told], view, [row for _, row, _ in told]
+            [t.relation for _, _, t in triples], view, [row for _, row, _ in triples]
         )
         best: dict[int, float] = {}
-        for (at, _, t), meant in zip(told, (relations @ relation).tolist(), strict=True):
+        for (at, _, t), meant in zip(triples, (relations @ relation).tolist(), strict=True):
             closest = max(near[t.head], near[t.tail])
             if at not in best or closest + meant > best[at]:
                 best[at] = closest + meant
-                found[at] = closest, meant
-        return found
+                fits[at] = closest, meant
+        return fits
 
     return fit
 

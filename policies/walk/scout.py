@@ -20,9 +20,9 @@ from typing import Self
 import numpy as np
 
 from policies.base import Question
-from policies.mlp import Floats, Ints, Network
+from policies.mlp import Floats, Ints, Mlp
 from policies.reinforce import Rollout
-from policies.scoring.question_entities import Names, NameVectors
+from policies.scoring.question_entities import NameIndex, NameVectors
 from policies.selection import Choice, Selection, Step
 from policies.walk.scout_state import STATE, Candidates
 from store.derived.view import GraphView
@@ -44,10 +44,10 @@ SHOWN = 5
 class Scout:
     """Our own policy; see this module."""
 
-    network: Network
+    network: Mlp
     activated: int = ACTIVATED
     budget: int = BUDGET
-    names: Names | None = None
+    names: NameIndex | None = None
     name: str = "scout"
 
     @classmethod
@@ -58,9 +58,9 @@ class Scout:
 
         :raises InvalidInput: if their file is damaged.
         """
-        return cls(_weights(), names=None if names is None else Names(names))
+        return cls(_weights(), names=None if names is None else NameIndex(names))
 
-    def with_network(self, network: Network) -> Self:
+    def with_network(self, network: Mlp) -> Self:
         """:raises InvalidInput: if the network is for states of another length."""
         return replace(self, network=network.for_states(len(STATE)))
 
@@ -141,5 +141,5 @@ class Scout:
 
 
 @cache
-def _weights() -> Network:
-    return Network.load(WEIGHTS, inputs=len(STATE))
+def _weights() -> Mlp:
+    return Mlp.load(WEIGHTS, inputs=len(STATE))

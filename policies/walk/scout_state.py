@@ -19,15 +19,15 @@ from policies.baselines.bm25 import rarity
 from policies.baselines.fusion import FAR, scores
 from policies.mlp import Floats
 from policies.scoring.features import (
-    Reading,
-    Readings,
-    Wording,
+    FeatureCache,
+    MemoryFeatures,
+    QuestionFeatures,
     answer_fit,
     asks,
     date_fit,
     name_fit,
 )
-from policies.scoring.question_entities import Names, named_fit
+from policies.scoring.question_entities import NameIndex, named_fit
 from policies.scoring.ranking import best
 from store.derived.view import SELF, GraphView
 from store.types import Memory
@@ -73,13 +73,13 @@ class Candidates:
         view: GraphView,
         activated: int,
         budget: int,
-        names: Names | None = None,
+        names: NameIndex | None = None,
     ) -> None:
         self.view = view
         self.rows: list[int] = []
         self.via: list[int | None] = []
         """The row each was reached from; None for the activated ones."""
-        self._read: list[Reading] = []
+        self._read: list[MemoryFeatures] = []
         self._ties: list[frozenset[Tie]] = []
         # Where a row, a word, a tie is found: going through all candidates for each took longest.
         self._place: dict[int, int] = {}
@@ -90,10 +90,10 @@ class Candidates:
         self._budget = budget
         self._answered = 0.0
         self._numbers = view.numbers  # before the readings, which are by number
-        self._readings = view.shelf.of(Readings)
+        self._readings = view.cache.of(FeatureCache)
         self._scores = scores(question, view)
         self._question = question
-        self._wording = Wording.of(question.text)
+        self._wording = QuestionFeatures.of(question.text)
         self._named = None if names is None else named_fit(question, view, names)
         first = [int(row) for row in best(self._scores.score, activated)]
         self._look_at(first)
@@ -116,8 +116,8 @@ class Candidates:
 
     def states(self) -> Floats:
         """Of the open places, shape (open, len(STATE))."""
-        found: Floats = self._states[self.open]
-        return found
+        states: Floats = self._states[self.open]
+        return states
 
     def fused(self) -> NDArray[np.float32]:
         """The scores of the open places, by which they were activated."""
@@ -220,7 +220,7 @@ class Candidates:
     def _cosines(self, vectors: NDArray[np.float32]) -> Floats:
         return (vectors @ self._question.vector).astype(np.float64)
 
-    def _reading(self, row: int) -> Reading:
+    def _reading(self, row: int) -> MemoryFeatures:
         return self._readings.of(int(self._numbers[row]))
 
     def _add(self, rows: list[int], via: int | None) -> None:
@@ -271,7 +271,7 @@ class Candidates:
         self,
         states: Floats,
         rows: list[int],
-        readings: list[Reading],
+        readings: list[MemoryFeatures],
         held: NDArray[np.bool_],
         vectors: NDArray[np.float32],
     ) -> None:
@@ -309,7 +309,7 @@ class Candidates:
         return float(np.array(held, bool) @ self._weights) if held else 0.0
 
     def _of_memories(
-        self, memories: list[Memory], told: list[float], readings: list[Reading]
+        self, memories: list[Memory], told: list[float], readings: list[MemoryFeatures]
     ) -> list[list[float]]:
         """The columns from "names" to "same_subclass"; what is not asked about is not read."""
         asked, nothing = self._wording, [0.0] * len(memories)

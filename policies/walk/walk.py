@@ -24,10 +24,10 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from policies.base import Question
-from policies.mlp import Floats, Ints, Network
+from policies.mlp import Floats, Ints, Mlp
 from policies.reinforce import Rollout
 from policies.scoring.pca_search import exactly, roughly
-from policies.scoring.question_entities import Names, NameVectors, named_fit
+from policies.scoring.question_entities import NameIndex, NameVectors, named_fit
 from policies.scoring.ranking import best
 from policies.selection import Choice, Selection, Step
 from store.derived.view import GraphView
@@ -55,9 +55,9 @@ class _Visit(NamedTuple):
 class Walk:
     """The paper's policy; see this module."""
 
-    network: Network
+    network: Mlp
     activated: int = ACTIVATED
-    names: Names = field(default_factory=lambda: Names(None))
+    names: NameIndex = field(default_factory=lambda: NameIndex(None))
     name: str = "walk"
 
     @classmethod
@@ -66,9 +66,9 @@ class Walk:
 
         :raises InvalidInput: if their file is damaged.
         """
-        return cls(_weights(), activated, Names(names))
+        return cls(_weights(), activated, NameIndex(names))
 
-    def with_network(self, network: Network) -> Self:
+    def with_network(self, network: Mlp) -> Self:
         """:raises InvalidInput: if the network is for states of another length."""
         return replace(self, network=network.for_states(len(STATE)))
 
@@ -170,5 +170,5 @@ def _stacked(visits: list[_Visit]) -> Floats:
 
 
 @cache
-def _weights() -> Network:
-    return Network.load(WEIGHTS, inputs=len(STATE))
+def _weights() -> Mlp:
+    return Mlp.load(WEIGHTS, inputs=len(STATE))

@@ -1,4 +1,4 @@
-"""Cache of data derived from memories, updated incrementally: the *shelf* of a view.
+"""Cache of data derived from memories, updated incrementally.
 
 Reading the words or the entities of 100,000 memories takes a second or two, an edit changes one or
 two of them. So every version of a memory that a view ever showed gets a number, which is never
@@ -19,11 +19,11 @@ from store.row_codecs import entity_key
 from store.types import Memory
 
 STALE = 1000
-"""Old versions from which, where they outnumber the others, a new shelf is worth its making."""
+"""Old versions from which, where they outnumber the others, a new cache is worth its making."""
 
 
 class Derived(Protocol):
-    """Something that is kept on a shelf; it is made empty."""
+    """Something that is kept in a cache; it is made empty."""
 
     def catch_up(self, memories: Sequence[Memory]) -> None:
         """Derive from those of all numbered memories that are new since the last call."""
@@ -33,7 +33,7 @@ class Derived(Protocol):
 _D = TypeVar("_D", bound=Derived)
 
 
-class Shelf:
+class DerivedCache:
     """Numbered memories, and what was derived from them."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Shelf:
 
     @property
     def stale(self) -> bool:
-        """Whether most of what is numbered is old, so that a new shelf would be smaller."""
+        """Whether most of what is numbered is old, so that a new cache would be smaller."""
         return len(self.memories) - len(self._number) > max(STALE, len(self._number))
 
     def of(self, kind: type[_D]) -> _D:
@@ -115,7 +115,7 @@ class Entities:
             self.postings.add(number, dict.fromkeys(keys, 1))
 
 
-class Told:
+class TellingTimes:
     """When each was told, in seconds, and in which source: 0 where none is known."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ _SPARE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class NearMemory:
     """A stored memory near a draft, with the cosine similarity of the two."""
 
     memory: Memory

@@ -20,7 +20,7 @@ from itertools import islice
 import numpy as np
 
 from store.connection import Connection
-from store.derived.partitions import HISTORY, Match, PartitionIndex
+from store.derived.partitions import HISTORY, NearMemory, PartitionIndex
 from store.row_codecs import moment, public_id, row_id
 from store.tables.memories import MemoryTable
 from store.tables.vectors import Vector, VectorTable
@@ -226,23 +226,23 @@ class MemoryIndex:
 
     def nearest(
         self, vector: Vector, *, probes: int, count: int, also: Sequence[str] = ()
-    ) -> list[Match]:
+    ) -> list[NearMemory]:
         """The memories that hold now and are nearest, best first, in the nearest partitions."""
         if not self._partitions.dimension:
             return []
-        found = self._partitions.nearest(vector, probes=probes, count=count, also=also)
-        return self._matches(found)
+        matches = self._partitions.nearest(vector, probes=probes, count=count, also=also)
+        return self._matches(matches)
 
     def nearest_to_each(
         self, vectors: Vector, *, probes: int, count: int, also: Sequence[Sequence[str]]
-    ) -> list[list[Match]]:
+    ) -> list[list[NearMemory]]:
         """The same for several vectors."""
         if not self._partitions.dimension:
             return [[] for _ in vectors]
-        found = self._partitions.nearest_to_each(vectors, probes=probes, count=count, also=also)
-        return [self._matches(own) for own in found]
+        matches = self._partitions.nearest_to_each(vectors, probes=probes, count=count, also=also)
+        return [self._matches(own) for own in matches]
 
-    def matches(self, memories: Iterable[str], vector: Vector) -> list[Match]:
+    def matches(self, memories: Iterable[str], vector: Vector) -> list[NearMemory]:
         """Those of the memories that hold now, each with its cosine, in the order given."""
         keys = [
             key
@@ -252,9 +252,11 @@ class MemoryIndex:
         scores = np.einsum("ij,j->i", self._partitions.gather(keys), vector) if keys else ()
         return self._matches([(key, float(one)) for key, one in zip(keys, scores, strict=True)])
 
-    def _matches(self, found: Sequence[tuple[int, float]]) -> list[Match]:
-        memories = self._meet([key for key, _ in found])
-        return [Match(memory, score) for memory, (_, score) in zip(memories, found, strict=True)]
+    def _matches(self, scored: Sequence[tuple[int, float]]) -> list[NearMemory]:
+        memories = self._meet([key for key, _ in scored])
+        return [
+            NearMemory(memory, score) for memory, (_, score) in zip(memories, scored, strict=True)
+        ]
 
     def _meet(self, keys: Sequence[int]) -> tuple[Memory, ...]:
         """The memories of some keys; those that were not met lately are read together."""

@@ -1,7 +1,7 @@
 """GraphView: read-only snapshot for policies.
 
 What is derived from a view is derived when it is first asked for and kept with it; what depends on
-single memories is kept on the shelf, beyond the view (``store.derived.cache``).
+single memories is kept in a cache, beyond the view (``store.derived.cache``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from store.derived.cache import Derived, Entities, Shelf, Told
+from store.derived.cache import Derived, DerivedCache, Entities, TellingTimes
 from store.row_codecs import entity_key
 from store.types import Memory
 
@@ -41,17 +41,17 @@ class GraphView:
     """Unit vectors, shape (len(memories), dimension), rows in the order of ``memories``."""
     current: frozenset[str] = field(default=frozenset())
     """Ids of those that hold now; the rest are history, there because it was asked for."""
-    shelf: Shelf = field(default_factory=Shelf, repr=False, compare=False)
+    cache: DerivedCache = field(default_factory=DerivedCache, repr=False, compare=False)
     """What other views of the same graph have derived already."""
     _kept: dict[object, object] = field(default_factory=dict, repr=False, compare=False)
 
     def narrowed(self, rows: Sequence[int]) -> GraphView:
-        """The view with these rows alone, in this order; what is on the shelf is shared."""
+        """The view with these rows alone, in this order; the cache is shared."""
         if len(rows) == len(self.memories):
             return self
         chosen = np.asarray(rows, np.intp)
         memories = tuple(self.memories[row] for row in rows)
-        view = GraphView(memories, self.vectors[chosen], self.current, self.shelf)
+        view = GraphView(memories, self.vectors[chosen], self.current, self.cache)
         vars(view)["numbers"] = self.numbers[chosen]  # the cached property, known already
         return view
 
@@ -62,10 +62,10 @@ class GraphView:
         return cast(_T, self._kept[make])
 
     def index(self, kind: type[_D]) -> _D:
-        """The index of this kind on the shelf, with all memories of this view by their number."""
+        """The index of this kind in the cache, with all memories of this view by their number."""
         if kind not in self._kept:
             # Numbered first: an index catches up with what has a number.
-            self._kept[kind] = self.shelf.of(kind) if len(self.numbers) else kind()
+            self._kept[kind] = self.cache.of(kind) if len(self.numbers) else kind()
         return cast(_D, self._kept[kind])
 
     # ---- positions ------------------------------------------------------------------------
@@ -77,11 +77,11 @@ class GraphView:
 
     @cached_property
     def numbers(self) -> NDArray[np.int32]:
-        """The number of each row on the shelf."""
-        return self.shelf.numbers(self.memories)
+        """The number of each row in the cache."""
+        return self.cache.numbers(self.memories)
 
     def rows_of(self, numbers: NDArray[np.int32]) -> NDArray[np.intp]:
-        """The row of each number of the shelf; -1 for what is not in this view."""
+        """The row of each number of the cache; -1 for what is not in this view."""
         table = self.once(_row_by_number)
         # What was numbered after this view was made is not in it: the last entry is -1.
         return table[np.minimum(numbers, len(table) - 1)]
@@ -160,7 +160,7 @@ class GraphView:
         if not self.memories:
             return before, after
         numbers = self.numbers
-        told = self.index(Told)
+        told = self.index(TellingTimes)
         at, source = np.array(told.at)[numbers], np.array(told.source)[numbers]
         order = np.argsort(at, kind="stable")
         one, other = order[:-1], order[1:]

@@ -127,7 +127,7 @@ def streams_of(path: Path) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Fingerprint:
     """What is kept of one window: its length, 16 bits to sieve by, and its keyed hash."""
 
     length: int
@@ -135,7 +135,7 @@ class Mark:
     digest: bytes
 
 
-class Marker:
+class Fingerprints:
     """Makes marks with a key, and finds them again."""
 
     def __init__(self, key: bytes) -> None:
@@ -144,14 +144,16 @@ class Marker:
             hashlib.blake2b(key, person=b"memlane-sieve").digest(), dtype="<u4"
         )[:LONGEST] | np.uint32(1)
 
-    def mark(self, window: str) -> Mark:
+    def mark(self, window: str) -> Fingerprint:
         codes = np.frombuffer(window.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        return Mark(len(window), int(self._sieve(codes, len(window))[0]), self._digest(window))
+        return Fingerprint(
+            len(window), int(self._sieve(codes, len(window))[0]), self._digest(window)
+        )
 
-    def find(self, marks: Mapping[Mark, Any], folded: str) -> set[Mark]:
+    def find(self, marks: Mapping[Fingerprint, Any], folded: str) -> set[Fingerprint]:
         """Those of ``marks`` that a stream contains."""
         codes = np.frombuffer(folded.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        found: set[Mark] = set()
+        found: set[Fingerprint] = set()
         for length in {mark.length for mark in marks}:
             if len(folded) < length:
                 continue
@@ -176,6 +178,6 @@ class Marker:
         return total >> np.uint32(16)
 
 
-def marked(marker: Marker, texts: Iterable[str]) -> frozenset[Mark]:
+def marked(marker: Fingerprints, texts: Iterable[str]) -> frozenset[Fingerprint]:
     """The marks of every window of some texts."""
     return frozenset(marker.mark(window) for text in texts for window in windows(text))

@@ -25,13 +25,13 @@ def erase_learned(
         for row in rows.query("SELECT episode, memory FROM episode_memories")
         if row["memory"] in gone
     }
-    known = Said(rows, texts)
+    erased = ErasedText(rows, texts)
     for row in rows.query("SELECT id, turn, question, answer FROM episodes"):
-        quotes = known.quoted(f"{row['question']} {row['answer']}")
+        quotes = erased.quoted(f"{row['question']} {row['answer']}")
         if row["id"] in resting or row["turn"] in exchanges or quotes:
             rows.execute("DELETE FROM episodes WHERE id = ?", [row["id"]])
     for row in rows.query("SELECT id, turn, answer FROM feedback"):
-        if row["turn"] in exchanges or known.quoted(row["answer"] or ""):
+        if row["turn"] in exchanges or erased.quoted(row["answer"] or ""):
             rows.execute("DELETE FROM feedback WHERE id = ?", [row["id"]])
     trained = {
         row["weights"]
@@ -58,12 +58,12 @@ def erase_personas(rows: Connection, ids: Collection[str], texts: Iterable[str])
     resting: dict[int, set[int]] = {}
     for row in rows.query("SELECT line, memory FROM persona_evidence"):
         resting.setdefault(row["line"], set()).add(row["memory"])
-    known = Said(rows, texts)
+    erased = ErasedText(rows, texts)
     for row in rows.query("SELECT id, hand, text FROM persona_lines"):
         rests_on = resting.get(row["id"], set())
         touched = bool(rests_on & gone)
-        said = f"{row['hand'] or ''} {row['text']}"
-        if (touched and row["hand"] is None) or not rests_on - gone or known.quoted(said):
+        words = f"{row['hand'] or ''} {row['text']}"
+        if (touched and row["hand"] is None) or not rests_on - gone or erased.quoted(words):
             rows.execute("DELETE FROM persona_lines WHERE id = ?", [row["id"]])
         elif touched:
             # Only the person's words stay: what the model had made of it told of the memory too.
@@ -72,17 +72,17 @@ def erase_personas(rows: Connection, ids: Collection[str], texts: Iterable[str])
     for memory in gone:
         rows.execute("DELETE FROM persona_evidence WHERE memory = ?", [memory])
     for row in rows.query("SELECT id, hand FROM persona_changes WHERE hand IS NOT NULL"):
-        if known.quoted(row["hand"]):
+        if erased.quoted(row["hand"]):
             rows.execute("DELETE FROM persona_changes WHERE id = ?", [row["id"]])
 
 
-class Said:
+class ErasedText:
     """What only the erased texts said: stretches of them and codes in them."""
 
     def __init__(self, rows: Connection, texts: Iterable[str]) -> None:
-        said = tuple(texts)
-        self._windows = {window for text in said for window in windows(text)}
-        self._codes = {code for text in said for code in codes(text)}
+        kept = tuple(texts)
+        self._windows = {window for text in kept for window in windows(text)}
+        self._codes = {code for text in kept for code in codes(text)}
         for row in rows.query("SELECT text FROM memories"):
             if not self._windows and not self._codes:
                 break

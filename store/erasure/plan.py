@@ -14,11 +14,11 @@ from datetime import datetime
 from typing import Any
 
 from store.connection import Connection
-from store.erasure.fingerprints import Marker, codes, occurrences, stream, windows
+from store.erasure.fingerprints import Fingerprints, codes, occurrences, stream, windows
 from store.erasure.learned import erase_learned, erase_personas
 from store.journal import Change, Entry, payload_from_changes
 from store.row_codecs import dumps, iso, public_id, row_id
-from store.tables.memory_tables import Tables
+from store.tables.memory_tables import MemoryTables
 from store.tables.sources import steps_of
 from store.types import EditKind, Memory, Source, Span
 
@@ -59,44 +59,44 @@ class Erased:
     """Ids or places of the database that say one of the texts on their own account."""
 
 
-def plan_erase(tables: Tables, ids: Iterable[str]) -> ErasePlan:
+def plan_erase(tables: MemoryTables, ids: Iterable[str]) -> ErasePlan:
     """What forgetting these memories takes. Reads only.
 
     :raises UnknownId: if one does not exist (any more).
     """
-    asked = {memory.id: memory for memory in map(tables.memories.get, dict.fromkeys(ids))}
-    for text in [memory.text for memory in asked.values()]:
-        asked.update((memory.id, memory) for memory in tables.memories.saying(text))
-    chosen = tuple(sorted(asked.values(), key=lambda memory: row_id("m", memory.id, "memory")))
-    entries = {entry.id: entry for key in asked for entry in tables.journal.of_memory(key)}
+    wanted = {memory.id: memory for memory in map(tables.memories.get, dict.fromkeys(ids))}
+    for text in [memory.text for memory in wanted.values()]:
+        wanted.update((memory.id, memory) for memory in tables.memories.saying(text))
+    chosen = tuple(sorted(wanted.values(), key=lambda memory: row_id("m", memory.id, "memory")))
+    entries = {entry.id: entry for key in wanted for entry in tables.journal.of_memory(key)}
     versions = [
         version
         for entry in entries.values()
         for change in entry.changes
-        if change.memory in asked
+        if change.memory in wanted
         for version in (change.before, change.after)
         if version is not None
     ]
     sources = {key: tables.sources.get(key) for v in versions if (key := v.source) is not None}
     spans = [v.span.of(sources[v.source].text) for v in versions if v.span and v.source]
     texts = dict.fromkeys([*(v.text for v in versions), *spans])
-    kin = {m.replaced_by for m in chosen} | {m.id for m in tables.memories.replaced_by(asked)}
+    kin = {m.replaced_by for m in chosen} | {m.id for m in tables.memories.replaced_by(wanted)}
     return ErasePlan(
         chosen,
         tuple(sorted(entries.values(), key=lambda entry: row_id("e", entry.id, "edit"))),
         tuple(sources.values()),
         tuple(text for text in texts if text.strip(BLANK + " \n")),
-        tuple(tables.memories.get(key) for key in sorted(filter(None, kin)) if key not in asked),
+        tuple(tables.memories.get(key) for key in sorted(filter(None, kin)) if key not in wanted),
     )
 
 
 def erase(
-    tables: Tables,
+    tables: MemoryTables,
     plan: ErasePlan,
     *,
     at: datetime,
     actor: str,
-    marker: Marker | None,
+    marker: Fingerprints | None,
 ) -> Erased:
     """Carry out a plan, inside the caller's transaction. With ``marker`` a proof is kept."""
     rows = tables.rows
@@ -136,7 +136,9 @@ def _m(memory: str) -> int:
 # ---- the journal --------------------------------------------------------------------------
 
 
-def _redact_journal(tables: Tables, plan: ErasePlan, replaced: set[str], at: datetime) -> None:
+def _redact_journal(
+    tables: MemoryTables, plan: ErasePlan, replaced: set[str], at: datetime
+) -> None:
     touched = {entry.id: entry for entry in plan.entries}
     for key in replaced:  # their lines name the erased memory as what took their place
         touched.update((entry.id, entry) for entry in tables.journal.of_memory(key))
@@ -176,7 +178,7 @@ def _everything(text: str) -> Span:
     return Span(0, len(text))
 
 
-def _blank_sources(tables: Tables, plan: ErasePlan) -> dict[str, str]:
+def _blank_sources(tables: MemoryTables, plan: ErasePlan) -> dict[str, str]:
     """Blank the raw texts; returns what became of each that changed."""
     rows = tables.rows
     own = {source.id for source in plan.sources}
@@ -197,7 +199,7 @@ def _blank_sources(tables: Tables, plan: ErasePlan) -> dict[str, str]:
     return became
 
 
-def _own_spans(tables: Tables, source: str, text: str, plan: ErasePlan) -> list[Span]:
+def _own_spans(tables: MemoryTables, source: str, text: str, plan: ErasePlan) -> list[Span]:
     """What to blank in a source that an erased memory was read from."""
     others = tables.memories.made_from(source)  # the erased ones are gone already
     spans = {
@@ -306,7 +308,7 @@ def _place(table: str, key: int) -> str:
 
 
 def _keep_proof(
-    rows: Connection, entry: Entry, wanted: Iterable[str], at: datetime, marker: Marker | None
+    rows: Connection, entry: Entry, wanted: Iterable[str], at: datetime, marker: Fingerprints | None
 ) -> None:
     last = {
         table: rows.next_id(table) - 1 for table in ("sources", "turns", "journal")

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from store.erasure.fingerprints import Marker
+from store.erasure.fingerprints import Fingerprints
 from store.erasure.plan import Erased, ErasePlan, erase, plan_erase
 from store.erasure.secure_delete import (
-    Searched,
+    SearchedFiles,
     clean_edits,
     clean_lines,
     clear_caches,
@@ -24,7 +24,7 @@ from store.erasure.secure_delete import (
     sweep,
 )
 from store.journal import Entry, JournalTable
-from store.tables.memory_tables import Tables
+from store.tables.memory_tables import MemoryTables
 from store.types import EditKind
 
 KEPT = timedelta(days=30)
@@ -38,7 +38,7 @@ class Forgotten:
     erased: Erased
     swept: bool
     """False while another process holds the database; its old bytes go when it is next opened."""
-    searched: Searched
+    searched: SearchedFiles
     cleaned: tuple[str, ...]
     """Logs that lines were taken out of, and files of the editor that were deleted."""
 
@@ -53,7 +53,7 @@ class Forgotten:
 
 
 def forget_for_good(
-    tables: Tables,
+    tables: MemoryTables,
     ids: Iterable[str],
     *,
     at: datetime,
@@ -73,7 +73,7 @@ def forget_for_good(
     rows.db.conn.execute("PRAGMA secure_delete = ON")
     with rows.writing():
         plan = plan_erase(tables, ids)  # anew: another process may have written meanwhile
-        erased = erase(tables, plan, at=at, actor=actor, marker=Marker(key) if key else None)
+        erased = erase(tables, plan, at=at, actor=actor, marker=Fingerprints(key) if key else None)
     swept = sweep(rows)
     searched = search_for(home, erased.windows, plan.texts, erased.still_in)
     clear_readings()  # last: looking for texts reads them
@@ -81,7 +81,7 @@ def forget_for_good(
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class SoftForgotten:
     """A memory that the person softly forgot, and until when undo brings it back."""
 
     memory: str
@@ -89,14 +89,14 @@ class Waiting:
     until: datetime
 
 
-def softly_forgotten(journal: JournalTable) -> tuple[Waiting, ...]:
+def softly_forgotten(journal: JournalTable) -> tuple[SoftForgotten, ...]:
     """What the person forgot softly and has not taken back."""
-    found: list[Waiting] = []
+    found: list[SoftForgotten] = []
     for memory in journal.forgotten_by_person():
         last = journal.of_memory(memory)[-1]
         first = _first(journal, last)
         if first.kind is EditKind.FORGET and first.actor == "user":
-            found.append(Waiting(memory, last.id, last.at + KEPT))
+            found.append(SoftForgotten(memory, last.id, last.at + KEPT))
     return tuple(found)
 
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from store.connection import Connection
 from store.erasure.fingerprints import (
     SHORTEST,
-    Mark,
-    Marker,
+    Fingerprint,
+    Fingerprints,
     occurrences,
     parts_of,
     stream,
@@ -165,7 +165,7 @@ def sweep(rows: Connection, patience: float | None = None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class SearchedFiles:
     """What was looked through, and in which files something was found."""
 
     files: int
@@ -196,12 +196,12 @@ def key_of(home: Path, *, create: bool = False) -> bytes | None:
 
 def search_for(
     home: Path, windows: Iterable[str], texts: Iterable[str], still_in: Collection[str]
-) -> Searched:
+) -> SearchedFiles:
     """Look for what was just erased, in clear, in every byte of the home.
 
     ``windows``, ``texts`` and ``still_in`` are those of ``store.erasure.plan.Erased`` and its plan.
     """
-    marker = Marker(secrets.token_bytes(32))
+    marker = Fingerprints(secrets.token_bytes(32))
     marks = {marker.mark(window): None for window in windows}
     exact = () if still_in else tuple(texts)
     return _search(
@@ -218,7 +218,7 @@ class Proof:
     unproven: int
     """Of those, how many nothing can be proved about: no proof was kept, or the key is gone."""
     unswept: bool
-    searched: Searched
+    searched: SearchedFiles
     left: tuple[str, ...]
     """Ids of the forget edits of which something was found."""
 
@@ -230,12 +230,12 @@ def prove(rows: Connection, home: Path) -> Proof:
     """
     erased = {row["id"]: row for row in rows.query("SELECT * FROM forgotten")}
     key = key_of(home)
-    marks: dict[Mark, set[int]] = {}
+    marks: dict[Fingerprint, set[int]] = {}
     for row in rows.query("SELECT * FROM forgotten_marks") if key else ():
-        mark = Mark(row["length"], row["sieve"], bytes(row["mark"]))
+        mark = Fingerprint(row["length"], row["sieve"], bytes(row["mark"]))
         marks.setdefault(mark, set()).add(row["forgotten"])
-    marker = Marker(key or b"")
-    hits: dict[Mark, list[str]] = {}
+    marker = Fingerprints(key or b"")
+    hits: dict[Fingerprint, list[str]] = {}
     files = size = 0
     for path, found in _each(home, marker, marks, []):
         files, size = files + 1, size + _size(path)
@@ -253,16 +253,19 @@ def prove(rows: Connection, home: Path) -> Proof:
         len(erased),
         len(erased) - len(proven),
         any(not row["swept"] for row in erased.values()),
-        Searched(files, size, tuple(where)),
+        SearchedFiles(files, size, tuple(where)),
         tuple(public_id("e", erased[number]["entry"]) for number in left),
     )
 
 
 def _told_since(
-    rows: Connection, marker: Marker, hits: Mapping[Mark, object], erased: Iterable[dict[str, int]]
-) -> dict[Mark, set[int]]:
+    rows: Connection,
+    marker: Fingerprints,
+    hits: Mapping[Fingerprint, object],
+    erased: Iterable[dict[str, int]],
+) -> dict[Fingerprint, set[int]]:
     """For each mark the forgettings after which a new source, turn or edit says it again."""
-    told: dict[Mark, set[int]] = {}
+    told: dict[Fingerprint, set[int]] = {}
     for row in erased:
         newer = [
             *rows.query("SELECT text FROM sources WHERE id > ?", [row["last_source"]]),
@@ -279,10 +282,10 @@ def _told_since(
 
 
 def _search(
-    home: Path, marker: Marker, marks: Mapping[Mark, object], exact: list[bytes]
-) -> Searched:
+    home: Path, marker: Fingerprints, marks: Mapping[Fingerprint, object], exact: list[bytes]
+) -> SearchedFiles:
     looked = list(_each(home, marker, marks, exact))
-    return Searched(
+    return SearchedFiles(
         len(looked),
         sum(_size(path) for path, _ in looked),
         tuple(path.relative_to(home).as_posix() for path, found in looked if found),
@@ -290,15 +293,15 @@ def _search(
 
 
 def _each(
-    home: Path, marker: Marker, marks: Mapping[Mark, object], exact: list[bytes]
-) -> Iterator[tuple[Path, set[Mark]]]:
+    home: Path, marker: Fingerprints, marks: Mapping[Fingerprint, object], exact: list[bytes]
+) -> Iterator[tuple[Path, set[Fingerprint]]]:
     """Each file of the home with the marks found in it."""
     for path in _files(home):
         try:
             found = {mark for piece in streams_of(path) for mark in marker.find(marks, piece)}
             whole = (b"".join(part) for part in parts_of(path)) if exact else ()
             if any(text in data for data in whole for text in exact):
-                found.add(Mark(0, 0, b"as it was written"))
+                found.add(Fingerprint(0, 0, b"as it was written"))
         except FileNotFoundError:
             continue  # a log that was just turned over
         yield path, found

@@ -111,7 +111,7 @@ def _watched(path: Path, on_pages: Pages | None) -> Callable[[int, int, int], No
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class HomeSnapshot:
     """The home as it stood when reading began; what others write meanwhile is not seen."""
 
     graph: MemoryGraph
@@ -153,7 +153,7 @@ class Moment:
 
 
 @contextmanager
-def moment(home: Path) -> Iterator[Moment]:
+def moment(home: Path) -> Iterator[HomeSnapshot]:
     """Open ``home`` for reads that all see the same moment.
 
     :raises StoreError: if the home cannot be used.
@@ -164,7 +164,7 @@ def moment(home: Path) -> Iterator[Moment]:
     try:
         with translated(connection.path):
             connection.db.conn.execute("BEGIN")
-            yield Moment(MemoryGraph(connection), connection)
+            yield HomeSnapshot(MemoryGraph(connection), connection)
             connection.db.conn.rollback()
     finally:
         connection.close()

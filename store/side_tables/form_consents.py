@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Consent:
+class FormConsent:
     """Whether a field may be filled for a site."""
 
     field: str
@@ -35,20 +35,22 @@ class FormConsentTable:
     def __init__(self, connection: Connection) -> None:
         self._rows = connection
 
-    def get(self, field: str, site: str) -> Consent:
+    def get(self, field: str, site: str) -> FormConsent:
         """What was said of the field and the site, if anything."""
         rows = self._rows.query(
             "SELECT given, at FROM form_consents WHERE field = ? AND site = ?", (field, site)
         )
         if not rows:
-            return Consent(field, site)
-        return Consent(field, site, bool(rows[0]["given"]), datetime.fromisoformat(rows[0]["at"]))
+            return FormConsent(field, site)
+        return FormConsent(
+            field, site, bool(rows[0]["given"]), datetime.fromisoformat(rows[0]["at"])
+        )
 
-    def list(self) -> tuple[Consent, ...]:
+    def list(self) -> tuple[FormConsent, ...]:
         """All that was said, by site and field."""
         rows = self._rows.query("SELECT * FROM form_consents ORDER BY site, field")
         return tuple(
-            Consent(
+            FormConsent(
                 row["field"], row["site"], bool(row["given"]), datetime.fromisoformat(row["at"])
             )
             for row in rows
@@ -62,7 +64,7 @@ class FormConsentTable:
                 (field, site, int(given), iso(at)),
             )
 
-    def remove(self, field: str | None = None, site: str | None = None) -> tuple[Consent, ...]:
+    def remove(self, field: str | None = None, site: str | None = None) -> tuple[FormConsent, ...]:
         """Take back what was said of a field, of a site, of both or of all; returns it."""
         gone = tuple(
             one for one in self.list() if field in (None, one.field) and site in (None, one.site)

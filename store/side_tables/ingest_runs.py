@@ -13,7 +13,7 @@ from store.row_codecs import iso, public_id, row_id
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class IngestRun:
     """One ingest: when it was, of what, and the sources it took in."""
 
     id: str
@@ -23,7 +23,7 @@ class Run:
     sources: tuple[str, ...]
 
 
-class RunTable:
+class IngestRunTable:
     """The ingest runs of one home. Written before extraction, so a crash leaves no gap."""
 
     def __init__(self, connection: Connection) -> None:
@@ -43,7 +43,7 @@ class RunTable:
                 (row_id("r", run, "run"), row_id("s", source, "source")),
             )
 
-    def get(self, run: str) -> Run:
+    def get(self, run: str) -> IngestRun:
         """:raises UnknownId: if there is none with this id."""
         for row in self._rows.query("SELECT * FROM runs WHERE id = ?", [row_id("r", run, "run")]):
             return self._from_row(row)
@@ -51,21 +51,21 @@ class RunTable:
             f"There is no ingest run {run}. `memlane memories history --runs` lists them."
         )
 
-    def last(self) -> Run:
+    def last(self) -> IngestRun:
         """The newest run. :raises UnknownId: if there is none."""
         for row in self._rows.query("SELECT * FROM runs ORDER BY id DESC LIMIT 1"):
             return self._from_row(row)
         raise UnknownId("Nothing has been ingested yet.")
 
-    def list(self) -> Sequence[Run]:
+    def list(self) -> Sequence[IngestRun]:
         """Every run, oldest first."""
         return [self._from_row(row) for row in self._rows.query("SELECT * FROM runs ORDER BY id")]
 
-    def _from_row(self, row: dict[str, Any]) -> Run:
+    def _from_row(self, row: dict[str, Any]) -> IngestRun:
         sources = self._rows.query(
             "SELECT source FROM run_sources WHERE run = ? ORDER BY source", [row["id"]]
         )
-        return Run(
+        return IngestRun(
             public_id("r", row["id"]),
             datetime.fromisoformat(row["at"]),
             row["what"],

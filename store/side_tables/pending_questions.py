@@ -16,11 +16,11 @@ from store.row_codecs import iso, public_id, row_id
 if TYPE_CHECKING:
     from store.connection import Connection
 
-Pair = tuple[str, str]
+MemoryPair = tuple[str, str]
 """Two memories by id: the older and the newer, or the first that name each of two names."""
 
 
-class Ask(StrEnum):
+class QuestionKind(StrEnum):
     """What is asked about two memories."""
 
     HOLDS = "holds"
@@ -31,20 +31,20 @@ class Ask(StrEnum):
     """Whether the one whom they name is two."""
 
 
-class QuestionTable:
+class PendingQuestionTable:
     """The open and the asked questions of one home."""
 
     def __init__(self, connection: Connection) -> None:
         self._rows = connection
 
-    def put(self, ask: Ask, pair: Pair, at: datetime) -> None:
+    def put(self, ask: QuestionKind, pair: MemoryPair, at: datetime) -> None:
         """Keep a question to be asked; one that was kept before stays as it is."""
         self._rows.execute(
             "INSERT OR IGNORE INTO questions (ask, first, second, raised) VALUES (?, ?, ?, ?)",
             (ask, *_keys(pair), iso(at)),
         )
 
-    def waiting(self, ask: Ask) -> tuple[Pair, ...]:
+    def waiting(self, ask: QuestionKind) -> tuple[MemoryPair, ...]:
         """Pairs that nobody was asked about yet and that are both current, oldest first."""
         rows = self._rows.query(
             """SELECT first, second FROM questions
@@ -55,7 +55,7 @@ class QuestionTable:
         )
         return tuple((public_id("m", row["first"]), public_id("m", row["second"])) for row in rows)
 
-    def was_asked(self, ask: Ask, pair: Pair) -> bool:
+    def was_asked(self, ask: QuestionKind, pair: MemoryPair) -> bool:
         """Whether the person was asked this before."""
         return bool(
             self._rows.query(
@@ -65,7 +65,7 @@ class QuestionTable:
             )
         )
 
-    def mark_asked(self, ask: Ask, pair: Pair, at: datetime) -> None:
+    def mark_asked(self, ask: QuestionKind, pair: MemoryPair, at: datetime) -> None:
         """Remember that the person was asked, so that it is asked once."""
         with self._rows.writing():
             self.put(ask, pair, at)
@@ -75,6 +75,6 @@ class QuestionTable:
             )
 
 
-def _keys(pair: Pair) -> tuple[int, int]:
+def _keys(pair: MemoryPair) -> tuple[int, int]:
     first, second = (row_id("m", memory, "memory") for memory in pair)
     return first, second

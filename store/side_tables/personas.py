@@ -25,7 +25,7 @@ from store.tables.sources import content_hash
 from store.types import Memory, Status
 
 
-class Layer(StrEnum):
+class PersonaLayer(StrEnum):
     """The layers above the history, lowest first."""
 
     DISTILLED = "distilled"
@@ -36,7 +36,7 @@ class Layer(StrEnum):
     """Fixed categories: values, topics, profession."""
 
 
-class Standing(StrEnum):
+class LineStatus(StrEnum):
     """What a line is worth now."""
 
     FRESH = "fresh"
@@ -49,11 +49,11 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PersonaLine:
     """One line of the persona. It is inferred, never told: say so wherever it is shown."""
 
     id: str
-    layer: Layer
+    layer: PersonaLayer
     category: str
     """Of the cache: which of the fixed categories; of other layers the subclass it is about."""
     text: str
@@ -62,16 +62,16 @@ class Line:
     made: datetime
     by: str
     """The language model, ``rules``, or ``you`` where the person wrote it."""
-    standing: Standing
+    standing: LineStatus
     hidden: bool = False
     """Whether something that it rests on is forgotten, so that its words are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class NewLine:
     """A line that a refresh made, not yet stored."""
 
-    layer: Layer
+    layer: PersonaLayer
     slot: str
     """What it was made from, by which it is found again: the group's first memory, a category."""
     basis: str
@@ -92,25 +92,27 @@ class PersonaTable:
 
     # ---- reading --------------------------------------------------------------------------
 
-    def lines(self, now: datetime, *layers: Layer, everything: bool = False) -> tuple[Line, ...]:
+    def lines(
+        self, now: datetime, *layers: PersonaLayer, everything: bool = False
+    ) -> tuple[PersonaLine, ...]:
         """Lines in the order of the layers; dropped and gone ones only with ``everything``."""
-        wanted = layers or tuple(Layer)
+        wanted = layers or tuple(PersonaLayer)
         evidence = self._evidence()
-        found = []
+        lines = []
         for row in self._rows.query("SELECT * FROM persona_lines WHERE text <> '' ORDER BY id"):
             line = _line(row, evidence.get(row["id"], []), now)
-            shown = line.standing in (Standing.FRESH, Standing.STALE)
+            shown = line.standing in (LineStatus.FRESH, LineStatus.STALE)
             if line.layer in wanted and (shown or everything):
-                found.append(line)
-        return tuple(sorted(found, key=lambda line: wanted.index(line.layer)))
+                lines.append(line)
+        return tuple(sorted(lines, key=lambda line: wanted.index(line.layer)))
 
-    def get(self, line: str, now: datetime) -> Line:
+    def get(self, line: str, now: datetime) -> PersonaLine:
         """:raises UnknownId: if there is no such line (any more)."""
         key = row_id("p", line, "persona line")
         rows = self._rows.query("SELECT * FROM persona_lines WHERE id = ? AND text <> ''", [key])
         if rows:
             found = _line(rows[0], self._evidence().get(key, []), now)
-            if found.standing is not Standing.GONE:
+            if found.standing is not LineStatus.GONE:
                 return found
         raise UnknownId(f"There is no persona line {line}. `memlane persona show` lists them.")
 
@@ -125,10 +127,10 @@ class PersonaTable:
             found.setdefault(row["line"], []).append(row)
         return found
 
-    def bases(self) -> dict[tuple[Layer, str], str]:
+    def bases(self) -> dict[tuple[PersonaLayer, str], str]:
         """What each slot was last made from, dropped and wordless ones too."""
         rows = self._rows.query("SELECT layer, slot, basis FROM persona_lines ORDER BY id")
-        return {(Layer(row["layer"]), row["slot"]): row["basis"] for row in rows}
+        return {(PersonaLayer(row["layer"]), row["slot"]): row["basis"] for row in rows}
 
     def vectors(self, model: str) -> dict[str, NDArray[np.float32]]:
         """Unit vectors of the lines that have one of this encoder, by line."""
@@ -157,7 +159,7 @@ class PersonaTable:
 
     # ---- refreshing -----------------------------------------------------------------------
 
-    def put(self, made: Iterable[Made], *, at: datetime, model: str) -> tuple[str, ...]:
+    def put(self, made: Iterable[NewLine], *, at: datetime, model: str) -> tuple[str, ...]:
         """Store what a refresh made in place of what its slots held; returns the lines' ids.
 
         A slot in which the person wrote or dropped a line keeps that; only its evidence follows.
@@ -168,7 +170,7 @@ class PersonaTable:
                 ids.append(public_id("p", self._put(one, at, model)))
         return tuple(ids)
 
-    def _put(self, made: Made, at: datetime, model: str) -> int:
+    def _put(self, made: NewLine, at: datetime, model: str) -> int:
         rows = self._rows.query(
             "SELECT id, hand, dropped FROM persona_lines WHERE layer = ? AND slot = ?",
             [made.layer, made.slot],
@@ -202,7 +204,7 @@ class PersonaTable:
             )
         return key
 
-    def prune(self, slots: Collection[tuple[Layer, str]], now: datetime) -> int:
+    def prune(self, slots: Collection[tuple[PersonaLayer, str]], now: datetime) -> int:
         """Delete lines of slots that are no more, and lines without evidence; returns how many.
 
         What the person wrote or dropped outlives its slot as long as any of its evidence stands.
@@ -212,8 +214,8 @@ class PersonaTable:
             for row in self._rows.query("SELECT * FROM persona_lines"):
                 line = _line(row, evidence.get(row["id"], []), now)
                 by_hand = row["hand"] is not None or row["dropped"]
-                kept = by_hand or (Layer(row["layer"]), row["slot"]) in slots
-                bare = bool(line.text) and line.standing is Standing.GONE
+                kept = by_hand or (PersonaLayer(row["layer"]), row["slot"]) in slots
+                bare = bool(line.text) and line.standing is LineStatus.GONE
                 if not kept or bare:
                     self._rows.execute("DELETE FROM persona_lines WHERE id = ?", [row["id"]])
                     gone += bool(row["text"])
@@ -258,7 +260,7 @@ class PersonaTable:
                 (text, model, blob, key),
             )
 
-    def undo(self, line: str | None, now: datetime) -> Line:
+    def undo(self, line: str | None, now: datetime) -> PersonaLine:
         """Take back the last thing done by hand, to this line or at all.
 
         :raises UnknownId: if there is nothing to take back.
@@ -299,20 +301,22 @@ def _says_so(row: Mapping[str, Any], now: datetime) -> bool:
     )
 
 
-def _line(row: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]], now: datetime) -> Line:
+def _line(
+    row: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]], now: datetime
+) -> PersonaLine:
     hand = row["hand"]
     left = [one for one in evidence if _there(one)]
     if not left:
-        standing = Standing.GONE
+        standing = LineStatus.GONE
     elif row["dropped"]:
-        standing = Standing.DROPPED
+        standing = LineStatus.DROPPED
     elif hand is not None or all(_says_so(one, now) for one in evidence):
-        standing = Standing.FRESH  # the person's own words need no remaking
+        standing = LineStatus.FRESH  # the person's own words need no remaking
     else:
-        standing = Standing.STALE
-    return Line(
+        standing = LineStatus.STALE
+    return PersonaLine(
         public_id("p", row["id"]),
-        Layer(row["layer"]),
+        PersonaLayer(row["layer"]),
         row["category"],
         row["text"] if hand is None else hand,
         tuple(public_id("m", one["memory"]) for one in left),

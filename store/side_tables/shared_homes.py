@@ -21,8 +21,13 @@ from sqlite_utils import Database
 
 from store.connection import BUSY_SECONDS, DATABASE_NAME, Connection, translated
 from store.errors import HomeUnavailable, InvalidInput, StoreError
-from store.side_tables.personas import Layer, PersonaTable, Standing
-from store.side_tables.sharing_consents import Consent, ConsentTable, identity_of, place_of
+from store.side_tables.personas import LineStatus, PersonaLayer, PersonaTable
+from store.side_tables.sharing_consents import (
+    SharingConsent,
+    SharingConsentTable,
+    identity_of,
+    place_of,
+)
 from store.tables.memories import MemoryTable
 from store.tables.vectors import VectorTable
 from store.types import Memory, Status
@@ -83,15 +88,15 @@ def looked_into(home: Path) -> Iterator[Connection]:
             conn.close()
 
 
-def consent_for(theirs: Connection, mine: Path, identity: str | None) -> Consent | None:
+def consent_for(theirs: Connection, mine: Path, identity: str | None) -> SharingConsent | None:
     """What the other home says to the one at ``mine``; None where it never named just that one."""
-    given = ConsentTable(theirs).to(mine)
+    given = SharingConsentTable(theirs).to(mine)
     if given is None or (given.peer is not None and given.peer != identity):
         return None
     return given
 
 
-def agrees(ours: ConsentTable, home: Path) -> bool:
+def agrees(ours: SharingConsentTable, home: Path) -> bool:
     """Whether both homes, this one and the one at ``home``, let each other in at this moment."""
     given = ours.to(home)
     if given is None or not given.stands:
@@ -103,7 +108,7 @@ def agrees(ours: ConsentTable, home: Path) -> bool:
         return False
 
 
-def _both(ours: ConsentTable, given: Consent, theirs: Connection) -> bool:
+def _both(ours: SharingConsentTable, given: SharingConsent, theirs: Connection) -> bool:
     """Whether the other side's consent fits ours."""
     back = consent_for(theirs, ours.home, identity_of(ours.home))
     known = identity_of(given.home)
@@ -115,7 +120,9 @@ def _both(ours: ConsentTable, given: Consent, theirs: Connection) -> bool:
     )
 
 
-def read_views(ours: ConsentTable, home: Path, model: str, now: datetime) -> SharedViews | None:
+def read_views(
+    ours: SharingConsentTable, home: Path, model: str, now: datetime
+) -> SharedViews | None:
     """The views of another home; None where not both agree, or it cannot be read."""
     given = ours.to(home)
     if given is None or not given.stands:
@@ -140,11 +147,11 @@ def views_of(rows: Connection, model: str, now: datetime) -> SharedViews:
     made = lines.vectors(model)
     cache = []
     for line in lines.lines(now):
-        if line.standing is not Standing.FRESH or line.id not in made:
+        if line.standing is not LineStatus.FRESH or line.id not in made:
             continue
         if not _rests_on_views(line.evidence, memories, now):
             continue
-        if line.layer is Layer.CACHE:
+        if line.layer is PersonaLayer.CACHE:
             cache.append(made[line.id])
         else:
             views.append((line.text, made[line.id]))

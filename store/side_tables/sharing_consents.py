@@ -35,7 +35,7 @@ _SINCE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Consent:
+class SharingConsent:
     """What this home says to another one."""
 
     home: Path
@@ -95,7 +95,7 @@ def _identity(key: bytes) -> str:
     return hashlib.blake2b(key[:_LASTING], digest_size=12, person=b"memlane-profile").hexdigest()
 
 
-class ConsentTable:
+class SharingConsentTable:
     """The consents that one home gave."""
 
     def __init__(self, connection: Connection) -> None:
@@ -105,7 +105,7 @@ class ConsentTable:
     def home(self) -> Path:
         return place_of(self._rows.path.parent)
 
-    def list(self) -> tuple[Consent, ...]:
+    def list(self) -> tuple[SharingConsent, ...]:
         """Consents with a signature of this home's key, withdrawn ones too, oldest first."""
         key = _key(self.home)
         if key is None:
@@ -113,14 +113,14 @@ class ConsentTable:
         rows = self._rows.query("SELECT * FROM persona_consents ORDER BY id")
         return tuple(_consent(row) for row in rows if _is_signed(row, key, self.home))
 
-    def to(self, home: Path) -> Consent | None:
+    def to(self, home: Path) -> SharingConsent | None:
         """What this home says to the one in this folder; None where it says nothing."""
         place = place_of(home)
         return next((consent for consent in self.list() if consent.home == place), None)
 
-    def agree(self, home: Path, peer: str | None, *, at: datetime) -> Consent:
+    def agree(self, home: Path, peer: str | None, *, at: datetime) -> SharingConsent:
         """Let the home in this folder read this one's views, from now on."""
-        return self._put(Consent(place_of(home), peer, at, None))
+        return self._put(SharingConsent(place_of(home), peer, at, None))
 
     def bind(self, home: Path, peer: str) -> None:
         """Keep who it is that was agreed with, once that is known: nobody else there is meant."""
@@ -129,7 +129,7 @@ class ConsentTable:
             if given is not None and given.stands and given.peer is None:
                 self._put(replace(given, peer=peer))
 
-    def withdraw(self, home: Path, *, at: datetime) -> Consent | None:
+    def withdraw(self, home: Path, *, at: datetime) -> SharingConsent | None:
         """Take the consent back; None where there was none to take back."""
         given = self.to(home)
         if given is None or not given.stands:
@@ -144,7 +144,7 @@ class ConsentTable:
                 self._write(consent, key)
         return ended
 
-    def _put(self, consent: Consent) -> Consent:
+    def _put(self, consent: SharingConsent) -> SharingConsent:
         ensure_identity(self.home)
         key = _key(self.home)
         if key is None:
@@ -156,7 +156,7 @@ class ConsentTable:
             self._write(consent, key)
         return consent
 
-    def _write(self, consent: Consent, key: bytes) -> None:
+    def _write(self, consent: SharingConsent, key: bytes) -> None:
         row: dict[str, Any] = {
             "home": str(consent.home),
             "peer": consent.peer,
@@ -174,9 +174,9 @@ class ConsentTable:
         )
 
 
-def _consent(row: dict[str, Any]) -> Consent:
+def _consent(row: dict[str, Any]) -> SharingConsent:
     withdrawn = row["withdrawn"]
-    return Consent(
+    return SharingConsent(
         Path(row["home"]),
         row["peer"],
         datetime.fromisoformat(row["at"]),

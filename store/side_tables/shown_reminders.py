@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from store.connection import Connection
 
 
-class NotifiedTable:
+class ShownReminderTable:
     """The shown reminders of one home."""
 
     def __init__(self, connection: Connection) -> None:

@@ -26,7 +26,7 @@ KEPT_WEIGHTS = 30
 """Numbered weights of a policy that ``train --rollback`` can return to."""
 
 
-class Origin(StrEnum):
+class PairOrigin(StrEnum):
     """Where a question-answer pair came from."""
 
     WRITTEN = "written"
@@ -37,7 +37,7 @@ class Origin(StrEnum):
     """A question of the person with the answer that they gave themselves (section 4.4)."""
 
 
-class Judgement(StrEnum):
+class AnswerJudgement(StrEnum):
     """What a person may say of an answer."""
 
     GOOD = "good"
@@ -47,7 +47,7 @@ class Judgement(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class QuestionAnswer:
     """A question, its answer, and the memories that the answer needs (EMG-RAG Table 1, step 3)."""
 
     id: str
@@ -57,7 +57,7 @@ class Pair:
     answer: str
     memories: tuple[str, ...]
     """Empty where nobody knows which they are."""
-    origin: Origin
+    origin: PairOrigin
     turn: str | None = None
     """The exchange it came from."""
     learned: bool = False
@@ -65,7 +65,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class StoredWeights:
     """Weights of a policy that a training made, with what it found."""
 
     policy: str
@@ -90,7 +90,7 @@ class Weights:
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 
-class LearnedTable:
+class TrainingTable:
     """Everything learned in one home."""
 
     def __init__(self, connection: Connection) -> None:
@@ -104,7 +104,7 @@ class LearnedTable:
         answer: str,
         memories: Sequence[Memory],
         *,
-        origin: Origin,
+        origin: PairOrigin,
         at: datetime,
         turn: str | None = None,
     ) -> str:
@@ -118,13 +118,13 @@ class LearnedTable:
     def add_failure(self, memories: Sequence[Memory], reason: str, *, at: datetime) -> None:
         """Note that no good pair came of these memories, so that they are not asked again."""
         with self._rows.writing():
-            self._insert_pair("", "", Origin.WRITTEN, at, None, reason, memories)
+            self._insert_pair("", "", PairOrigin.WRITTEN, at, None, reason, memories)
 
     def _insert_pair(
         self,
         question: str,
         answer: str,
-        origin: Origin,
+        origin: PairOrigin,
         at: datetime,
         turn: str | None,
         failed: str | None,
@@ -147,17 +147,17 @@ class LearnedTable:
         with self._rows.writing():
             self._rows.execute("DELETE FROM episodes WHERE turn = ?", [row_id("t", turn, "turn")])
 
-    def pairs(self, now: datetime) -> tuple[Pair, ...]:
+    def pairs(self, now: datetime) -> tuple[QuestionAnswer, ...]:
         """The pairs that may be learned from at ``now``, oldest first."""
         needed = self._needed("WHERE episodes.failed IS NULL")
         rows = self._rows.query("SELECT * FROM episodes WHERE failed IS NULL ORDER BY id")
-        found = []
+        pairs = []
         for row in rows:
             rests_on = needed.get(row["id"], [])
             if all(self._stands(memory, now) for memory in rests_on):
                 memories = tuple(public_id("m", memory["memory"]) for memory in rests_on)
-                found.append(_pair(row, memories))
-        return tuple(found)
+                pairs.append(_pair(row, memories))
+        return tuple(pairs)
 
     @staticmethod
     def _stands(row: Mapping[str, Any], now: datetime) -> bool:
@@ -207,7 +207,7 @@ class LearnedTable:
     # ---- judgements -----------------------------------------------------------------------
 
     def add_judgement(
-        self, turn: str, judgement: Judgement, answer: str | None, *, at: datetime
+        self, turn: str, judgement: AnswerJudgement, answer: str | None, *, at: datetime
     ) -> None:
         """Keep what the person says of an answer, in place of what they said of it before."""
         key = row_id("t", turn, "turn")
@@ -218,14 +218,14 @@ class LearnedTable:
                 (iso(at), key, judgement, answer),
             )
 
-    def judgements(self) -> dict[str, Judgement]:
+    def judgements(self) -> dict[str, AnswerJudgement]:
         """What was said of which exchange."""
         rows = self._rows.query("SELECT turn, judgement FROM feedback ORDER BY id")
-        return {public_id("t", row["turn"]): Judgement(row["judgement"]) for row in rows}
+        return {public_id("t", row["turn"]): AnswerJudgement(row["judgement"]) for row in rows}
 
     # ---- weights --------------------------------------------------------------------------
 
-    def add_weights(self, weights: Weights, memories: Collection[str]) -> Weights:
+    def add_weights(self, weights: StoredWeights, memories: Collection[str]) -> StoredWeights:
         """Keep what a training made, under the next number; returns it with that number.
 
         Active ones take over at once. ``memories`` are all that they were made with; those of the
@@ -274,7 +274,7 @@ class LearnedTable:
             (policy, policy, KEPT_WEIGHTS),
         )
 
-    def history(self, policy: str | None = None) -> tuple[Weights, ...]:
+    def history(self, policy: str | None = None) -> tuple[StoredWeights, ...]:
         """What trainings made, oldest first, of one policy or of all."""
         where = "" if policy is None else "WHERE policy = ?"
         rows = self._rows.query(
@@ -282,7 +282,7 @@ class LearnedTable:
         )
         return tuple(map(_weights, rows))
 
-    def weights(self, policy: str, number: int) -> Weights:
+    def weights(self, policy: str, number: int) -> StoredWeights:
         """:raises UnknownId: if the policy has none of this number."""
         for found in self.history(policy):
             if found.number == number:
@@ -291,12 +291,12 @@ class LearnedTable:
             f"{policy} has no weights number {number}. `memlane train --status` lists them."
         )
 
-    def active(self, policy: str) -> Weights | None:
+    def active(self, policy: str) -> StoredWeights | None:
         """The weights in use; None where the shipped start is."""
         rows = self._rows.query("SELECT * FROM weights WHERE policy = ? AND active = 1", [policy])
         return _weights(rows[0]) if rows else None
 
-    def activate(self, policy: str, number: int) -> Weights | None:
+    def activate(self, policy: str, number: int) -> StoredWeights | None:
         """Use these weights from now on; number 0 is the shipped start.
 
         :raises UnknownId: if there are none of this number, or their numbers are gone.
@@ -340,21 +340,21 @@ class LearnedTable:
         return found
 
 
-def _pair(row: Mapping[str, Any], memories: tuple[str, ...]) -> Pair:
-    return Pair(
+def _pair(row: Mapping[str, Any], memories: tuple[str, ...]) -> QuestionAnswer:
+    return QuestionAnswer(
         public_id("q", row["id"]),
         datetime.fromisoformat(row["at"]),
         row["question"],
         row["answer"],
         memories,
-        Origin(row["origin"]),
+        PairOrigin(row["origin"]),
         row["turn"] and public_id("t", row["turn"]),
         bool(row["learned"]),
     )
 
 
-def _weights(row: Mapping[str, Any]) -> Weights:
-    return Weights(
+def _weights(row: Mapping[str, Any]) -> StoredWeights:
+    return StoredWeights(
         row["policy"],
         row["number"],
         datetime.fromisoformat(row["at"]),

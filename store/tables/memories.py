@@ -44,8 +44,8 @@ class MemoryTable:
 
     def get(self, memory: str) -> Memory:
         """:raises UnknownId: if there is none with this id."""
-        for found in self._read("WHERE memories.id = ?", [row_id("m", memory, "memory")]):
-            return found
+        for memory_row in self._read("WHERE memories.id = ?", [row_id("m", memory, "memory")]):
+            return memory_row
         raise UnknownId(f"There is no memory {memory}. `memlane memories list` shows them.")
 
     def of(self, ids: Sequence[str]) -> tuple[Memory, ...]:

@@ -15,7 +15,7 @@ from store.tables.sources import SourceTable
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class MemoryTables:
     """One connection and the tables on it that forgetting for good reads and writes."""
 
     rows: Connection

@@ -35,7 +35,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class EntityPair:
     """Two entities that a memory joins, by their keys."""
 
     head: str
@@ -44,7 +44,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Page:
     """One page of something, and how much there is in all."""
 
     ids: tuple[str, ...]
@@ -59,7 +59,7 @@ class Month:
     memories: int
 
 
-class Browsing:
+class GraphPager:
     """Looks into the memories of one home."""
 
     def __init__(self, connection: Connection) -> None:
@@ -117,7 +117,7 @@ class Browsing:
         )
         return int(rows[0]["n"])
 
-    def between(self, keys: Collection[str], now: datetime) -> tuple[Pair, ...]:
+    def between(self, keys: Collection[str], now: datetime) -> tuple[EntityPair, ...]:
         """How some entities are joined among themselves."""
         marks = ",".join("?" * len(keys))
         rows = self._rows.query(
@@ -130,7 +130,7 @@ class Browsing:
                 AND {_HOLDS} GROUP BY one.id, other.id LIMIT {_PAIRS_SHOWN}""",
             (*keys, *keys, iso(now)),
         )
-        return tuple(Pair(row["head"], row["tail"], _names(row["relations"])) for row in rows)
+        return tuple(EntityPair(row["head"], row["tail"], _names(row["relations"])) for row in rows)
 
     def of_entity(
         self,
@@ -140,7 +140,7 @@ class Browsing:
         beside: str | None = None,
         limit: int,
         offset: int = 0,
-    ) -> Found:
+    ) -> Page:
         """The memories at an entity, or those that join it to another; the latest first."""
         joined = (
             """AND memories.id IN (SELECT memory FROM relations JOIN entities
@@ -164,7 +164,7 @@ class Browsing:
 
     def in_time(
         self, *, before: str | None = None, type: str | None = None, limit: int, offset: int = 0
-    ) -> Found:
+    ) -> Page:
         """Memories by the day they begin, the latest first; with ``before`` (2024-06-01) earlier.
 
         What was replaced or is over is part of a life too; what was forgotten is not.
@@ -202,14 +202,14 @@ class Browsing:
 
     # ---- search ---------------------------------------------------------------------------
 
-    def find(self, text: str, *, limit: int) -> Found:
+    def find(self, text: str, *, limit: int) -> Page:
         """Memories with all of these words (the last one may be begun only), else with some.
 
         What holds comes first; what was forgotten is not found.
         """
         words = ['"' + word.replace('"', "") + '"' for word in text.split() if word.strip('"')]
         if not words:
-            return Found((), 0)
+            return Page((), 0)
         for query in (" ".join(words) + " *", " OR ".join(words)):
             rows = self._rows.query(
                 """SELECT memories.id, count(*) OVER () AS total FROM memories_fts
@@ -252,6 +252,6 @@ def _literally(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _found(rows: list[dict[str, int]]) -> Found:
+def _found(rows: list[dict[str, int]]) -> Page:
     ids = tuple(public_id("m", row["id"]) for row in rows)
-    return Found(ids, rows[0]["total"] if rows else 0)
+    return Page(ids, rows[0]["total"] if rows else 0)

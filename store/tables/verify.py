@@ -21,39 +21,43 @@ def problems(
     model: str | None,
 ) -> tuple[str, ...]:
     """Every disagreement as one line; see ``MemoryGraph.verify``."""
-    found = [
+    problems_found = [
         f"SQLite: {row['integrity_check']}"
         for row in rows.query("PRAGMA integrity_check")
         if row["integrity_check"] != "ok"
     ]
-    if found:
-        return tuple(found)  # a damaged file makes everything below it meaningless
-    found += [
+    if problems_found:
+        return tuple(problems_found)  # a damaged file makes everything below it meaningless
+    problems_found += [
         f"foreign key: a row of {row['table']} points to a missing row in {row['parent']}"
         for row in rows.query("PRAGMA foreign_key_check")
     ]
 
-    told = {key: _canonical(memory) for key, memory in fold(journal.list()).items()}
+    journalled = {key: _canonical(memory) for key, memory in fold(journal.list()).items()}
     stored = {memory.id: _canonical(memory) for memory in memories.list()}
-    found += [f"{key}: in the journal, but without a row" for key in told.keys() - stored.keys()]
-    found += [f"{key}: a row that is not in the journal" for key in stored.keys() - told.keys()]
-    found += [
-        f"{key}: row and journal differ"
-        for key in told.keys() & stored.keys()
-        if told[key] != _as_told(stored[key], told[key])
+    problems_found += [
+        f"{key}: in the journal, but without a row" for key in journalled.keys() - stored.keys()
     ]
-    found += [
+    problems_found += [
+        f"{key}: a row that is not in the journal" for key in stored.keys() - journalled.keys()
+    ]
+    problems_found += [
+        f"{key}: row and journal differ"
+        for key in journalled.keys() & stored.keys()
+        if journalled[key] != _as_told(stored[key], journalled[key])
+    ]
+    problems_found += [
         f"entity {row['name']!r}: no relation names it"
         for row in rows.query(
             """SELECT name FROM entities WHERE NOT EXISTS
                (SELECT 1 FROM relations WHERE head = entities.id OR tail = entities.id)"""
         )
     ]
-    found += _full_text_problems(rows)
-    found += vectors.problems()
+    problems_found += _full_text_problems(rows)
+    problems_found += vectors.problems()
     if model is not None:
-        found += [f"{key}: no vector of {model}" for key in vectors.missing(model)]
-    return tuple(sorted(found))
+        problems_found += [f"{key}: no vector of {model}" for key in vectors.missing(model)]
+    return tuple(sorted(problems_found))
 
 
 def _full_text_problems(rows: Connection) -> list[str]:
@@ -78,6 +82,6 @@ def _canonical(memory: Memory) -> Memory:
     )
 
 
-def _as_told(stored: Memory, told: Memory) -> Memory:
+def _as_told(stored: Memory, journalled: Memory) -> Memory:
     # Rows fill in the trust of memories that are older than trust; their journal lines say none.
-    return replace(stored, trust=None) if told.trust is None else stored
+    return replace(stored, trust=None) if journalled.trust is None else stored

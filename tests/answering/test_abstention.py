@@ -13,15 +13,15 @@ from agent.answering.retrieve import READING, timeless
 from agent.results import Route
 from agent.session.session import Session
 from benchmarks.abstention_cases import read_own
-from policies.abstain import WEIGHTS, Judge, Signs, shipped, signs_of
+from policies.abstain import WEIGHTS, AbstentionJudge, SelectionSigns, shipped, signs_of
 from policies.base import Question
 from policies.selection import Choice
 from store.derived.view import GraphView
 from store.types import Memory, SourceStatus, Triple
 from tests.conftest import NOW, ScriptedModel
 
-SURE = Signs(best=0.8, stands_out=4.0, covered=1.0, unnamed=0.0, personal=1.0, advice=0.0)
-LOST = Signs(best=0.1, stands_out=1.0, covered=0.0, unnamed=1.0, personal=0.0, advice=0.0)
+SURE = SelectionSigns(best=0.8, stands_out=4.0, covered=1.0, unnamed=0.0, personal=1.0, advice=0.0)
+LOST = SelectionSigns(best=0.1, stands_out=1.0, covered=0.0, unnamed=1.0, personal=0.0, advice=0.0)
 TOLD = (
     "I live in Jurong West, Singapore.",
     "My boss is Kenji Tan.",
@@ -68,16 +68,16 @@ def test_each_sign_counts_the_way_it_should(sign: str, better: int):
 
 
 def test_a_judge_survives_its_file(tmp_path: Path):
-    judge = Judge(0.5, tuple(range(len(fields(Signs)))), 0.2, "encoder")
+    judge = AbstentionJudge(0.5, tuple(range(len(fields(SelectionSigns)))), 0.2, "encoder")
     judge.save(tmp_path / "judge.json")
-    assert Judge.load(tmp_path / "judge.json") == judge
+    assert AbstentionJudge.load(tmp_path / "judge.json") == judge
 
 
 def test_a_file_of_other_signs_is_refused(tmp_path: Path):
     text = WEIGHTS.read_text().replace('"best"', '"worst"')
     (tmp_path / "judge.json").write_text(text)
     with pytest.raises(ValueError, match="worst"):
-        Judge.load(tmp_path / "judge.json")
+        AbstentionJudge.load(tmp_path / "judge.json")
 
 
 # ---- what it looks at -------------------------------------------------------------------------

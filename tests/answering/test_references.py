@@ -119,12 +119,12 @@ def test_judging_an_answer_to_a_question_that_leans_teaches_nothing(
     session: Session, scripted: ScriptedModel
 ):
     from agent.learning.feedback import judge
-    from store.side_tables.training_data import Judgement
+    from store.side_tables.training_data import AnswerJudgement
 
     session.respond("My sister Mia lives in Porto.")
     scripted.replies += ["Your sister Mia lives in Porto."]
     session.respond("Where does she live?")
-    assert not judge(session, Judgement.GOOD).learnable
+    assert not judge(session, AnswerJudgement.GOOD).learnable
 
 
 def test_yesterdays_conversation_goes_on(session: Session, scripted: ScriptedModel):

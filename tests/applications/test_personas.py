@@ -20,7 +20,7 @@ from policies.selection import Choice
 from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.journal import Expire, Forget
-from store.side_tables.personas import Layer, Standing
+from store.side_tables.personas import LineStatus, PersonaLayer
 from store.types import Memory
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.support.exports import take_in
@@ -40,7 +40,7 @@ def refined(session: Session) -> Session:
     return session
 
 
-def lines(session: Session, *layers: Layer) -> list[str]:
+def lines(session: Session, *layers: PersonaLayer) -> list[str]:
     return [line.text for line in session.graph.personas.lines(NOW, *layers)]
 
 
@@ -48,13 +48,13 @@ def lines(session: Session, *layers: Layer) -> list[str]:
 
 
 def test_each_line_is_made_of_near_memories_and_names_them(refined: Session):
-    found = refined.graph.personas.lines(NOW, Layer.DISTILLED)
+    found = refined.graph.personas.lines(NOW, PersonaLayer.DISTILLED)
     assert [line.text for line in found] == [LINE, "I enjoy vegetarian food."]
     assert found[0].evidence == ("m1", "m2", "m3")
-    assert found[0].by == "scripted" and found[0].standing is Standing.FRESH
-    (induced,) = refined.graph.personas.lines(NOW, Layer.INDUCED)
+    assert found[0].by == "scripted" and found[0].standing is LineStatus.FRESH
+    (induced,) = refined.graph.personas.lines(NOW, PersonaLayer.INDUCED)
     assert set(induced.evidence) <= {"m1", "m2", "m3", "m4", "m5"} and len(induced.evidence) > 1
-    cache = {line.category for line in refined.graph.personas.lines(NOW, Layer.CACHE)}
+    cache = {line.category for line in refined.graph.personas.lines(NOW, PersonaLayer.CACHE)}
     assert "Interests" in cache
 
 
@@ -70,7 +70,7 @@ def test_a_new_memory_remakes_its_own_group_alone(refined: Session):
     tell(refined.graph, "I run in the hills on Saturdays.")
     done = refresh(refined, limit=1)
     assert len(done.made) >= 1
-    found = refined.graph.personas.lines(NOW, Layer.DISTILLED)
+    found = refined.graph.personas.lines(NOW, PersonaLayer.DISTILLED)
     assert "m6" in found[0].evidence and found[1].evidence == ("m4", "m5")
 
 
@@ -79,7 +79,7 @@ def test_a_refresh_may_stop_after_any_line(session: Session):
     tell(session.graph, *RUNNING)
     tell(session.graph, *FOOD, subclass="preference.diet")
     assert refresh(session, limit=1).waiting == 1
-    assert lines(session, Layer.DISTILLED) == [LINE]
+    assert lines(session, PersonaLayer.DISTILLED) == [LINE]
     assert refresh(session).waiting == 0
 
 
@@ -90,7 +90,7 @@ def test_without_a_language_model_the_cache_is_made_and_the_rest_waits(session: 
     tell(session.graph, *RUNNING)
     done = refresh(session)
     assert done.waiting == 1 and done.reason == "Install it."
-    assert {line.layer for line in session.graph.personas.lines(NOW)} == {Layer.CACHE}
+    assert {line.layer for line in session.graph.personas.lines(NOW)} == {PersonaLayer.CACHE}
 
 
 def test_codes_and_health_are_never_refined(session: Session):
@@ -120,7 +120,7 @@ def test_a_line_that_its_evidence_does_not_support_is_dropped(session: Session, 
     session.llm.distilled = said
     tell(session.graph, *RUNNING)
     done = refresh(session)
-    assert lines(session, Layer.DISTILLED) == []
+    assert lines(session, PersonaLayer.DISTILLED) == []
     assert done.unsupported == 1
     assert refresh(session).made == ()  # and it is not asked again
 
@@ -139,24 +139,24 @@ def test_one_memory_alone_is_no_evidence_of_a_line(embedder: Embedder):
 
 def test_a_line_is_stale_when_its_evidence_ends_and_remade_without_it(refined: Session):
     refined.graph.apply([Expire("m2", NOW - timedelta(days=1))], at=NOW)
-    line = refined.graph.personas.lines(NOW, Layer.DISTILLED)[0]
-    assert line.standing is Standing.STALE and not line.hidden
+    line = refined.graph.personas.lines(NOW, PersonaLayer.DISTILLED)[0]
+    assert line.standing is LineStatus.STALE and not line.hidden
     refresh(refined)
-    line = refined.graph.personas.lines(NOW, Layer.DISTILLED)[0]
-    assert line.standing is Standing.FRESH and line.evidence == ("m1", "m3")
+    line = refined.graph.personas.lines(NOW, PersonaLayer.DISTILLED)[0]
+    assert line.standing is LineStatus.FRESH and line.evidence == ("m1", "m3")
 
 
 def test_a_line_that_rests_on_something_forgotten_hides_its_words(refined: Session):
     refined.graph.apply([Forget("m2")], at=NOW, actor="user")
-    line = refined.graph.personas.lines(NOW, Layer.DISTILLED)[0]
-    assert line.standing is Standing.STALE and line.hidden
+    line = refined.graph.personas.lines(NOW, PersonaLayer.DISTILLED)[0]
+    assert line.standing is LineStatus.STALE and line.hidden
     refined.graph.undo(at=NOW)
-    assert refined.graph.personas.lines(NOW, Layer.DISTILLED)[0].standing is Standing.FRESH
+    assert refined.graph.personas.lines(NOW, PersonaLayer.DISTILLED)[0].standing is LineStatus.FRESH
 
 
 def test_a_line_is_gone_when_all_its_evidence_is_forgotten(refined: Session):
     refined.graph.apply([Forget(f"m{n}") for n in (1, 2, 3)], at=NOW, actor="user")
-    assert lines(refined, Layer.DISTILLED) == ["I enjoy vegetarian food."]
+    assert lines(refined, PersonaLayer.DISTILLED) == ["I enjoy vegetarian food."]
     with pytest.raises(UnknownId):
         refined.graph.personas.get("p1", NOW)
     refresh(refined)
@@ -168,7 +168,7 @@ def test_forgetting_for_good_leaves_no_line_and_no_byte(refined: Session, own_ho
     correct(refined, "p2", "I enjoy Zanzibari plantain curry.")
     done = refined.graph.erase(["m1", "m2", "m3"], at=NOW)
     assert done.verified, (done.searched.found, done.erased.still_in)
-    assert lines(refined, Layer.DISTILLED) == ["I enjoy Zanzibari plantain curry."]
+    assert lines(refined, PersonaLayer.DISTILLED) == ["I enjoy Zanzibari plantain curry."]
     nothing_left(own_home, LINE)
     again = refined.graph.erase(["m4", "m5"], at=NOW)
     assert again.verified
@@ -180,7 +180,7 @@ def test_forgetting_for_good_leaves_no_line_and_no_byte(refined: Session, own_ho
 def test_words_of_the_person_stay_while_some_evidence_does(refined: Session, own_home: Path):
     correct(refined, "p1", "I jog for fun, not for races.")
     refined.graph.erase(["m1"], at=NOW)
-    assert lines(refined, Layer.DISTILLED)[0] == "I jog for fun, not for races."
+    assert lines(refined, PersonaLayer.DISTILLED)[0] == "I jog for fun, not for races."
     nothing_left(own_home, LINE)  # what the model had said went
 
 
@@ -218,7 +218,7 @@ def test_a_correction_is_kept_over_refreshes_and_undone(refined: Session):
     tell(refined.graph, "I run in the hills on Saturdays.")
     refresh(refined)
     line = refined.graph.personas.get("p1", NOW)
-    assert (line.text, line.by, line.standing) == ("I jog for fun.", "you", Standing.FRESH)
+    assert (line.text, line.by, line.standing) == ("I jog for fun.", "you", LineStatus.FRESH)
     refined.graph.personas.undo("p1", NOW)
     assert refined.graph.personas.get("p1", NOW).text == LINE
 
@@ -227,9 +227,9 @@ def test_a_dropped_line_is_not_made_again_until_undone(refined: Session):
     refined.graph.personas.drop("p1", at=NOW)
     tell(refined.graph, "I run in the hills on Saturdays.")
     refresh(refined)
-    assert lines(refined, Layer.DISTILLED) == ["I enjoy vegetarian food."]
+    assert lines(refined, PersonaLayer.DISTILLED) == ["I enjoy vegetarian food."]
     refined.graph.personas.undo(None, NOW)
-    assert LINE in lines(refined, Layer.DISTILLED)
+    assert LINE in lines(refined, PersonaLayer.DISTILLED)
     with pytest.raises(UnknownId, match="manual change"):
         refined.graph.personas.undo(None, NOW)
 

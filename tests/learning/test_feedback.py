@@ -20,7 +20,7 @@ from agent.session.session import Session, open_session
 from policies.base import Episode
 from store.errors import InvalidInput, UnknownId
 from store.journal import Forget
-from store.side_tables.training_data import Judgement, Origin
+from store.side_tables.training_data import AnswerJudgement, PairOrigin
 from tests.conftest import NOW, Result
 from tests.support.learning import KnowingModel, KnowingRewards, live
 
@@ -47,12 +47,12 @@ def known(session: Session) -> dict[str, str]:
 def test_a_good_answer_becomes_a_pair_with_what_it_rested_on(
     session: Session, known: dict[str, str]
 ):
-    judged = judge(session, Judgement.GOOD)
+    judged = judge(session, AnswerJudgement.GOOD)
     (pair,) = session.graph.learned.pairs(NOW)
     assert (pair.question, pair.answer) == ("What is my bank?", "Your bank is Triodos.")
     assert known["bank"] in pair.memories
-    assert (pair.origin, pair.turn, pair.at) == (Origin.JUDGED, judged.turn.id, NOW)
-    assert session.graph.learned.judgements() == {judged.turn.id: Judgement.GOOD}
+    assert (pair.origin, pair.turn, pair.at) == (PairOrigin.JUDGED, judged.turn.id, NOW)
+    assert session.graph.learned.judgements() == {judged.turn.id: AnswerJudgement.GOOD}
     assert session.graph.verify() == ()
 
 
@@ -60,40 +60,40 @@ def test_a_corrected_answer_rests_on_the_memories_that_say_it(
     session: Session, known: dict[str, str]
 ):
     session.ask("Who checks my teeth?", policy="top-k")
-    judge(session, Judgement.ANSWER, text="Dr. Osei, my dentist")
+    judge(session, AnswerJudgement.ANSWER, text="Dr. Osei, my dentist")
     (pair,) = session.graph.learned.pairs(NOW)
     assert (pair.question, pair.answer) == ("Who checks my teeth?", "Dr. Osei, my dentist")
     assert pair.memories == (known["dentist"],)
-    assert pair.origin is Origin.CORRECTED
+    assert pair.origin is PairOrigin.CORRECTED
 
 
 def test_an_answer_that_nothing_says_rests_on_nothing_known(
     session: Session, known: dict[str, str]
 ):
-    judge(session, Judgement.ANSWER, text="The Xylophone Society of Quito")
+    judge(session, AnswerJudgement.ANSWER, text="The Xylophone Society of Quito")
     (pair,) = session.graph.learned.pairs(NOW)
     assert pair.memories == ()
 
 
 def test_a_bad_answer_is_never_learned_from(session: Session, known: dict[str, str]):
-    judge(session, Judgement.GOOD)
-    judged = judge(session, Judgement.BAD)
+    judge(session, AnswerJudgement.GOOD)
+    judged = judge(session, AnswerJudgement.BAD)
     assert not judged.learnable
     assert session.graph.learned.pairs(NOW) == ()
-    assert session.graph.learned.judgements() == {judged.turn.id: Judgement.BAD}
+    assert session.graph.learned.judgements() == {judged.turn.id: AnswerJudgement.BAD}
 
 
 def test_an_abstention_called_good_teaches_no_words(session: Session, known: dict[str, str]):
     session.ask("What is my shoe size?", policy="top-k")
-    assert not judge(session, Judgement.GOOD).learnable
+    assert not judge(session, AnswerJudgement.GOOD).learnable
     assert session.graph.learned.pairs(NOW) == ()
 
 
 def test_any_earlier_answer_can_be_judged(session: Session, known: dict[str, str]):
     session.ask("What is my gym?", policy="top-k")
-    assert judge(session, Judgement.GOOD, turn="t1").turn.text == "What is my bank?"
+    assert judge(session, AnswerJudgement.GOOD, turn="t1").turn.text == "What is my bank?"
     with pytest.raises(UnknownId, match="t99"):
-        judge(session, Judgement.GOOD, turn="t99")
+        judge(session, AnswerJudgement.GOOD, turn="t99")
 
 
 def test_what_was_told_and_what_is_forgotten_cannot_be_judged(
@@ -101,18 +101,18 @@ def test_what_was_told_and_what_is_forgotten_cannot_be_judged(
 ):
     told = session.graph.turns.log(NOW, "I moved.", "update", "Noted.", {})
     with pytest.raises(UnknownId, match="asked nothing"):
-        judge(session, Judgement.GOOD, turn=told)
+        judge(session, AnswerJudgement.GOOD, turn=told)
     session.graph.erase([known["bank"]], at=NOW)
     with pytest.raises(UnknownId, match="forgotten"):
-        judge(session, Judgement.GOOD, turn="t1")
+        judge(session, AnswerJudgement.GOOD, turn="t1")
     with pytest.raises(UnknownId, match="no answer to judge"):
-        judge(session, Judgement.GOOD)
+        judge(session, AnswerJudgement.GOOD)
 
 
 @pytest.mark.parametrize("text", [None, "", "  ", "?!"])
 def test_an_answer_needs_words(session: Session, known: dict[str, str], text: str | None):
     with pytest.raises(InvalidInput, match="feedback answer"):
-        judge(session, Judgement.ANSWER, text=text)
+        judge(session, AnswerJudgement.ANSWER, text=text)
     assert session.graph.learned.judgements() == {}
 
 
@@ -121,7 +121,7 @@ def test_an_answer_needs_words(session: Session, known: dict[str, str], text: st
 
 def test_a_step_is_learned_once_and_can_be_taken_back(session: Session, known: dict[str, str]):
     before = starting_policy(session, "scout").network.flat
-    judge(session, Judgement.GOOD)
+    judge(session, AnswerJudgement.GOOD)
     step = learn(session, "scout")
     assert step is not None
     assert step.episodes == 1
@@ -141,11 +141,11 @@ def test_a_step_is_learned_once_and_can_be_taken_back(session: Session, known: d
 def test_a_step_that_serves_earlier_answers_worse_is_not_kept(
     session: Session, known: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ):
-    judge(session, Judgement.GOOD)
+    judge(session, AnswerJudgement.GOOD)
     learn(session, "scout")
     before = starting_policy(session, "scout").network.flat
     session.ask("What is my gym?", policy="top-k")
-    judge(session, Judgement.GOOD)
+    judge(session, AnswerJudgement.GOOD)
     judged_by: list[str] = []
 
     def worse(old: Any, new: Any, held: Sequence[Episode], value: Any, *, seed: int) -> Verdict:
@@ -167,7 +167,7 @@ def test_without_the_reward_model_it_waits_for_the_next_training(
         def log_likelihood(self, *_: Any, **__: Any) -> list[Any]:
             raise ModelMissing("It is not installed.")
 
-    judge(session, Judgement.GOOD)
+    judge(session, AnswerJudgement.GOOD)
     session.rewards = Missing()
     with pytest.raises(ModelMissing):
         learn(session, "scout")
@@ -178,7 +178,7 @@ def test_without_the_reward_model_it_waits_for_the_next_training(
 
 
 def test_a_forgotten_answer_is_not_learned_from(session: Session, known: dict[str, str]):
-    judge(session, Judgement.GOOD)
+    judge(session, AnswerJudgement.GOOD)
     (pair,) = session.graph.learned.pairs(NOW)
     for memory in pair.memories:
         session.graph.apply([Forget(memory)], at=NOW, actor="user")
@@ -241,4 +241,4 @@ def test_judging_in_the_chat(
     assert done.code == 0
     assert done.out.count("Noted for t1") == 3
     assert "feedback answer" in done.err
-    assert session.graph.learned.judgements() == {"t1": Judgement.BAD}
+    assert session.graph.learned.judgements() == {"t1": AnswerJudgement.BAD}

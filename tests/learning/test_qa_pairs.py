@@ -21,7 +21,7 @@ from agent.learning.qa_generation import (
 from agent.ports import ChatTurn, Embedder
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert
-from store.side_tables.training_data import Judgement, Pair
+from store.side_tables.training_data import AnswerJudgement, QuestionAnswer
 from store.types import Draft, Memory, Triple
 from tests.conftest import NOW, ScriptedModel
 from tests.support.learning import FACTS, KnowingModel, fact, live
@@ -189,7 +189,7 @@ def test_rules_drop_a_bad_pair_before_anything_is_answered(said: str, why: Failu
 
 def test_pairs_are_written_until_there_are_enough(graph: MemoryGraph, embedder: Embedder):
     live(graph)
-    seen: list[Pair | None] = []
+    seen: list[QuestionAnswer | None] = []
     tally = write_pairs(
         graph, embedder, KnowingModel(), NOW, wanted=5,
         on_pair=lambda done, wanted, pair: seen.append(pair),
@@ -246,7 +246,7 @@ def test_questions_that_were_only_asked_serve_rewards_without_reference(
     for text in ("Who is my dentist?", "Which bank do I use?"):
         graph.turns.log(NOW, text, "retrieve", "Hm.", {"memories": [known["bank"]]})
     graph.turns.log(NOW, "I moved.", "update", "Noted.", {})
-    graph.learned.add_judgement("t2", Judgement.BAD, None, at=NOW)
+    graph.learned.add_judgement("t2", AnswerJudgement.BAD, None, at=NOW)
     labelled = collect(graph, embedder, NOW)
     assert len(labelled.episodes) == len(labelled.references) == 2
     everything = collect(graph, embedder, NOW, unanswered=True)

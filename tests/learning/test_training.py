@@ -27,7 +27,7 @@ from agent.learning.training import (
 from agent.ports import Embedder
 from agent.session.session import Session, open_session
 from policies.base import Episode
-from policies.mlp import Network
+from policies.mlp import Mlp
 from policies.reinforce import Progress
 from policies.walk.scout import Scout
 from store.errors import InvalidInput, UnknownId
@@ -310,7 +310,7 @@ def test_weights_of_another_shape_are_not_used(session: Session):
     from agent.learning.train_home import keep
 
     assert isinstance(old, Scout)
-    older = replace(old, network=Network.fresh(3, seed=0))  # as an older memlane could have made it
+    older = replace(old, network=Mlp.fresh(3, seed=0))  # as an older memlane could have made it
     verdict = Verdict(0.0, 1.0, 1.0, 4)
     keep(session.graph, Plan("scout"), old, older, verdict, set(), session, by="train")
     assert session.graph.learned.active("scout") is not None

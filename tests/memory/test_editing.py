@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent.memory.editing.plan import plan_edits
-from store.derived.partitions import Match
+from store.derived.partitions import NearMemory
 from store.journal import Insert, Replace
 from store.tables.taxonomy import SUBCLASSES
 from store.types import Draft, Memory, Triple
@@ -28,8 +28,8 @@ def stored(text: str, *triples: tuple[str, str, str], subclass: str = "event.arr
 
 
 def plan(new: Draft, old: Memory, score: float):
-    def near(_: Draft) -> Sequence[Match]:
-        return [Match(old, score)]
+    def near(_: Draft) -> Sequence[NearMemory]:
+        return [NearMemory(old, score)]
 
     return plan_edits([new], near, BY_ID)
 
@@ -113,7 +113,7 @@ def test_the_same_slot_need_not_be_near_in_meaning():
 
 
 def test_one_text_does_not_state_a_thing_twice():
-    def near(_: Draft) -> Sequence[Match]:
+    def near(_: Draft) -> Sequence[NearMemory]:
         return []
 
     made = plan_edits([draft("I like tea."), draft("I like tea")], near, BY_ID)
@@ -123,8 +123,8 @@ def test_one_text_does_not_state_a_thing_twice():
 def test_one_text_does_not_replace_a_memory_twice():
     old = stored("I live in Bedok.", ("me", "lives_in", "Bedok"), subclass="attribute.address")
 
-    def near(_: Draft) -> Sequence[Match]:
-        return [Match(old, 0.9)]
+    def near(_: Draft) -> Sequence[NearMemory]:
+        return [NearMemory(old, 0.9)]
 
     first = draft("I live in Ang Mo Kio.", ("me", "lives_in", "AMK"), subclass="attribute.address")
     second = draft("I live in Tampines.", ("me", "lives_in", "Tampines"), subclass=first.subclass)

@@ -11,7 +11,7 @@ from agent.memory.editing.conflicts import yes_or_no
 from agent.memory.entities.identity import Identities
 from agent.results import Reply, Route
 from agent.session.session import Session
-from store.side_tables.pending_questions import Ask
+from store.side_tables.pending_questions import QuestionKind
 from store.types import SourceKind, Status
 from tests.conftest import ScriptedModel
 
@@ -47,7 +47,7 @@ def test_a_contradiction_of_a_screenshot_is_asked_in_the_next_chat_once(
 ):
     session.remember("I live in Bedok.")
     screenshot(session, "I live in Tampines.", scripted)
-    assert session.graph.questions.waiting(Ask.HOLDS) == (("m1", "m2"),)
+    assert session.graph.questions.waiting(QuestionKind.HOLDS) == (("m1", "m2"),)
     chat = another(session, days=1)
     first = say(chat, scripted, "Good morning!", "Good morning.")
     assert first.open == (("m1", "m2"),)
@@ -116,7 +116,7 @@ def test_a_ripe_suggestion_is_asked_at_a_quiet_moment_once(
     assert say(session, scripted, "Good morning!", "Good morning.").questions == ()
     session.remember(ODA[2])
     reply = say(session, scripted, "Thanks a lot!", "You are welcome.")
-    assert reply.suggested == (Ask.MERGE, "m1", "m2")
+    assert reply.suggested == (QuestionKind.MERGE, "m1", "m2")
     assert "Are Kenji Oda and Mr Oda one and the same" in reply.questions[0]
     chat = another(session, days=1)
     assert say(chat, scripted, "Good morning!", "Good morning.").questions == ()
@@ -146,7 +146,7 @@ def test_one_name_in_two_circles_is_split_in_chat(session: Session, scripted: Sc
         session.remember(text)
     reply = say(session, scripted, "Thanks a lot!", "You are welcome.")
     assert reply.suggested is not None
-    assert reply.suggested[0] is Ask.SPLIT
+    assert reply.suggested[0] is QuestionKind.SPLIT
     say(session, scripted, "yes")
     known = Identities.of(session.graph, NOW)
     assert known.who("my brother") != known.who("my colleague")

@@ -177,7 +177,7 @@ def test_a_large_home_is_looked_at_by_outlines_and_closely_where_it_matters(
     for one, rows in zip(asked, right, strict=True):
         assert [c.row for c in activate(one, rough, 10)] == rows
     # After an edit, only what is new gets an outline.
-    edited = GraphView(memories[1:], vectors[1:], shelf=rough.shelf)
+    edited = GraphView(memories[1:], vectors[1:], cache=rough.cache)
     found = [c.row for c in activate(asked[1], edited, 10)]
     assert [row + 1 for row in found][:3] == right[1][:3]
 

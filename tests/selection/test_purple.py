@@ -25,7 +25,7 @@ from policies.registry import Tools, make_policy
 from policies.reinforce import Progress
 from store.derived.view import GraphView
 from store.errors import InvalidInput
-from store.side_tables.training_data import Weights
+from store.side_tables.training_data import StoredWeights
 from tests.conftest import NOW
 from tests.selection.test_policies import TOOLS, question, view
 
@@ -202,7 +202,7 @@ def test_a_memory_is_read_once_however_often_it_is_a_candidate(monkeypatch: pyte
     assert policy.select(question(given), given).chosen == first.chosen
     assert asked_for == [6, 1]
     edited = GraphView((*given.memories[1:], replace(given.memories[0], text="Another text.")),
-                       given.vectors, shelf=given.shelf)  # fmt: skip
+                       given.vectors, cache=given.cache)  # fmt: skip
     policy.select(question(edited), edited)
     assert asked_for == [6, 1, 2]  # the question and what has changed
     monkeypatch.setattr(purple_module, "KEPT", 2)
@@ -312,5 +312,7 @@ def test_a_training_goes_on_where_it_stopped_and_gives_the_same(
 
 def test_weights_come_back_from_a_home_as_they_were():
     network = small()
-    kept = Weights("purple", 1, NOW, "train", shape(network), numbers(network), "kept", 0.0, 0.1, 0)
+    kept = StoredWeights(
+        "purple", 1, NOW, "train", shape(network), numbers(network), "kept", 0.0, 0.1, 0
+    )
     np.testing.assert_array_equal(network_of(kept, small(seed=3)).flat, network.flat)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from policies.base import Episode, Question
-from policies.mlp import Network
+from policies.mlp import Mlp
 from policies.reinforce import (
     Progress,
     Rollout,
@@ -34,10 +34,10 @@ ARMS = np.array([[1.0, 0.0], [0.0, 1.0]])
 class Bandit:
     """A policy for two arms: it decides of each whether to pull it."""
 
-    network: Network = field(default_factory=lambda: Network.fresh(2, seed=5))
+    network: Mlp = field(default_factory=lambda: Mlp.fresh(2, seed=5))
     name: str = "bandit"
 
-    def with_network(self, network: Network) -> Bandit:
+    def with_network(self, network: Mlp) -> Bandit:
         return replace(self, network=network)
 
     def select(self, question: Question, view: GraphView) -> Selection:
@@ -90,7 +90,7 @@ def test_a_step_reports_its_reward_and_the_running_one():
     assert told[-1].running > told[0].running
 
 
-def trained(stage: str, count: int, state: State[Network] | None = None, on_step=None) -> Bandit:
+def trained(stage: str, count: int, state: State[Mlp] | None = None, on_step=None) -> Bandit:
     if stage == "warm":
         known = episodes(4, frozenset({"left"}))
         return warm_start(Bandit(), known, count=count, seed=7, state=state, on_step=on_step)
@@ -115,12 +115,12 @@ def test_an_interrupted_training_goes_on_bit_for_bit(stage: str, tmp_path: Path)
 
     with pytest.raises(Stop):
         trained(stage, 30, on_step=stop)
-    resumed = trained(stage, 30, state=State.load(path, Network))
+    resumed = trained(stage, 30, state=State.load(path, Mlp))
     assert resumed.network.flat.tobytes() == whole.network.flat.tobytes()
 
 
 def test_a_finished_state_trains_no_further():
-    state: list[State[Network]] = []
+    state: list[State[Mlp]] = []
     done = trained("gradient", 5, on_step=lambda progress: state.append(progress.state))
     again = trained("gradient", 5, state=state[-1])
     assert again.network.flat.tobytes() == done.network.flat.tobytes()
@@ -163,6 +163,6 @@ def test_training_without_anything_to_learn_from_is_refused(start: Callable[[], 
 
 def test_a_damaged_state_is_refused(tmp_path: Path):
     path = tmp_path / "state.npz"
-    Network.fresh(2).save(path)  # weights alone are no state
+    Mlp.fresh(2).save(path)  # weights alone are no state
     with pytest.raises(InvalidInput, match="Begin it anew"):
-        State.load(path, Network)
+        State.load(path, Mlp)

@@ -17,7 +17,7 @@ from agent.learning.training import Plan
 from agent.ports import Embedder, Entropy, Prompt
 from agent.session.session import Session, open_session
 from policies.base import Episode, Question
-from policies.mlp import Network
+from policies.mlp import Mlp
 from policies.reinforce import Progress, warm_start
 from policies.rums.selectors import (
     BINARY,
@@ -31,14 +31,14 @@ from policies.rums.selectors import (
     RumsMulti,
     shipped_need,
 )
-from policies.rums.utility import Need
+from policies.rums.utility import MemoryNeed
 from store.derived.view import GraphView
 from store.errors import InvalidInput
 from store.types import Memory
 from tests.conftest import NOW, Result
 from tests.support.learning import FACTS, KnowingModel, KnowingRewards, live, practise
 
-ALWAYS = Need(10.0, 0.0, 0.0)
+ALWAYS = MemoryNeed(10.0, 0.0, 0.0)
 Selector = RumsBinary | RumsMulti
 
 
@@ -78,7 +78,9 @@ def test_the_direct_search_takes_what_makes_the_answer_surer_best_first(embedder
 
 def test_the_direct_search_keeps_silent_where_memory_does_not_help(embedder: Embedder):
     given = view(TEXTS, embedder)
-    silent = RumsDirect(surer, Need(-10 * 2.0, 10.0, 0.0)).select(ask(ADVICE, embedder), given)
+    silent = RumsDirect(surer, MemoryNeed(-10 * 2.0, 10.0, 0.0)).select(
+        ask(ADVICE, embedder), given
+    )
     assert silent.chosen == ()
     assert all("hardly" in step.reason for step in silent.trace)
 
@@ -129,7 +131,7 @@ def test_a_memory_stands_in_the_plain_prompt_as_data():
 
 def fresh(kind: type[Selector]) -> Selector:
     inputs = BINARY_INPUTS if kind is RumsBinary else MULTI_INPUTS
-    return kind(Network.fresh(inputs, HIDDEN, seed=1))
+    return kind(Mlp.fresh(inputs, HIDDEN, seed=1))
 
 
 @pytest.fixture(params=[RumsBinary, RumsMulti])

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from policies.rums.utility import MOST, Need, Subset, fit_need, search, utility, youden
+from policies.rums.utility import MOST, MemoryNeed, Subset, fit_need, search, utility, youden
 
 
 class Table:
@@ -115,5 +115,5 @@ def test_need_uses_the_entropy_without_memory_where_the_utility_says_little():
 
 
 def test_a_need_of_the_utility_alone_is_a_threshold_on_it():
-    need = Need(-0.29 * 10, 10.0, 0.0)
+    need = MemoryNeed(-0.29 * 10, 10.0, 0.0)
     assert need.likely(0.30, 99) > 0.5 > need.likely(0.28, 99)

@@ -9,10 +9,18 @@ import numpy as np
 import pytest
 
 from policies.base import Question
-from policies.mlp import Floats, Network
-from policies.reinforce import Learned
-from policies.scoring.features import Day, Reading, Wording, answer_fit, date_fit, days_in, name_fit
-from policies.scoring.question_entities import Names, named_in
+from policies.mlp import Floats, Mlp
+from policies.reinforce import LearnedPolicy
+from policies.scoring.features import (
+    Day,
+    MemoryFeatures,
+    QuestionFeatures,
+    answer_fit,
+    date_fit,
+    days_in,
+    name_fit,
+)
+from policies.scoring.question_entities import NameIndex, named_in
 from policies.walk import scout, walk
 from policies.walk.scout import Scout
 from policies.walk.scout_state import STATE, Candidates
@@ -64,10 +72,10 @@ def ask(text: str) -> Question:
     return Question(text, encode([text])[0], NOW)
 
 
-def deciding(policy: Learned, decide: Callable[[Floats], float]) -> Learned:
+def deciding(policy: LearnedPolicy, decide: Callable[[Floats], float]) -> LearnedPolicy:
     """The policy with a network that is told what to think of each state."""
 
-    class Told(Network):
+    class Told(Mlp):
         def logits(self, states: Floats) -> Floats:
             liked = np.array([decide(state) for state in states])
             return np.stack([-liked, liked], axis=1)
@@ -77,11 +85,11 @@ def deciding(policy: Learned, decide: Callable[[Floats], float]) -> Learned:
 
 
 def fresh_walk(activated: int = 3) -> Walk:
-    return Walk(Network.fresh(3), activated, Names(encode))
+    return Walk(Mlp.fresh(3), activated, NameIndex(encode))
 
 
 def fresh_scout(activated: int = scout.ACTIVATED, budget: int = scout.BUDGET) -> Scout:
-    return Scout(Network.fresh(len(STATE), scout.HIDDEN), activated, budget)
+    return Scout(Mlp.fresh(len(STATE), scout.HIDDEN), activated, budget)
 
 
 PHONE = "What is the phone number of my uncle?"
@@ -155,7 +163,7 @@ def test_a_memory_without_relations_has_only_its_own_cosine():
 
 
 def test_without_an_encoder_of_names_the_vectors_of_the_memories_stand_in():
-    bare = Walk(Network.fresh(3))
+    bare = Walk(Mlp.fresh(3))
     states, _ = bare.lesson(ask("What does Pedro work as?"), view_of(), frozenset({"m1"}))
     assert states[0, 0] > 0.5
 
@@ -262,19 +270,19 @@ def test_a_day_fits_what_it_does_not_contradict():
     assert date_fit([], told) == 0.0
 
 
-def reading(text: str) -> Reading:
-    return Reading(Memory("m1", text, "Event", "event.life", NOW))
+def reading(text: str) -> MemoryFeatures:
+    return MemoryFeatures(Memory("m1", text, "Event", "event.life", NOW))
 
 
 def test_a_text_fits_the_kind_of_answer_that_is_asked_for():
-    asked = Wording.of("When did Ana move to Leeds?")
+    asked = QuestionFeatures.of("When did Ana move to Leeds?")
     assert answer_fit(asked.asked, reading("Ana: I moved last week.")) == 1.0
     assert answer_fit(asked.asked, reading("Ana: Moving is hard.")) == 0.0
-    assert answer_fit(Wording.of("哪个人住在上海?").asked, reading("我妈妈")) == 0.5
+    assert answer_fit(QuestionFeatures.of("哪个人住在上海?").asked, reading("我妈妈")) == 0.5
 
 
 def test_speakers_and_names_are_told_apart():
-    asked = Wording.of("What does Ana like?")
+    asked = QuestionFeatures.of("What does Ana like?")
     ana, ben = reading("Ana: I like tea."), reading("Ben: Diana likes tea?")
     assert (ana.speaker, name_fit(asked.names, ana)) == ("ana", 1.0)
     assert (ben.asks, name_fit(asked.names, ben)) == (True, 0.0)
@@ -282,11 +290,11 @@ def test_speakers_and_names_are_told_apart():
 
 # ---- both ---------------------------------------------------------------------------------------
 
-BOTH: list[Callable[[], Learned]] = [fresh_walk, fresh_scout]
+BOTH: list[Callable[[], LearnedPolicy]] = [fresh_walk, fresh_scout]
 
 
 @pytest.mark.parametrize("make", BOTH)
-def test_a_lesson_takes_just_what_is_required(make: Callable[[], Learned]):
+def test_a_lesson_takes_just_what_is_required(make: Callable[[], LearnedPolicy]):
     states, labels = make().lesson(ask(PHONE), view_of(), frozenset({"m2", "m0"}))
     assert states.shape == (len(labels), make().network.inputs)
     assert labels.any() and not labels.all()
@@ -295,7 +303,9 @@ def test_a_lesson_takes_just_what_is_required(make: Callable[[], Learned]):
 
 
 @pytest.mark.parametrize("make", BOTH)
-def test_a_rollout_tells_each_decision_and_the_selection_after_it(make: Callable[[], Learned]):
+def test_a_rollout_tells_each_decision_and_the_selection_after_it(
+    make: Callable[[], LearnedPolicy],
+):
     roll = make().roll(ask(PHONE), view_of(), np.random.default_rng(3))
     assert len(roll.states) == len(roll.actions) == len(roll.sets) > 0
     sizes = np.array([len(chosen) for chosen in roll.sets])
@@ -305,7 +315,7 @@ def test_a_rollout_tells_each_decision_and_the_selection_after_it(make: Callable
 
 
 @pytest.mark.parametrize("make", BOTH)
-def test_rollouts_of_a_sure_policy_are_its_selection(make: Callable[[], Learned]):
+def test_rollouts_of_a_sure_policy_are_its_selection(make: Callable[[], LearnedPolicy]):
     sure = deciding(make(), lambda state: 400.0 if state[-1] > -9 and state[0] > 0.3 else -400.0)
     chosen = {c.memory.id for c in sure.select(ask(PHONE), view_of()).chosen}
     roll = sure.roll(ask(PHONE), view_of(), np.random.default_rng(0))
@@ -313,7 +323,7 @@ def test_rollouts_of_a_sure_policy_are_its_selection(make: Callable[[], Learned]
 
 
 @pytest.mark.parametrize("make", BOTH)
-def test_an_empty_view_gives_nothing_to_decide(make: Callable[[], Learned]):
+def test_an_empty_view_gives_nothing_to_decide(make: Callable[[], LearnedPolicy]):
     empty = GraphView((), np.zeros((0, len(VOCABULARY)), np.float32))
     policy = make()
     assert policy.select(ask(PHONE), empty).chosen == ()
@@ -323,13 +333,13 @@ def test_an_empty_view_gives_nothing_to_decide(make: Callable[[], Learned]):
 
 
 @pytest.mark.parametrize("make", BOTH)
-def test_a_network_of_another_shape_is_refused(make: Callable[[], Learned]):
+def test_a_network_of_another_shape_is_refused(make: Callable[[], LearnedPolicy]):
     with pytest.raises(InvalidInput, match="states of 7 numbers"):
-        make().with_network(Network.fresh(7))
+        make().with_network(Mlp.fresh(7))
 
 
 @pytest.mark.parametrize("shipped", [Walk.shipped, Scout.shipped])
-def test_the_shipped_weights_fit_and_are_small(shipped: Callable[[], Learned]):
+def test_the_shipped_weights_fit_and_are_small(shipped: Callable[[], LearnedPolicy]):
     policy = shipped()
     assert policy.network.size < 5000
     module = {"walk": walk, "scout": scout}[policy.name]

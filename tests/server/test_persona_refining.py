@@ -13,7 +13,7 @@ from agent.models.lazy import LocalEmbedder
 from agent.server.resident.service import Desk
 from agent.session.session import Session
 from store.graph import MemoryGraph
-from store.side_tables.personas import Layer
+from store.side_tables.personas import PersonaLayer
 from tests.conftest import NOW
 from tests.support.refining import RUNNING, Refiner, tell
 
@@ -46,7 +46,7 @@ def test_the_resident_process_refines_when_nobody_waits(
             for _ in range(400 if expected else 10):
                 await asyncio.sleep(0.02)
                 with MemoryGraph.open(own_home) as graph:
-                    if graph.personas.lines(NOW, Layer.DISTILLED):
+                    if graph.personas.lines(NOW, PersonaLayer.DISTILLED):
                         return True
             return False
         finally:

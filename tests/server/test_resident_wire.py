@@ -26,7 +26,7 @@ from agent.server.resident.serialization import decode, encode
 from policies.selection import Choice, Selection, Step
 from store.errors import InvalidInput
 from store.journal import Change, Entry
-from store.side_tables.pending_questions import Ask
+from store.side_tables.pending_questions import QuestionKind
 from store.types import (
     EditKind,
     Memory,
@@ -80,7 +80,7 @@ def everything() -> list[tuple[type, object]]:
         likely=0.75,
         open=(("m1", "m2"),),
         questions=("Which?",),
-        suggested=(Ask.MERGE, "m1", "m2"),
+        suggested=(QuestionKind.MERGE, "m1", "m2"),
         marks={"m1": mark},
         doubts=(Doubt(memory, memory),),
     )

@@ -13,7 +13,7 @@ import pytest
 from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.journal import Amend, Expire, Forget, Insert
-from store.side_tables.training_data import KEPT_WEIGHTS, Judgement, Origin, Weights
+from store.side_tables.training_data import KEPT_WEIGHTS, AnswerJudgement, PairOrigin, StoredWeights
 from tests.conftest import NOW
 from tests.support.exports import draft, lines_of, take_in
 from tests.support.forgetting import SECRET, bytes_of, nothing_left
@@ -25,8 +25,8 @@ def network(seed: int = 0) -> bytes:
     return np.random.default_rng(seed).normal(size=102).astype("<f8").tobytes()
 
 
-def weights(**more: Any) -> Weights:
-    made = Weights(
+def weights(**more: Any) -> StoredWeights:
+    made = StoredWeights(
         "walk", 0, NOW, "train", (3, 20, 2), network(), "kept", 0.1, 0.2, 0, True, {"seed": 0}
     )
     return replace(made, **more)
@@ -34,7 +34,7 @@ def weights(**more: Any) -> Weights:
 
 def add_pair(graph: MemoryGraph, *ids: str, question: str = "What opens my locker?") -> str:
     return graph.learned.add_pair(
-        question, CODE, graph.memories.of(ids), origin=Origin.WRITTEN, at=NOW
+        question, CODE, graph.memories.of(ids), origin=PairOrigin.WRITTEN, at=NOW
     )
 
 
@@ -45,7 +45,7 @@ def test_a_pair_comes_back_as_it_was_kept(told: MemoryGraph):
     key = add_pair(told, "m1", "m2")
     (pair,) = told.learned.pairs(NOW)
     assert (pair.id, pair.question, pair.answer) == (key, "What opens my locker?", CODE)
-    assert (pair.memories, pair.origin, pair.turn) == (("m1", "m2"), Origin.WRITTEN, None)
+    assert (pair.memories, pair.origin, pair.turn) == (("m1", "m2"), PairOrigin.WRITTEN, None)
     assert told.verify() == ()
 
 
@@ -84,9 +84,9 @@ def test_what_gave_no_pair_is_remembered_without_any_text(told: MemoryGraph):
 
 
 def test_a_new_judgement_takes_the_place_of_the_one_before(told: MemoryGraph):
-    told.learned.add_judgement("t2", Judgement.GOOD, None, at=NOW)
-    told.learned.add_judgement("t2", Judgement.BAD, None, at=NOW)
-    assert told.learned.judgements() == {"t2": Judgement.BAD}
+    told.learned.add_judgement("t2", AnswerJudgement.GOOD, None, at=NOW)
+    told.learned.add_judgement("t2", AnswerJudgement.BAD, None, at=NOW)
+    assert told.learned.judgements() == {"t2": AnswerJudgement.BAD}
 
 
 # ---- weights ------------------------------------------------------------------------------
@@ -136,10 +136,10 @@ def test_nothing_learned_from_a_memory_outlives_it(told: MemoryGraph, own_home: 
     kept = add_pair(told, "m2", question="Who is my dentist?")
     quoting = told.learned.add_pair(
         "What did I say of the Quixotl pool locker?", "It has a code", [],
-        origin=Origin.CORRECTED, at=NOW, turn="t3",
+        origin=PairOrigin.CORRECTED, at=NOW, turn="t3",
     )  # fmt: skip
-    told.learned.add_judgement("t2", Judgement.GOOD, None, at=NOW)
-    told.learned.add_judgement("t3", Judgement.ANSWER, f"It is {CODE}", at=NOW)
+    told.learned.add_judgement("t2", AnswerJudgement.GOOD, None, at=NOW)
+    told.learned.add_judgement("t3", AnswerJudgement.ANSWER, f"It is {CODE}", at=NOW)
     told.learned.add_weights(weights(), ["m1", "m2"])
     done = told.erase(["m1"], at=NOW)
     assert done.verified
@@ -158,13 +158,13 @@ def test_nothing_learned_from_a_memory_outlives_it(told: MemoryGraph, own_home: 
 
 def test_what_was_learned_from_others_stays(told: MemoryGraph):
     kept = told.learned.add_pair(
-        "Who is my dentist?", "Dr. Osei", told.memories.of(["m2"]), origin=Origin.JUDGED, at=NOW
+        "Who is my dentist?", "Dr. Osei", told.memories.of(["m2"]), origin=PairOrigin.JUDGED, at=NOW
     )
-    told.learned.add_judgement("t3", Judgement.GOOD, None, at=NOW)
+    told.learned.add_judgement("t3", AnswerJudgement.GOOD, None, at=NOW)
     told.learned.add_weights(weights(), ["m2"])
     told.erase(["m1"], at=NOW)
     assert [pair.id for pair in told.learned.pairs(NOW)] == [kept]
-    assert told.learned.judgements() == {"t3": Judgement.GOOD}
+    assert told.learned.judgements() == {"t3": AnswerJudgement.GOOD}
     active = told.learned.active("walk")
     assert active is not None
     assert active.flat == network()
@@ -199,7 +199,7 @@ def test_a_new_training_settles_what_was_due(told: MemoryGraph):
 
 def test_what_was_learned_travels_with_an_export(told: MemoryGraph, own_home: Path, tmp_path: Path):
     add_pair(told, "m1")
-    told.learned.add_judgement("t2", Judgement.GOOD, None, at=NOW)
+    told.learned.add_judgement("t2", AnswerJudgement.GOOD, None, at=NOW)
     told.learned.add_weights(weights(), ["m1"])
     told.close()
     tables = {line["table"] for line in lines_of(own_home) if line["kind"] == "row"}
@@ -217,9 +217,9 @@ def test_what_was_learned_travels_with_an_export(told: MemoryGraph, own_home: Pa
 
 
 def test_an_answer_that_tells_it_again_later_is_no_leftover(told: MemoryGraph):
-    told.learned.add_judgement("t3", Judgement.ANSWER, f"{SECRET} Really.", at=NOW)
+    told.learned.add_judgement("t3", AnswerJudgement.ANSWER, f"{SECRET} Really.", at=NOW)
     told.erase(["m1"], at=NOW)
     assert told.learned.judgements() == {}
     assert told.prove_forgotten().left == ()
-    told.learned.add_judgement("t3", Judgement.ANSWER, f"{SECRET} Really.", at=NOW)
+    told.learned.add_judgement("t3", AnswerJudgement.ANSWER, f"{SECRET} Really.", at=NOW)
     assert told.prove_forgotten().left == ()

@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 from policies.baselines.bm25 import Lexicon, lexical
 from policies.scoring.tokenize import words
-from store.derived.cache import Shelf
+from store.derived.cache import DerivedCache
 from store.derived.view import HUB, GraphView
 from store.graph import MemoryGraph
 from store.journal import Amend, Expire, Forget, Insert
@@ -26,9 +26,9 @@ def memory(n: int, text: str = "", **given: Any) -> Memory:
     return replace(Memory(f"m{n}", text or f"Thing {n}.", "Event", "event.life", NOW), **given)
 
 
-def view(*memories: Memory, shelf: Shelf | None = None) -> GraphView:
+def view(*memories: Memory, cache: DerivedCache | None = None) -> GraphView:
     vectors = np.eye(max(len(memories), 1), dtype=np.float32)[: len(memories)]
-    return GraphView(memories, vectors, shelf=shelf or Shelf())
+    return GraphView(memories, vectors, cache=cache or DerivedCache())
 
 
 def test_near_is_what_was_told_just_before_and_after():
@@ -65,7 +65,7 @@ def test_a_narrowed_view_counts_words_as_if_nothing_else_were_stored():
     lexical("green tea", whole)
     narrowed = whole.narrowed([1, 4, 5])
     alone = view(told[1], told[4], told[5])
-    assert narrowed.shelf is whole.shelf
+    assert narrowed.cache is whole.cache
     assert np.allclose(lexical("green tea", narrowed), lexical("green tea", alone))
     assert whole.narrowed(range(9)) is whole
 
@@ -86,7 +86,7 @@ def test_a_graph_gives_the_same_view_until_something_changes(graph: MemoryGraph)
     graph.apply([Amend(ids[0], text="I drink water.")], at=NOW, model=MODEL,
                 vectors={"I drink water.": np.eye(3, dtype=np.float32)[0]})  # fmt: skip
     second = graph.view(NOW, MODEL)
-    assert second.shelf is first.shelf
+    assert second.cache is first.cache
     assert len(second.memories) == 3
     assert not lexical("tea", second).any()
     assert lexical("water", second).any()
@@ -131,8 +131,8 @@ def test_forgetting_for_good_leaves_no_word_on_the_shelf(graph: MemoryGraph):
     seen = graph.view(NOW, MODEL)
     assert lexical("zanzibar", seen).any()
     graph.erase([entry.changes[0].memory], at=NOW)
-    shelf = graph.view(NOW, MODEL).shelf
-    assert not len(shelf.of(Lexicon).postings.of("zanzibar")[0])
+    cache = graph.view(NOW, MODEL).cache
+    assert not len(cache.of(Lexicon).postings.of("zanzibar")[0])
 
 
 _WORDS = some.lists(some.sampled_from("tea green oslo kenji run 茶 绿茶".split()), max_size=5)
@@ -141,10 +141,10 @@ _WORDS = some.lists(some.sampled_from("tea green oslo kenji run 茶 绿茶".spli
 @settings(max_examples=40, deadline=None)
 @given(some.lists(some.tuples(some.integers(0, 7), _WORDS), max_size=20))
 def test_a_shelf_that_grew_gives_what_a_new_one_gives(edits: list[tuple[int, list[str]]]):
-    shelf, now = Shelf(), {}
+    cache, now = DerivedCache(), {}
     for n, told in edits:
         now[n] = memory(n, " ".join([*told, "."]))
-        grown = view(*(now[key] for key in sorted(now)), shelf=shelf)
+        grown = view(*(now[key] for key in sorted(now)), cache=cache)
         fresh = view(*grown.memories)
         for asked in ("green tea", "Kenji runs", "绿茶"):
             assert np.allclose(lexical(asked, grown), lexical(asked, fresh))

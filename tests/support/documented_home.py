@@ -23,7 +23,7 @@ from agent.ports import ChatTurn, Embedder
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.side_tables.personas import Layer, Made
+from store.side_tables.personas import NewLine, PersonaLayer
 from tests.conftest import NOW, ScriptedModel
 from tests.support.exports import draft
 from tests.support.learning import FACTS, KnowingModel, KnowingRewards, fact, practise
@@ -87,8 +87,8 @@ def prepare(home: Path, embedder: Embedder) -> None:
         views = session.graph.memories.of([told["gym"], told["choir"]])
         session.graph.personas.put(
             [
-                Made(
-                    Layer.DISTILLED,
+                NewLine(
+                    PersonaLayer.DISTILLED,
                     f"line {number}",
                     "told",
                     "preference.other",

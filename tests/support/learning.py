@@ -15,12 +15,12 @@ from agent.learning.train_home import keep, starting_policy
 from agent.learning.training import Plan, Verdict
 from agent.ports import ChatTurn, Entropy, Prompt
 from agent.session.session import Session
-from policies.mlp import Network
+from policies.mlp import Mlp
 from policies.walk.scout import HIDDEN, Scout
 from policies.walk.scout_state import STATE
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.side_tables.training_data import Origin
+from store.side_tables.training_data import PairOrigin
 from store.types import Draft, Triple
 from tests.conftest import NOW, ScriptedModel
 
@@ -70,7 +70,7 @@ def practise(graph: MemoryGraph, known: dict[str, str]) -> None:
     for what, memory in known.items():
         graph.learned.add_pair(
             f"What is my {what}?", FACTS[what], graph.memories.of([memory]),
-            origin=Origin.WRITTEN, at=NOW,
+            origin=PairOrigin.WRITTEN, at=NOW,
         )  # fmt: skip
 
 
@@ -122,13 +122,13 @@ class KnowingRewards:
 
 def unlearned(seed: int = 0) -> Scout:
     """Our walk with weights that know nothing."""
-    return Scout(Network.fresh(len(STATE), HIDDEN, seed=seed))
+    return Scout(Mlp.fresh(len(STATE), HIDDEN, seed=seed))
 
 
 def forget_all(session: Session, policy: str = "scout") -> None:
     """Weights that choose nothing in place of the shipped ones, so that there is much to learn."""
     old = starting_policy(session, policy)
-    fresh = Network.fresh(*shape(old.network), seed=3)
+    fresh = Mlp.fresh(*shape(old.network), seed=3)
     flat = fresh.flat.copy()
     flat[-1] -= 3  # the bias of taking
     new = with_numbers(old, replace(fresh, flat=flat))

@@ -21,10 +21,10 @@ from agent.models.notices import notify
 from agent.ports import ChatTurn
 from agent.server.resident.client import Client
 from agent.session.session import Session
-from cli.commands.conversation.chat import COMMANDS, Talk, show_last
+from cli.commands.conversation.chat import COMMANDS, Conversation, show_last
 from cli.context import Run
 from cli.input.line_input import Terminal, said_before
-from cli.output.streaming import WITHDRAWN, Draft, show_withdrawn
+from cli.output.streaming import WITHDRAWN, StreamedAnswer, show_withdrawn
 from store.types import Status
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.support.forgetting import bytes_of
@@ -40,8 +40,8 @@ def run_of(session: Session, *, as_json: bool = False) -> Run:
 
 
 @pytest.fixture
-def talk(session: Session) -> Talk:
-    return Talk(run_of(session), session)
+def talk(session: Session) -> Conversation:
+    return Conversation(run_of(session), session)
 
 
 def pipe(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
@@ -64,7 +64,7 @@ def test_over_a_pipe_each_line_is_a_message_and_each_reply_a_document(
 
 
 def test_a_pipe_gets_checked_answers_and_no_drafts(
-    talk: Talk, scripted: ScriptedModel, capsys: pytest.CaptureFixture[str]
+    talk: Conversation, scripted: ScriptedModel, capsys: pytest.CaptureFixture[str]
 ):
     talk.session.remember("My cat is called Zanzibar.")
     scripted.replies.append("Your cat is called Bartholomew.")  # no memory says so
@@ -77,7 +77,7 @@ def test_a_pipe_gets_checked_answers_and_no_drafts(
 
 
 def test_what_was_remembered_is_shown_under_the_turn_with_its_undo(
-    talk: Talk, capsys: pytest.CaptureFixture[str]
+    talk: Conversation, capsys: pytest.CaptureFixture[str]
 ):
     talk.take("My sister Mia lives in Porto.")
     assert "remembered: My sister Mia lives in Porto.   /undo e1" in capsys.readouterr().out
@@ -87,7 +87,7 @@ def test_what_was_remembered_is_shown_under_the_turn_with_its_undo(
 
 
 def test_what_a_model_got_over_is_told_under_the_answer(
-    talk: Talk, scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch,
+    talk: Conversation, scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):  # fmt: skip
     said = scripted.reply_to
@@ -106,7 +106,7 @@ def test_what_a_model_got_over_is_told_under_the_answer(
 
 
 def test_what_a_message_was_read_as_is_shown(
-    talk: Talk, scripted: ScriptedModel, capsys: pytest.CaptureFixture[str]
+    talk: Conversation, scripted: ScriptedModel, capsys: pytest.CaptureFixture[str]
 ):
     talk.take("My sister Mia lives in Porto.")
     scripted.replies.append("Your sister Mia lives in Porto.")
@@ -124,14 +124,14 @@ def test_a_draft_that_does_not_stand_the_check_stays_struck_through(
     session.remember("My cat is called Zanzibar.")
     scripted.replies += ["Your cat is called Bartholomew.", "I don't know."]
     out = screen()
-    with Draft(out) as draft:
+    with StreamedAnswer(out) as draft:
         reply = session.respond("What is my cat called?", draft.add)
     show_withdrawn(out, draft.text, reply)
     assert isinstance(out.file, io.StringIO)
     shown = out.file.getvalue()
     assert WITHDRAWN in shown
     assert "\x1b[2;9mYour cat is called Bartholomew.\x1b[0m" in shown
-    with Draft(out) as draft:
+    with StreamedAnswer(out) as draft:
         reply = session.respond("What is my cat called?", draft.add)
     before = out.file.getvalue()
     show_withdrawn(out, draft.text, reply)
@@ -139,7 +139,7 @@ def test_a_draft_that_does_not_stand_the_check_stays_struck_through(
 
 
 def test_ctrl_c_stops_the_answer_and_not_the_chat(
-    talk: Talk, scripted: ScriptedModel, capsys: pytest.CaptureFixture[str],
+    talk: Conversation, scripted: ScriptedModel, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ):  # fmt: skip
     talk.session.remember("My cat is called Zanzibar.")
@@ -171,7 +171,7 @@ def test_a_chat_begins_with_the_end_of_the_last_one(session: Session):
 
 
 def test_in_private_nothing_is_stored(
-    talk: Talk, scripted: ScriptedModel, own_home: Path, capsys: pytest.CaptureFixture[str]
+    talk: Conversation, scripted: ScriptedModel, own_home: Path, capsys: pytest.CaptureFixture[str]
 ):
     talk.take("My sister Mia lives in Porto.")
     before = bytes_of(own_home)
@@ -196,7 +196,7 @@ def test_in_private_nothing_is_stored(
 
 
 def test_what_was_said_in_private_is_context_there_and_nowhere_else(
-    talk: Talk, scripted: ScriptedModel
+    talk: Conversation, scripted: ScriptedModel
 ):
     scripted.replies += ["A fine town.", "Sunny.", "Sunny here."]
     talk.take("/private")
@@ -217,17 +217,17 @@ def keyboard() -> Iterator[PipeInput]:
         yield pipe
 
 
-def terminal(talk: Talk) -> Terminal:
+def terminal(talk: Conversation) -> Terminal:
     return Terminal(COMMANDS, talk.offers, said_before(talk.session.graph))
 
 
-def test_what_is_pasted_is_one_message(talk: Talk, keyboard: PipeInput):
+def test_what_is_pasted_is_one_message(talk: Conversation, keyboard: PipeInput):
     keyboard.send_text("\x1b[200~one\ntwo\nthree\x1b[201~\r")
     assert terminal(talk).next(private=False) == "one\ntwo\nthree"
 
 
 def test_alt_enter_begins_a_line_ctrl_c_and_ctrl_d_do_as_everywhere(
-    talk: Talk, keyboard: PipeInput
+    talk: Conversation, keyboard: PipeInput
 ):
     lines = terminal(talk)
     keyboard.send_text("one\x1b\rtwo\r")
@@ -240,7 +240,7 @@ def test_alt_enter_begins_a_line_ctrl_c_and_ctrl_d_do_as_everywhere(
 
 
 def test_the_arrows_go_back_over_earlier_chats_but_never_to_what_was_private(
-    talk: Talk, keyboard: PipeInput
+    talk: Conversation, keyboard: PipeInput
 ):
     talk.session.respond("My sister Mia lives in Porto.")
     lines = terminal(talk)
@@ -252,7 +252,7 @@ def test_the_arrows_go_back_over_earlier_chats_but_never_to_what_was_private(
     assert lines.next(private=False) == "My sister Mia lives in Porto."
 
 
-def test_what_is_forgotten_is_in_no_history(talk: Talk, own_home: Path):
+def test_what_is_forgotten_is_in_no_history(talk: Conversation, own_home: Path):
     talk.session.respond(f"My gym is called {SECRET}.")
     talk.session.respond("I like tea.")
     talk.session.graph.erase(["m1"], at=NOW)
@@ -260,7 +260,7 @@ def test_what_is_forgotten_is_in_no_history(talk: Talk, own_home: Path):
     assert SECRET.encode() not in bytes_of(own_home)
 
 
-def test_commands_and_their_ids_are_completed(talk: Talk):
+def test_commands_and_their_ids_are_completed(talk: Conversation):
     talk.take("My sister Mia lives in Porto.")
     completer = terminal(talk)._open.completer
     assert completer is not None
@@ -285,7 +285,7 @@ def test_it_speaks_with_the_resident_process_while_that_is_up(own_home: Path):
     from tests.support.residents import started
 
     with started(own_home) as child, open_session(load_config()) as session:
-        talk = Talk(run_of(session, as_json=True), session)
+        talk = Conversation(run_of(session, as_json=True), session)
         assert isinstance(talk._answering(), Client)
         talk.take(f"/private Do you know {SECRET}?")
         assert session.graph.turns.last() == () and session.graph.sources.list() == ()

@@ -76,11 +76,11 @@ def test_forgotten_in_the_home_but_not_in_the_persons_own_file(kept, tmp_path: P
 
 
 def test_in_chat_forget_is_soft(session: Session, scripted: ScriptedModel):
-    from cli.commands.conversation.chat import Talk
+    from cli.commands.conversation.chat import Conversation
     from cli.context import Run
 
     session.remember(SECRET)
-    Talk(Run(), session).take("/forget m1")
+    Conversation(Run(), session).take("/forget m1")
     assert session.graph.memories.get("m1").status is Status.FORGOTTEN
     session.graph.undo(at=NOW)
     assert session.graph.memories.get("m1").status is Status.CURRENT

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cli.output.graph_layout import SPACING, Drawing, draw, text_width
+from cli.output.graph_layout import SPACING, GraphPicture, draw, text_width
 from cli.output.svg_png import canvas, svg
 from store.errors import InvalidInput, UnknownId
 from store.graph import MemoryGraph
@@ -59,7 +59,7 @@ FAMILY = [
 ]
 
 
-def leaves(drawing: Drawing) -> list[str]:
+def leaves(drawing: GraphPicture) -> list[str]:
     inner = {end for e in drawing.edges if e.in_tree for end in (e.head, e.tail)}
     ends = [e.head for e in drawing.edges] + [e.tail for e in drawing.edges]
     return [key for key in inner if ends.count(key) == 1]

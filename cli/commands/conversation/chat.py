@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.results import Exchange, Reply
     from agent.server.resident.client import Client
     from agent.session.session import Session
-    from cli.input.line_input import Lines
+    from cli.input.line_input import LineSource
     from store.journal import Entry
 
 COMMANDS = {
@@ -49,7 +49,7 @@ def chat(context: typer.Context) -> None:
     """
     run: Run = context.obj
     with run.session() as session:
-        talk = Talk(run, session)
+        talk = Conversation(run, session)
         interactive = sys.stdin.isatty() and sys.stderr.isatty()
         lines = _lines(talk, interactive=interactive)
         run.out.soft_wrap = not run.out.is_terminal  # lines break between words there
@@ -69,7 +69,7 @@ def chat(context: typer.Context) -> None:
                 talk.take(line.strip())
 
 
-def _lines(talk: Talk, *, interactive: bool) -> Lines:
+def _lines(talk: Conversation, *, interactive: bool) -> LineSource:
     from cli.input.line_input import Pipe, Terminal, said_before
 
     if not interactive:
@@ -78,7 +78,7 @@ def _lines(talk: Talk, *, interactive: bool) -> Lines:
 
 
 @dataclass
-class Talk:
+class Conversation:
     """One conversation: who answers, and what was said in private so far."""
 
     run: Run
@@ -111,7 +111,7 @@ class Talk:
 
     def _message(self, text: str, private: list[Exchange] | None) -> None:
         from agent.results import Exchange
-        from cli.output.streaming import Draft, show_withdrawn
+        from cli.output.streaming import StreamedAnswer, show_withdrawn
 
         run = self.run
         answering = self._answering()
@@ -121,7 +121,7 @@ class Talk:
                 {**json_output.reply(reply), **({} if private is None else {"private": True})}
             )
         else:
-            with Draft(run.out, waiting=self._is_loaded(answering)) as draft:
+            with StreamedAnswer(run.out, waiting=self._is_loaded(answering)) as draft:
                 reply = answering.respond(text, draft.add, private=private)
             show_withdrawn(run.out, draft.text if run.out.is_terminal else "", reply)
             show(run.out, reply)
@@ -196,8 +196,8 @@ class Talk:
         from store.maintenance.batch_undo import last_edits, undo_all
 
         graph = self.session.graph
-        asked = [graph.journal.get(edit) for edit in dict.fromkeys(ids)]
-        done = undo_all(graph, asked or last_edits(graph.journal, 1), at=self._now())
+        entries = [graph.journal.get(edit) for edit in dict.fromkeys(ids)]
+        done = undo_all(graph, entries or last_edits(graph.journal, 1), at=self._now())
         said = "\n".join(f"Undone: {render.edit_line(entry)}" for entry in done)
         self._emit({"edits": json_output.edits(done)}, said)
 
@@ -212,9 +212,9 @@ class Talk:
         """Keep what is said of the last answer; learning from it would keep the person waiting."""
         from agent.learning.feedback import judge
         from cli.commands.conversation import feedback
-        from store.side_tables.training_data import Judgement
+        from store.side_tables.training_data import AnswerJudgement
 
-        judged = judge(self.session, Judgement(word), text=text or None)
+        judged = judge(self.session, AnswerJudgement(word), text=text or None)
         self._emit(feedback.shape(judged), feedback.said(judged))
 
     def offers(self, command: str) -> Iterable[tuple[str, str]]:

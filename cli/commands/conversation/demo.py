@@ -30,7 +30,7 @@ QUESTION = "What time is my boss's flight to Amsterdam?"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DemoStep:
     """One step: what was done, whether it came out right, and what was seen."""
 
     name: str
@@ -44,7 +44,7 @@ def demo(context: typer.Context) -> None:
     Runs end to end with the real models in a temporary home. Takes a minute or two.
     """
     run: Run = context.obj
-    outcomes: list[Outcome] = []
+    outcomes: list[DemoStep] = []
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="memlane-demo-") as home:
         run.config = replace(run.config, home=Path(home) / "home", fixed_now=START)
@@ -75,7 +75,7 @@ def demo(context: typer.Context) -> None:
         raise typer.Exit(1)
 
 
-def play(session: Session) -> Iterator[Outcome]:
+def play(session: Session) -> Iterator[DemoStep]:
     """The steps in order, each yielded when it is done."""
     yield _told(
         "tell: a flight, in conversation",
@@ -108,7 +108,7 @@ def play(session: Session) -> Iterator[Outcome]:
     yield _filled(session)
     yield _undone(session, moved.entries)
     problems = session.graph.verify(session.embedder.identity)
-    yield Outcome(
+    yield DemoStep(
         "verify: journal, rows, full text and vectors agree",
         not problems,
         "\n".join(problems) or "they do",
@@ -128,19 +128,19 @@ def _at(session: Session, now: datetime) -> Session:
     )
 
 
-def _told(name: str, reply: Reply, words: tuple[str, ...], kind: str | None = None) -> Outcome:
+def _told(name: str, reply: Reply, words: tuple[str, ...], kind: str | None = None) -> DemoStep:
     stored = " ".join(entry.after or "" for entry in reply.entries)
     right = reply.route.value == "update" and all(word in stored for word in words)
     if kind is not None:
         right = right and kind in {entry.kind.value for entry in reply.entries}
-    return Outcome(name, right, _edits(reply.entries) or reply.text)
+    return DemoStep(name, right, _edits(reply.entries) or reply.text)
 
 
-def _ingested(session: Session, name: str, file: str, words: tuple[str, ...]) -> Outcome:
+def _ingested(session: Session, name: str, file: str, words: tuple[str, ...]) -> DemoStep:
     (report,) = session.ingest([ASSETS / file])
     stored = " ".join(entry.after or "" for entry in report.entries)
     right = report.status == "new" and all(word in stored for word in words)
-    return Outcome(name, right, _edits(report.entries) or f"{report.status}: {report.reason}")
+    return DemoStep(name, right, _edits(report.entries) or f"{report.status}: {report.reason}")
 
 
 def _asked(
@@ -150,7 +150,7 @@ def _asked(
     wanted: tuple[str, ...],
     unwanted: tuple[str, ...],
     least: int = 1,
-) -> Outcome:
+) -> DemoStep:
     reply = session.respond(question)
     right = (
         reply.route.value == "retrieve"
@@ -159,15 +159,15 @@ def _asked(
         and not any(word in reply.text for word in unwanted)
         and len(reply.memories) >= least
     )
-    return Outcome(name, right, _answer(question, reply))
+    return DemoStep(name, right, _answer(question, reply))
 
 
-def _abstained(session: Session, name: str, question: str) -> Outcome:
+def _abstained(session: Session, name: str, question: str) -> DemoStep:
     reply = session.respond(question)
-    return Outcome(name, reply.abstained, _answer(question, reply))
+    return DemoStep(name, reply.abstained, _answer(question, reply))
 
 
-def _filled(session: Session) -> Outcome:
+def _filled(session: Session) -> DemoStep:
     from agent.applications.forms.formats.open_form import fields_from_labels
 
     wanted = {
@@ -187,14 +187,14 @@ def _filled(session: Session) -> Outcome:
         (value is None) == (field.value is None) and (value or "") in str(field.value or "")
         for field, value in zip(fields, wanted.values(), strict=True)
     )
-    return Outcome("fill a hotel form; what is unknown stays empty", right, "\n".join(lines))
+    return DemoStep("fill a hotel form; what is unknown stays empty", right, "\n".join(lines))
 
 
-def _undone(session: Session, entries: tuple[Entry, ...]) -> Outcome:
+def _undone(session: Session, entries: tuple[Entry, ...]) -> DemoStep:
     entry = session.graph.undo(entries[-1].id, at=session.config.now())
     reply = session.respond(QUESTION)
     right = "01:40" in reply.text and "01:30" not in reply.text
-    return Outcome(
+    return DemoStep(
         "undo the change: the old departure is back",
         right,
         f"{render.edit_line(entry)}\n{_answer(QUESTION, reply)}",

@@ -37,19 +37,19 @@ def feedback(
     """
     run: Run = context.obj
     from store.errors import InvalidInput
-    from store.side_tables.training_data import Judgement
+    from store.side_tables.training_data import AnswerJudgement
 
-    known = [kind.value for kind in Judgement]
+    known = [kind.value for kind in AnswerJudgement]
     if judgement not in known:
         raise InvalidInput(f"{judgement!r} is not a judgement. Use one of: {', '.join(known)}.")
-    if (text is None) == (judgement == Judgement.ANSWER):
+    if (text is None) == (judgement == AnswerJudgement.ANSWER):
         raise InvalidInput(
             'Only answer takes a text, and it needs one: memlane feedback answer "Dr. Osei"'
         )
     with run.session() as session:
         from agent.learning.feedback import judge
 
-        judged = judge(session, Judgement(judgement), turn=turn, text=text)
+        judged = judge(session, AnswerJudgement(judgement), turn=turn, text=text)
         step, missing = (None, None) if later or not judged.learnable else _learn(run, session)
     document = shape(judged, step)
     if missing:

@@ -12,7 +12,7 @@ from cli.output import json_output
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from store.side_tables.form_consents import Consent
+    from store.side_tables.form_consents import FormConsent
 
 app = typer.Typer(
     help="Show or withdraw consent to fill sensitive form fields.", no_args_is_help=True
@@ -65,12 +65,12 @@ def remove(
     run.emit({"removed": [_shape(one) for one in gone]}, show)
 
 
-def _line(one: Consent) -> str:
+def _line(one: FormConsent) -> str:
     said = "filled" if one.given else "never filled"
     since = f" since {one.at:%Y-%m-%d}" if one.at else ""
     return f"{one.field}: {said} for {json_output.site(one.site)}{since}"
 
 
-def _shape(one: Consent) -> dict[str, object]:
+def _shape(one: FormConsent) -> dict[str, object]:
     at = one.at.isoformat() if one.at else None
     return {"field": one.field, "site": one.site, "given": one.given, "at": at}

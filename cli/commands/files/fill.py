@@ -23,11 +23,11 @@ from store.errors import HomeUnavailable, InvalidInput
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from store.side_tables.form_consents import Consent
+    from store.side_tables.form_consents import FormConsent
 
 
 @dataclass(frozen=True, slots=True)
-class Applying:
+class FilledPageTarget:
     """Where the filled page goes."""
 
     output: Path | None = None
@@ -41,7 +41,7 @@ def fill(
     labels: Sequence[str],
     *,
     use_llm: bool,
-    applying: Applying | None,
+    applying: FilledPageTarget | None,
     consent: bool,
     site: str | None,
 ) -> None:
@@ -100,7 +100,7 @@ def _going_to(fields: Iterable[FormField], site: str) -> tuple[FormField, ...]:
 
 def _settle_consent(run: Run, values: Iterable[FilledField], *, agreed: bool) -> bool:
     """Keep what the person says to each sensitive field and site; whether they agreed to any."""
-    open_ones: dict[tuple[str, str], tuple[FilledField, Consent]] = {}
+    open_ones: dict[tuple[str, str], tuple[FilledField, FormConsent]] = {}
     for value in values:
         said = value.consent
         if said is not None and (said.given is None or (agreed and not said.given)):
@@ -121,7 +121,7 @@ def _settle_consent(run: Run, values: Iterable[FilledField], *, agreed: bool) ->
     return any(answers.values())
 
 
-def _question(value: FilledField, said: Consent) -> str:
+def _question(value: FilledField, said: FormConsent) -> str:
     return f"{_named(value)} is sensitive. Fill it from memory for {json_output.site(said.site)}?"
 
 
@@ -151,7 +151,7 @@ def _notes_on(value: FilledField) -> Iterable[str]:
 # ---- the filled page ------------------------------------------------------------------------
 
 
-def _check(form: Form, applying: Applying, run: Run) -> None:
+def _check(form: Form, applying: FilledPageTarget, run: Run) -> None:
     """Refuse before anything is asked what could not be written in the end."""
     if form.kind != "html":
         raise InvalidInput(
@@ -164,7 +164,7 @@ def _check(form: Form, applying: Applying, run: Run) -> None:
         raise InvalidInput(f"{applying.output} already exists; --overwrite replaces it.")
 
 
-def _write(form: Form, values: Sequence[FilledField], applying: Applying) -> None:
+def _write(form: Form, values: Sequence[FilledField], applying: FilledPageTarget) -> None:
     """The page in its own encoding; a character that has no place in that as its number."""
     from agent.applications.forms.formats.fill_html import fill_page
 

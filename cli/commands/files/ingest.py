@@ -162,7 +162,7 @@ def fill(
     and card security codes are never filled. Identity numbers, card numbers and health details are
     filled only after you agree, once for each field and site (memlane consent).
     """
-    from cli.commands.files.fill import Applying
+    from cli.commands.files.fill import FilledPageTarget
     from cli.commands.files.fill import fill as fill_form
 
     run: Run = context.obj
@@ -173,7 +173,7 @@ def fill(
         form and run.located(form),
         field or (),
         use_llm=not no_llm,
-        applying=Applying(output, overwrite) if apply else None,
+        applying=FilledPageTarget(output, overwrite) if apply else None,
         consent=consent,
         site=site,
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.applications.personas.join import Partner
     from agent.applications.personas.predict_option import Prediction
     from agent.applications.personas.refresh import Refreshed
-    from store.side_tables.personas import Line
+    from store.side_tables.personas import PersonaLine
 
 app = typer.Typer(help="Show and correct what memlane infers about you.", no_args_is_help=True)
 LineId = Annotated[str, typer.Argument(help="The line, such as p3.")]
@@ -132,8 +132,8 @@ def predict(
     with run.session() as session:
         from agent.applications.personas.predict_option import predict as guess
 
-        found = guess(session, question, option or [])
-    run.emit(_prediction(found), lambda out: _predicted(out, found))
+        prediction = guess(session, question, option or [])
+    run.emit(_prediction(prediction), lambda out: _predicted(out, prediction))
 
 
 @app.command()
@@ -163,20 +163,20 @@ def join(
     now = run.config.now()
     with run.graph() as graph:
         if with_ is not None:
-            found: tuple[Partner, ...] = (joining.join(graph, with_, now),)
+            partners: tuple[Partner, ...] = (joining.join(graph, with_, now),)
         elif leave is not None:
-            found = (joining.leave(graph, leave, now),)
+            partners = (joining.leave(graph, leave, now),)
         else:
-            found = joining.partners(graph)
+            partners = joining.partners(graph)
         mine = graph.consents.home
-    document = {"home": str(mine), "joined": [_partner(one) for one in found]}
-    run.emit(document, lambda out: _joined(out, found, mine))
+    document = {"home": str(mine), "joined": [_partner(one) for one in partners]}
+    run.emit(document, lambda out: _joined(out, partners, mine))
 
 
 # ---- shapes -------------------------------------------------------------------------------
 
 
-def shape(line: Line) -> dict[str, Any]:
+def shape(line: PersonaLine) -> dict[str, Any]:
     """The JSON object of a line; no words of one that rests on something forgotten."""
     return {
         "id": line.id,
@@ -191,25 +191,29 @@ def shape(line: Line) -> dict[str, Any]:
     }
 
 
-def _prediction(found: Prediction) -> dict[str, Any]:
+def _prediction(prediction: Prediction) -> dict[str, Any]:
     return {
-        "question": found.question,
-        "choice": found.choice,
-        "options": [{"text": text, "probability": round(p, 4)} for text, p in found.options],
-        "evidence": list(found.evidence),
-        "joined": found.joined,
+        "question": prediction.question,
+        "choice": prediction.choice,
+        "options": [{"text": text, "probability": round(p, 4)} for text, p in prediction.options],
+        "evidence": list(prediction.evidence),
+        "joined": prediction.joined,
         "inferred": True,
     }
 
 
-def _partner(one: Partner) -> dict[str, Any]:
-    return {"home": str(one.home), "side": one.side.value, "since": json_output.iso(one.since)}
+def _partner(partner: Partner) -> dict[str, Any]:
+    return {
+        "home": str(partner.home),
+        "side": partner.side.value,
+        "since": json_output.iso(partner.since),
+    }
 
 
 # ---- for people ---------------------------------------------------------------------------
 
 
-def _show(out: Console, lines: list[Line]) -> None:
+def _show(out: Console, lines: list[PersonaLine]) -> None:
     if not lines:
         out.print("Nothing is inferred yet. Tell me more, then: memlane persona refresh")
         return
@@ -226,7 +230,7 @@ def _show(out: Console, lines: list[Line]) -> None:
         out.print(f"  {line.id} {text}{state}{yours}  ({evidence})", markup=False)
 
 
-def _refreshed(out: Console, done: Refreshed, made: list[Line]) -> None:
+def _refreshed(out: Console, done: Refreshed, made: list[PersonaLine]) -> None:
     _show(out, made) if made else out.print("No lines were made.")
     if done.removed:
         out.print(f"{done.removed} lines were removed because their evidence is gone.")
@@ -235,28 +239,28 @@ def _refreshed(out: Console, done: Refreshed, made: list[Line]) -> None:
         out.print(f"{done.waiting} still wait{why}", markup=False)
 
 
-def _by_hand(out: Console, line: Line) -> None:
+def _by_hand(out: Console, line: PersonaLine) -> None:
     what = "dropped" if line.standing.value == "dropped" else line.text
     out.print(f"{line.id}: {what}  (undo with: memlane persona undo {line.id})", markup=False)
 
 
-def _predicted(out: Console, found: Prediction) -> None:
-    out.print(f"{found.choice}  (inferred, not something you said)", markup=False)
-    for text, probability in found.options:
+def _predicted(out: Console, prediction: Prediction) -> None:
+    out.print(f"{prediction.choice}  (inferred, not something you said)", markup=False)
+    for text, probability in prediction.options:
         out.print(f"  {probability:.2f} {text}", markup=False)
-    rests = " ".join(found.evidence) or "no lines of yours"
-    others = f", and the views of {found.joined} joined profiles" if found.joined else ""
+    rests = " ".join(prediction.evidence) or "no lines of yours"
+    others = f", and the views of {prediction.joined} joined profiles" if prediction.joined else ""
     out.print(f"  by {rests}{others}", markup=False)
 
 
-def _joined(out: Console, found: tuple[Partner, ...], mine: Path) -> None:
-    if not found:
+def _joined(out: Console, partners: tuple[Partner, ...], mine: Path) -> None:
+    if not partners:
         out.print("No joined homes. To join one: memlane persona join --with HOME")
-    for one in found:
-        out.print(f"{one.side.value:<8} {one.home}", markup=False)
-        if one.side.value == "waiting":
+    for partner in partners:
+        out.print(f"{partner.side.value:<8} {partner.home}", markup=False)
+        if partner.side.value == "waiting":
             out.print(
                 f"  Nothing is read before they agree too: "
-                f"memlane --home '{one.home}' persona join --with '{mine}'",
+                f"memlane --home '{partner.home}' persona join --with '{mine}'",
                 markup=False,
             )

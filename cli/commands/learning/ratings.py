@@ -78,13 +78,15 @@ def predict(
     from agent.extraction.ratings.items import Item
 
     with run.session() as session:
-        told = foretelling.predict(session, Item(item, kind, _listed(genres)), use_llm=not no_llm)
-    guess, signs = told.guess, told.signs
+        prediction = foretelling.predict(
+            session, Item(item, kind, _listed(genres)), use_llm=not no_llm
+        )
+    guess, signs = prediction.guess, prediction.signs
     document = {
-        **_item(told.item),
-        "rating": round(told.stars, 2),
-        "whole": told.whole,
-        "given": None if told.given is None else told.given.score,
+        **_item(prediction.item),
+        "rating": round(prediction.stars, 2),
+        "whole": prediction.whole,
+        "given": None if prediction.given is None else prediction.given.score,
         "model": None
         if guess is None
         else {
@@ -98,21 +100,21 @@ def predict(
             name: round(float(getattr(signs, name)), 3)
             for name in ("mean", "genre", "meaning", "recent", "model")
         },
-        "ratings": told.of,
-        "memories": [json_output.choice(choice) for choice in told.evidence],
+        "ratings": prediction.of,
+        "memories": [json_output.choice(choice) for choice in prediction.evidence],
     }
-    run.emit(document, lambda out: _show_prediction(out, told))
+    run.emit(document, lambda out: _show_prediction(out, prediction))
 
 
-def _score(said: str) -> tuple[float, int]:
+def _score(text: str) -> tuple[float, int]:
     """'4', '4.5' and '7/10'. :raises InvalidInput: if it is no rating."""
     from agent.extraction.ratings.items import STARS
     from store.errors import InvalidInput
 
-    found = re.fullmatch(r"(-?\d+(?:[.,]\d+)?)(?:\s*(?:/|of|out of)\s*(\d{1,4}))?", said.strip())
-    if found is None:
-        raise InvalidInput(f"{said!r} is not a rating. Give a number from 1 to 5, or 7/10.")
-    return float(found[1].replace(",", ".")), int(found[2] or STARS)
+    match = re.fullmatch(r"(-?\d+(?:[.,]\d+)?)(?:\s*(?:/|of|out of)\s*(\d{1,4}))?", text.strip())
+    if match is None:
+        raise InvalidInput(f"{text!r} is not a rating. Give a number from 1 to 5, or 7/10.")
+    return float(match[1].replace(",", ".")), int(match[2] or STARS)
 
 
 def _listed(genres: str | None) -> tuple[str, ...]:
@@ -150,15 +152,15 @@ def _show_rating(out: Console, done: Rating) -> None:
     out.print(f"  undo with: memlane memories undo {render.undo_of(done.entries)}")
 
 
-def _show_prediction(out: Console, told: Prediction) -> None:
-    if told.given is not None:
-        out.print(f"You gave {told.given.name} {told.given.score}.", markup=False)
+def _show_prediction(out: Console, prediction: Prediction) -> None:
+    if prediction.given is not None:
+        out.print(f"You gave {prediction.given.name} {prediction.given.score}.", markup=False)
     else:
-        out.print(f"{told.item.name}: {told.stars:.1f} of 5, I guess.", markup=False)
-        if told.guess is not None:
+        out.print(f"{prediction.item.name}: {prediction.stars:.1f} of 5, I guess.", markup=False)
+        if prediction.guess is not None:
             out.print(
-                f"  the model alone: {told.guess.expected:.1f}, "
-                f"most likely {told.guess.most_likely}"
+                f"  the model alone: {prediction.guess.expected:.1f}, "
+                f"most likely {prediction.guess.most_likely}"
             )
-    for choice in told.evidence:
+    for choice in prediction.evidence:
         out.print(f"  {choice.memory.id} {choice.score:.2f} {choice.memory.text}", markup=False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.learning.train_home import Trained
     from policies import reinforce
     from store.graph import MemoryGraph
-    from store.side_tables.training_data import Pair, Weights
+    from store.side_tables.training_data import QuestionAnswer, StoredWeights
 
 
 def train(
@@ -226,7 +226,7 @@ def _show_status(run: Run, graph: MemoryGraph, policy: str | None) -> None:
     run.emit(document, lambda out: _print_status(out, document))
 
 
-def _weights(weights: Weights) -> dict[str, Any]:
+def _weights(weights: StoredWeights) -> dict[str, Any]:
     from cli.output import json_output
 
     return {
@@ -295,7 +295,7 @@ class _Bars:
     def stop(self) -> None:
         self._progress.stop()
 
-    def pair(self, done: int, wanted: int, pair: Pair | None) -> None:
+    def pair(self, done: int, wanted: int, pair: QuestionAnswer | None) -> None:
         said = pair.question if pair else "(one that does not hold)"
         self._update("writing pairs", done, wanted, said[:50])
 

@@ -137,8 +137,8 @@ def _chosen(
     from store.types import Status
 
     if ids:
-        found = tuple(graph.memories.get(memory) for memory in ids)
-        for memory in found:
+        memories = tuple(graph.memories.get(memory) for memory in ids)
+        for memory in memories:
             if memory.status is not Status.CURRENT:
                 by = f" by {memory.replaced_by}" if memory.replaced_by else ""
                 raise EditConflict(
@@ -147,23 +147,23 @@ def _chosen(
                 )
     elif search is not None:
         hits = graph.memories.search(search, 1000)
-        found = tuple(memory for memory in hits if memory.status is Status.CURRENT)
+        memories = tuple(memory for memory in hits if memory.status is Status.CURRENT)
     else:
         wanted = (whole or "").casefold()
-        found = tuple(
+        memories = tuple(
             memory
             for memory in graph.memories.list(Status.CURRENT)
             if wanted in (memory.subclass.casefold(), memory.type.casefold())
         )
-    if not found:
+    if not memories:
         what = f"with {search!r}" if search is not None else f"in {whole}"
         raise UnknownId(f"There are no memories {what}. `memlane memories list` shows them.")
-    if len(found) > MOST:
+    if len(memories) > MOST:
         raise InvalidInput(
-            f"{len(found)} memories match; at most {MOST} can be edited at once. Narrow the "
+            f"{len(memories)} memories match; at most {MOST} can be edited at once. Narrow the "
             "selection with --search or --all SUBCLASS."
         )
-    return found
+    return memories
 
 
 def _read_file(file: Path) -> str:
@@ -295,35 +295,35 @@ def _apply_typed(
     run.emit({**_document(asked), "edits": json_output.edits(entries)}, show)
 
 
-def _document(asked: EditedFile) -> dict[str, object]:
+def _document(edited: EditedFile) -> dict[str, object]:
     return {
         "changes": [
             {"memory": c.memory, "field": c.field, "before": c.before, "after": c.after}
-            for c in asked.changes
+            for c in edited.changes
         ],
-        "left_out": list(asked.left_out),
+        "left_out": list(edited.left_out),
     }
 
 
-def _show(out: Console, asked: EditedFile) -> None:
+def _show(out: Console, edited: EditedFile) -> None:
     last = None
-    for change in asked.changes:
+    for change in edited.changes:
         if change.memory != last:
             out.print(f"[bold]{change.memory}[/bold]")
             last = change.memory
         out.print(f"  {change.field}")
         out.print(f"    [red]- {escape(change.before)}[/red]")
         out.print(f"    [green]+ {escape(change.after)}[/green]")
-    for memory in asked.left_out:
+    for memory in edited.left_out:
         out.print(f"  [dim]{memory} is no longer in the file; it is unchanged.[/dim]")
 
 
-def _nothing_changed(run: Run, asked: EditedFile | None = None) -> None:
-    document = _document(asked) if asked else {"changes": [], "left_out": []}
+def _nothing_changed(run: Run, edited: EditedFile | None = None) -> None:
+    document = _document(edited) if edited else {"changes": [], "left_out": []}
 
     def show(out: Console) -> None:
-        if asked:
-            _show(out, asked)
+        if edited:
+            _show(out, edited)
         out.print("Nothing changed.")
 
     run.emit({**document, "edits": []}, show)

@@ -42,27 +42,29 @@ def list_(
     from store.types import Status
 
     with run.graph() as graph:
-        known = Identities.of(graph, now)
+        identities = Identities.of(graph, now)
         current = graph.memories.list(Status.CURRENT)
-        found = [event for event in events(current, known) if everything or _told_twice(event)]
-        spelt = {who: who for who in known.entities()}
+        chosen_events = [
+            event for event in events(current, identities) if everything or _told_twice(event)
+        ]
+        spelt = {who: who for who in identities.entities()}
         for name in graph.memories.entity_names() if everything else ():
-            spelt.setdefault(known.who(name), name)
-        rows = [_entity(who, known, name) for who, name in spelt.items()]
+            spelt.setdefault(identities.who(name), name)
+        rows = [_entity(who, identities, name) for who, name in spelt.items()]
 
     def show(out: Console) -> None:
         for row in rows:
             more = ", ".join([*row["names"][1:], *row["phrases"]])
             out.print(f"{row['name']}{': also ' + more if more else ''}", markup=False)
-        for event in found:
+        for event in chosen_events:
             ids = ", ".join(event.memories)
             out.print(f"{event.name}: {ids}", markup=False)
-        if not rows and not found:
+        if not rows and not chosen_events:
             out.print(
                 "No person or thing has two names yet. `memlane entities suggest` lists candidates."
             )
 
-    run.emit({"entities": rows, "events": [_event(event) for event in found]}, show)
+    run.emit({"entities": rows, "events": [_event(event) for event in chosen_events]}, show)
 
 
 def _told_twice(event: Event) -> bool:
@@ -87,14 +89,14 @@ def show(context: typer.Context, name: Name) -> None:
     from store.types import Status
 
     with run.graph() as graph:
-        known = Identities.of(graph, now)
+        identities = Identities.of(graph, now)
         current = graph.memories.list(Status.CURRENT)
-        told = [event for event in events(current, known) if event.called(name)]
-        spelt = known_name(name, known, graph) if not told else known.shown(name) or name
-        who = known.who(spelt)
-        memories = about(who, known, graph)
-        why = graph.memories.of([m for m in known.joined_by(who)])
-        rows = _entity(who, known, spelt)
+        told = [event for event in events(current, identities) if event.called(name)]
+        spelt = known_name(name, identities, graph) if not told else identities.shown(name) or name
+        who = identities.who(spelt)
+        memories = about(who, identities, graph)
+        why = graph.memories.of([m for m in identities.joined_by(who)])
+        rows = _entity(who, identities, spelt)
         inside = {memory for event in told for memory in event.memories}
         mates = graph.memories.of(sorted(inside, key=lambda m: int(m[1:])))
 
@@ -132,7 +134,7 @@ def merge(
     """Merge two names that mean the same person or thing."""
     from agent.memory.entities.merge_split import plan_merge
 
-    _decide(context.obj, lambda known, graph: plan_merge(one, other, known, graph))
+    _decide(context.obj, lambda identities, graph: plan_merge(one, other, identities, graph))
 
 
 @app.command()
@@ -167,12 +169,12 @@ def split(
     from agent.memory.entities.merge_split import plan_part, plan_split
     from store.errors import InvalidInput
 
-    def plan(known: Identities, graph: MemoryGraph) -> Decision:
+    def plan(identities: Identities, graph: MemoryGraph) -> Decision:
         if memories or new:
             if other is not None or not memories or new is None:
                 raise InvalidInput("With --memory and --as, give one name only.")
-            return plan_part(name, memories, new, known, graph)
-        return plan_split(name, other, known, graph)
+            return plan_part(name, memories, new, identities, graph)
+        return plan_split(name, other, identities, graph)
 
     _decide(context.obj, plan)
 
@@ -188,18 +190,24 @@ def suggest(context: typer.Context) -> None:
 
     with run.graph() as graph:
         memories = graph.memories.list(Status.CURRENT)
-        found = suggestions(memories, Identities.of(graph, now), now)
+        open_suggestions = suggestions(memories, Identities.of(graph, now), now)
 
     def show(out: Console) -> None:
-        for one in found:
-            title = one.one if one.other is None else f"{one.one} and {one.other}"
-            out.print(f"{title}: {one.why} ({', '.join(one.memories[:6])})", markup=False)
-            out.print(f"  yes: {_accept(one)}", markup=False)
-            out.print(f"  no:  {_reject(one)}", markup=False)
-        if not found:
+        for suggestion in open_suggestions:
+            title = (
+                suggestion.one
+                if suggestion.other is None
+                else f"{suggestion.one} and {suggestion.other}"
+            )
+            out.print(
+                f"{title}: {suggestion.why} ({', '.join(suggestion.memories[:6])})", markup=False
+            )
+            out.print(f"  yes: {_accept(suggestion)}", markup=False)
+            out.print(f"  no:  {_reject(suggestion)}", markup=False)
+        if not open_suggestions:
             out.print("Nothing to suggest.")
 
-    run.emit({"suggestions": [_suggestion(one) for one in found]}, show)
+    run.emit({"suggestions": [_suggestion(suggestion) for suggestion in open_suggestions]}, show)
 
 
 @app.command()
@@ -214,7 +222,7 @@ def reject(
     """Reject a suggestion. It is not made again."""
     from agent.memory.entities.merge_split import plan_reject
 
-    _decide(context.obj, lambda known, graph: plan_reject(one, other, known, graph))
+    _decide(context.obj, lambda identities, graph: plan_reject(one, other, identities, graph))
 
 
 def _decide(run: Run, plan: Callable[[Identities, MemoryGraph], Decision]) -> None:
@@ -236,14 +244,14 @@ def _decide(run: Run, plan: Callable[[Identities, MemoryGraph], Decision]) -> No
 # ---- what is printed ----------------------------------------------------------------------
 
 
-def _entity(who: str, known: Identities, name: str | None = None) -> dict[str, Any]:
-    names = list(known.names(who)) or [name or who]
+def _entity(who: str, identities: Identities, name: str | None = None) -> dict[str, Any]:
+    names = list(identities.names(who)) or [name or who]
     return {
         "key": who,
         "name": names[0],
         "names": names,
-        "phrases": list(known.phrases(who)),
-        "joined_by": list(known.joined_by(who)),
+        "phrases": list(identities.phrases(who)),
+        "joined_by": list(identities.joined_by(who)),
     }
 
 
@@ -257,26 +265,29 @@ def _event(event: Event) -> dict[str, Any]:
     }
 
 
-def _suggestion(one: Suggestion) -> dict[str, Any]:
+def _suggestion(suggestion: Suggestion) -> dict[str, Any]:
     return {
-        "kind": "split" if one.other is None else "merge",
-        "names": [one.one] if one.other is None else [one.one, one.other],
-        "why": one.why,
-        "memories": list(one.memories),
-        "accept": _accept(one),
-        "reject": _reject(one),
+        "kind": "split" if suggestion.other is None else "merge",
+        "names": [suggestion.one]
+        if suggestion.other is None
+        else [suggestion.one, suggestion.other],
+        "why": suggestion.why,
+        "memories": list(suggestion.memories),
+        "accept": _accept(suggestion),
+        "reject": _reject(suggestion),
     }
 
 
-def _accept(one: Suggestion) -> str:
-    if one.other is None:
-        marks = " ".join(f"-m {memory}" for memory in one.apart)
-        return f"memlane entities split {_quoted(one.one)} {marks} --as '{one.suggested_name}'"
-    return f"memlane entities merge {_quoted(one.one)} {_quoted(one.other)}"
+def _accept(suggestion: Suggestion) -> str:
+    if suggestion.other is None:
+        marks = " ".join(f"-m {memory}" for memory in suggestion.apart)
+        new = suggestion.suggested_name
+        return f"memlane entities split {_quoted(suggestion.one)} {marks} --as '{new}'"
+    return f"memlane entities merge {_quoted(suggestion.one)} {_quoted(suggestion.other)}"
 
 
-def _reject(one: Suggestion) -> str:
-    names = " ".join(map(_quoted, filter(None, (one.one, one.other))))
+def _reject(suggestion: Suggestion) -> str:
+    names = " ".join(map(_quoted, filter(None, (suggestion.one, suggestion.other))))
     return f"memlane entities reject {names}"
 
 

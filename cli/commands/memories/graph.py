@@ -12,7 +12,7 @@ from cli.context import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from cli.output.graph_layout import Drawing
+    from cli.output.graph_layout import GraphPicture
     from cli.output.svg_png import Canvas
 
 
@@ -131,7 +131,7 @@ def write_picture(picture: Canvas, form: str, out: Path, option: str) -> bool:
     return complete
 
 
-def _title(drawing: Drawing, entity: str | None) -> str:
+def _title(drawing: GraphPicture, entity: str | None) -> str:
     who = f"Around {drawing.nodes[drawing.root].label}" if entity else "What memlane knows"
     count = f"{len(drawing.nodes)} entities, {len(drawing.edges)} relations"
     more = f" ({drawing.left_out} more omitted; --limit)" if drawing.left_out else ""
