@@ -4,7 +4,7 @@
 personamem, factual those of nq_open (``benchmarks.probe`` draws them; each has the 2 nearest of 20
 memories as candidates). A question's score is its *utility*: the entropy of the answer without
 memory less the lowest with one candidate. Beside it: *none*, the entropy without memory; *both*, a
-logistic regression of the two (``policies.rums.utility.Need``); and *binary* and *multi*, the
+logistic regression of the two (``policies.rums.utility.MemoryNeed``); and *binary* and *multi*, the
 highest probability that a shipped selector gives to anything in the profile.
 
 Per cell: *js* the Jensen-Shannon divergence (base 2, 20 bins) and *ks* the Kolmogorov-Smirnov

@@ -19,7 +19,7 @@ from cli.commands.conversation.chat import chat
 from cli.commands.conversation.demo import demo
 from cli.commands.conversation.feedback import feedback
 from cli.commands.conversation.why import why
-from cli.commands.files import consent, ingest, transfer
+from cli.commands.files import consent, fill, ingest, transfer
 from cli.commands.files.watch import watch
 from cli.commands.learning import persona
 from cli.commands.learning.ratings import predict, rate
@@ -50,7 +50,7 @@ app.command()(why)
 app.command()(feedback)
 app.command()(train)
 app.command()(ingest.ingest)
-app.command()(ingest.fill)
+app.command()(fill.fill)
 app.add_typer(consent.app, name="consent")
 app.command()(rate)
 app.command()(predict)

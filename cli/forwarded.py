@@ -90,8 +90,8 @@ RELAYED = frozenset({"ask", "fill", "remember"})
 def work_out(home: Path, app: TyperGroup) -> Callable[[CommandLine], Printed]:
     """What works lines out for the home of the resident process, in whatever thread it is called.
 
-    ``app`` is the parser of ``cli.app``, which this process was started by. :raises Unsuited: (what
-    it gives) where that has to be done in a process of its own.
+    ``app`` is the parser of ``cli.app``, which this process was started by. What it gives raises
+    ``NotForwardable`` where that has to be done in a process of its own.
     """
 
     def command(line: CommandLine) -> Printed:

@@ -1,4 +1,4 @@
-"""Graph layout of entities and relations. Pure; see ``cli.output.svg_png``.
+"""Graph layout of entities and relations. Pure; see ``cli.output.svg``.
 
 A person's graph is nearly a star: most relations begin at 'me', where force layouts pile labels on
 top of each other. So the layout is a radial tree: the root in the middle, every entity on the ring

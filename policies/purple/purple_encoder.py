@@ -6,8 +6,8 @@ other records in a small transformer without positions, so the order in which re
 changes nothing but the order of their propensities. A last layer gives one number a record.
 
 Beyond the paper, a record also brings the *signs* of the retriever that made it a candidate
-(``policies.baselines.fusion.Candidate``). They start as the propensity, so an untrained encoder
-ranks as the retriever does; ``Propensities.fresh(signs=False)`` leaves them out.
+(``policies.baselines.fusion.FusedCandidate``). They start as the propensity, so an untrained
+encoder ranks as the retriever does; ``Propensities.fresh(signs=False)`` leaves them out.
 
 The arithmetic is written once, for arrays of numpy (inference; no other package is needed) and for
 tensors that keep gradients (training; ``agent.models.adapters.torch_gradients``).

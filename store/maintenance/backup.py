@@ -12,7 +12,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,9 @@ from store.connection import BUSY_SECONDS, DATABASE_NAME, Connection, translated
 from store.errors import StoreBusy, StoreError
 from store.graph import MemoryGraph
 from store.journal import Change, Entry, payload_from_changes
-from store.row_codecs import dumps, entity_key, iso, public_id, row_id, subclass_from_row
+from store.row_codecs import dumps, iso, public_id, row_id, subclass_from_row
 from store.tables.sources import Turn
-from store.types import Memory, Source, Subclass, Triple
+from store.types import Memory, Source, Subclass
 
 Pages = Callable[[int, int], None]
 """Called with (pages done, pages in all) while a database is copied."""
@@ -334,16 +334,6 @@ class Rebuild:
             rows = self.connection.query(f'PRAGMA table_info("{table}")')
             self._columns[table] = frozenset(row["name"] for row in rows)
         return self._columns[table]
-
-
-def canonical(memory: Memory) -> Memory:
-    """The memory with entities by their key: the store keeps one spelling of each."""
-    return replace(
-        memory,
-        triples=tuple(
-            Triple(entity_key(t.head), t.relation, entity_key(t.tail)) for t in memory.triples
-        ),
-    )
 
 
 def _row(value: Source | Turn | Subclass | Entry) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from store.connection import Connection
 from store.errors import UnknownId
 from store.row_codecs import iso, public_id, row_id
-from store.tables.sources import content_hash
+from store.tables.sources import content_hash, still_says
 from store.types import Memory, Status
 
 
@@ -291,16 +291,6 @@ def _there(row: Mapping[str, Any]) -> bool:
     return row["status"] is not None and row["status"] != Status.FORGOTTEN
 
 
-def _says_so(row: Mapping[str, Any], now: datetime) -> bool:
-    """Whether a memory of the evidence holds and says what it said."""
-    until = row["valid_until"]
-    return (
-        row["status"] == Status.CURRENT
-        and (until is None or now < datetime.fromisoformat(until))
-        and content_hash(row["text"]) == row["digest"]
-    )
-
-
 def _line(
     row: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]], now: datetime
 ) -> PersonaLine:
@@ -310,7 +300,7 @@ def _line(
         standing = LineStatus.GONE
     elif row["dropped"]:
         standing = LineStatus.DROPPED
-    elif hand is not None or all(_says_so(one, now) for one in evidence):
+    elif hand is not None or all(still_says(one, now) for one in evidence):
         standing = LineStatus.FRESH  # the person's own words need no remaking
     else:
         standing = LineStatus.STALE

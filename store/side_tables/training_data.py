@@ -19,7 +19,7 @@ from typing import Any
 from store.connection import Connection
 from store.errors import UnknownId
 from store.row_codecs import iso, public_id, row_id
-from store.tables.sources import content_hash
+from store.tables.sources import content_hash, still_says
 from store.types import Memory, Status
 
 KEPT_WEIGHTS = 30
@@ -154,20 +154,10 @@ class TrainingTable:
         pairs = []
         for row in rows:
             rests_on = needed.get(row["id"], [])
-            if all(self._stands(memory, now) for memory in rests_on):
+            if all(still_says(memory, now) for memory in rests_on):
                 memories = tuple(public_id("m", memory["memory"]) for memory in rests_on)
                 pairs.append(_pair(row, memories))
         return tuple(pairs)
-
-    @staticmethod
-    def _stands(row: Mapping[str, Any], now: datetime) -> bool:
-        """Whether a memory holds and says what it said."""
-        until = row["valid_until"]
-        return (
-            row["status"] == Status.CURRENT
-            and (until is None or now < datetime.fromisoformat(until))
-            and content_hash(row["text"]) == row["digest"]
-        )
 
     def _needed(self, where: str = "") -> dict[int, list[dict[str, Any]]]:
         rows = self._rows.query(

@@ -15,12 +15,22 @@ from typing import Any
 from store.connection import Connection
 from store.errors import UnknownId
 from store.row_codecs import dumps, iso, public_id, row_id, source_from_row
-from store.types import Source, SourceKind, SourceStatus, Span, TextBox
+from store.types import Source, SourceKind, SourceStatus, Span, Status, TextBox
 
 
 def content_hash(text: str) -> str:
     """SHA-256 of the text, hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def still_says(row: Mapping[str, Any], now: datetime) -> bool:
+    """Whether a memory holds and says what it said: a row of it with the ``digest`` kept then."""
+    until = row["valid_until"]
+    return (
+        row["status"] == Status.CURRENT
+        and (until is None or now < datetime.fromisoformat(until))
+        and content_hash(row["text"]) == row["digest"]
+    )
 
 
 class SourceTable:

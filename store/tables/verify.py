@@ -33,8 +33,8 @@ def problems(
         for row in rows.query("PRAGMA foreign_key_check")
     ]
 
-    journalled = {key: _canonical(memory) for key, memory in fold(journal.list()).items()}
-    stored = {memory.id: _canonical(memory) for memory in memories.list()}
+    journalled = {key: canonical(memory) for key, memory in fold(journal.list()).items()}
+    stored = {memory.id: canonical(memory) for memory in memories.list()}
     problems_found += [
         f"{key}: in the journal, but without a row" for key in journalled.keys() - stored.keys()
     ]
@@ -72,8 +72,11 @@ def _full_text_problems(rows: Connection) -> list[str]:
     return []
 
 
-def _canonical(memory: Memory) -> Memory:
-    # Entities are stored once, under the first spelling; the journal keeps each as it was told.
+def canonical(memory: Memory) -> Memory:
+    """The memory with its entities by key, to compare rows with the journal.
+
+    Entities are stored once, under the first spelling; the journal keeps each as it was told.
+    """
     return replace(
         memory,
         triples=tuple(

@@ -16,7 +16,7 @@ from agent.applications.forms.formats.open_form import (
     fields_from_html,
     fields_from_json_schema,
     fields_from_labels,
-    read_form,
+    open_form,
 )
 from agent.applications.forms.matching.match import match_fields
 from agent.applications.forms.matching.vocabulary import Policy, vocabulary
@@ -90,19 +90,19 @@ def test_buttons_hidden_inputs_and_script_text_are_no_fields():
 )
 def test_what_is_no_form_gives_one_clear_line(text):
     with pytest.raises(InvalidInput) as error:
-        read_form(text)
+        open_form(text)
     assert "\n" not in str(error.value)
 
 
 def test_a_missing_file_gives_one_clear_line(tmp_path):
     with pytest.raises(InvalidInput, match="Cannot read"):
-        read_form(tmp_path / "none.html")
+        open_form(tmp_path / "none.html")
 
 
 def test_a_file_is_read_by_its_suffix(tmp_path):
     page = tmp_path / "form.csv"
     page.write_text("first name,last name\nAda,Lovelace\n", "utf-8")
-    assert [f.name for f in read_form(page)] == ["first name", "last name"]
+    assert [f.name for f in open_form(page).fields] == ["first name", "last name"]
 
 
 def test_a_csv_header_may_use_semicolons_and_quotes():

@@ -124,9 +124,7 @@ def test_the_picture_shows_the_path(asked: MemoryGraph, memlane: Memlane, tmp_pa
     assert TEXTS[0] in said
     assert "memory 0.810" in "".join(root.itertext())
     assert len([node for node in root.iter() if node.tag.endswith("polyline")]) == 1
-    assert memlane("why", "-o", str(tmp_path / "why.png")).code == 0
-    assert (tmp_path / "why.png").read_bytes().startswith(b"\x89PNG")
-    assert memlane("why", "-o", "why.pdf").code == 2
+    assert memlane("why", "-o", "why.png").code == 2
 
 
 def test_a_picture_of_many_steps_keeps_its_lines_apart(asked: MemoryGraph):

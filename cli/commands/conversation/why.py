@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from agent.answering.trace import Trace, TracedStep
-    from cli.output.svg_png import Canvas, Shape
+    from cli.output.svg import Canvas, Shape
     from policies.selection import Step
 
 ROW, INDENT = 24.0, 26.0
 LEFT, TOP = 30.0, 102.0
 LONGEST = 76
-"""Letters of a memory in the picture; the pointer shows the whole (SVG)."""
+"""Letters of a memory in the picture; the pointer shows the whole."""
 LEFT_OUT = "#b0b0b0"
 
 
@@ -33,7 +33,7 @@ def why(
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option("--picture", "-o", metavar="FILE", help="Also draw it, as .svg or .png."),
+        typer.Option("--picture", "-o", metavar="FILE", help="Also draw it, as an .svg file."),
     ] = None,
     states: Annotated[
         bool, typer.Option("--states", help="Show the numbers behind each decision.")
@@ -53,27 +53,23 @@ def why(
     run: Run = context.obj
     from agent.answering.trace import read_trace
 
-    form = None
     if picture is not None:
-        from cli.commands.memories.graph import form_of
+        from cli.commands.memories.graph import check_name
 
-        form = form_of(picture)
+        check_name(picture)
     with run.graph() as graph:
         trace = read_trace(graph, turn)
     document = json_output.trace(trace)
-    complete = True
-    if picture is not None and form is not None and trace.steps:
+    if picture is not None and trace.steps:
         from cli.commands.memories.graph import write_picture
 
-        complete = write_picture(canvas(trace), form, picture, "--picture")
+        write_picture(canvas(trace), picture, "--picture")
         document["picture"] = str(picture)
 
     def show(out: Console) -> None:
         show_trace(out, trace, states=states)
         if "picture" in document:
             out.print(f"Drawn: {picture}", markup=False)
-        if not complete:
-            out.print("Some letters are missing in the fonts of this machine; try .svg.")
 
     run.emit(document, show)
 
@@ -142,7 +138,7 @@ def nested(trace: Trace) -> Iterator[tuple[int, TracedStep]]:
 def canvas(trace: Trace) -> Canvas:
     """The steps as a tree that reads from top to bottom; see ``nested``."""
     from cli.output.graph_layout import text_width
-    from cli.output.svg_png import COLOURS, INK, PALE, PAPER, Canvas, Dot, Line, Text
+    from cli.output.svg import COLOURS, INK, PALE, PAPER, Canvas, Dot, Polyline, Text
 
     shapes_: list[Shape] = []
     words: list[Shape] = []
@@ -155,7 +151,7 @@ def canvas(trace: Trace) -> Canvas:
         if depth and step.via in at:
             from_x, from_y = at[step.via]
             path = ((from_x, from_y), (from_x, y), (x, y))
-            shapes_.append(Line(path, INK if step.chosen else LEFT_OUT, 1.4, 0.7))
+            shapes_.append(Polyline(path, INK if step.chosen else LEFT_OUT, 1.4, 0.7))
         colour = COLOURS.get(memory.type, INK) if memory and step.chosen else LEFT_OUT
         told = "\n".join([step_line(traced), *state_lines(step)])
         if step.activated:

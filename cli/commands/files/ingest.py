@@ -1,4 +1,4 @@
-"""Commands on files: ``ingest`` and ``fill``."""
+"""``memlane ingest``: notes, screenshots, calendars and contacts."""
 
 from __future__ import annotations
 
@@ -43,8 +43,6 @@ def ingest(
         TextColumn,
         TimeRemainingColumn,
     )
-
-    from store.errors import InvalidInput
 
     if not paths and not retry:
         raise InvalidInput("Name a file or folder to ingest, or use --retry.")
@@ -114,66 +112,3 @@ def ingest(
 def _pace(files: int, seconds: float) -> str:
     """'24 files a minute'; empty where there is too little to tell by."""
     return f"{files * 60 / seconds:.0f} files a minute" if files and seconds >= 0.1 else ""
-
-
-def fill(
-    context: typer.Context,
-    form: Annotated[
-        Path | None,
-        typer.Argument(help="An HTML page, a JSON Schema or a CSV header; - reads stdin."),
-    ] = None,
-    field: Annotated[
-        list[str] | None, typer.Option("--field", help="The label of a field; repeatable.")
-    ] = None,
-    no_llm: Annotated[
-        bool, typer.Option("--no-llm", help="Use exact rules only, without the language model.")
-    ] = False,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Write the filled page to stdout.")
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the filled page to this file instead."
-        ),
-    ] = None,
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite", help="Overwrite FILE if it exists. FILE may be the form itself."
-        ),
-    ] = False,
-    consent: Annotated[
-        bool,
-        typer.Option(
-            "--consent", help="Agree to every sensitive field of this form. The consent is stored."
-        ),
-    ] = False,
-    site: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST", help="The site the form is sent to, if the page does not name it."
-        ),
-    ] = None,
-) -> None:
-    """Fill a form from memory.
-
-    Every value lists its evidence. A field without evidence stays empty. Passwords, one-time codes
-    and card security codes are never filled. Identity numbers, card numbers and health details are
-    filled only after you agree, once for each field and site (memlane consent).
-    """
-    from cli.commands.files.fill import FilledPageTarget
-    from cli.commands.files.fill import fill as fill_form
-
-    run: Run = context.obj
-    if not apply and (output is not None or overwrite):
-        raise InvalidInput("-o and --overwrite need --apply.")
-    fill_form(
-        run,
-        form and run.located(form),
-        field or (),
-        use_llm=not no_llm,
-        applying=FilledPageTarget(output, overwrite) if apply else None,
-        consent=consent,
-        site=site,
-    )

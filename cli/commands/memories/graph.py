@@ -1,4 +1,4 @@
-"""``memlane memories graph``: graph of entities as SVG or PNG."""
+"""``memlane memories graph``: graph of entities as SVG."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cli.output.graph_layout import GraphPicture
-    from cli.output.svg_png import Canvas
+    from cli.output.svg import Canvas
 
 
 def graph(
@@ -23,7 +23,7 @@ def graph(
         typer.Argument(help="A person or thing, such as Anna. Default: everything."),
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="The picture, .svg or .png.")
+        Path, typer.Option("--out", "-o", metavar="FILE", help="The picture, an .svg file.")
     ] = Path("memories.svg"),
     hops: Annotated[
         int | None,
@@ -41,41 +41,37 @@ def graph(
 ) -> None:
     """Draw the people and things in your memory.
 
-    The entity you name is in the middle, or you. The colours are the four types. In the SVG,
-    memories appear under the pointer.
+    The entity you name is in the middle, or you. The colours are the four types.
+    Memories appear under the pointer. A browser shows the picture and prints it.
 
     \b
     Examples:
       memlane memories graph -o memories.svg
-      memlane memories graph Anna -o anna.png
-      memlane memories graph --hops 1 --limit 80 -o near.png
+      memlane memories graph Anna -o anna.svg
+      memlane memories graph --hops 1 --limit 80 -o near.svg
     """
     from cli.output.graph_layout import draw
     from store.tables.taxonomy import TYPES
 
     run: Run = context.obj
-    form = form_of(out)
+    check_name(out)
     now = run.config.now()
     with run.graph() as opened:
         memories = [m for m in opened.memories.list() if everything or m.holds_at(now)]
     drawing = draw(memories, TYPES, entity=entity, hops=hops, limit=limit)
 
-    from cli.output.svg_png import canvas
+    from cli.output.svg import canvas
 
     picture = canvas(drawing, _title(drawing, entity), {m.id: m.text for m in memories})
-    complete = write_picture(picture, form, out, "--out")
+    write_picture(picture, out, "--out")
 
     def show(console: Console) -> None:
         console.print(f"{_title(drawing, entity)}: {out}", markup=False)
-        if not complete:
-            console.print(
-                "Some letters are missing in the fonts of this machine; the .svg shows them all."
-            )
 
     run.emit(
         {
             "path": str(out),
-            "format": form,
+            "format": "svg",
             "width": round(picture.width),
             "height": round(picture.height),
             "root": drawing.nodes[drawing.root].name,
@@ -93,42 +89,39 @@ def graph(
                 for edge in drawing.edges
             ],
             "left_out": drawing.left_out,
-            "complete": complete,
         },
         show,
     )
 
 
-def form_of(out: Path) -> str:
-    """svg or png. :raises InvalidInput: if the file's name ends otherwise."""
+def check_name(out: Path) -> None:
+    """:raises InvalidInput: if the file's name does not end in .svg."""
     from store.errors import InvalidInput
 
-    form = out.suffix.lower().lstrip(".")
-    if form not in ("svg", "png"):
-        raise InvalidInput(f"The picture must be .svg or .png, not {out.name!r}.")
-    return form
+    if out.suffix.lower() != ".svg":
+        raise InvalidInput(
+            f"The picture must be an .svg file, not {out.name!r}. A browser shows and prints it."
+        )
 
 
-def write_picture(picture: Canvas, form: str, out: Path, option: str) -> bool:
-    """Write it whole or not at all; returns whether every letter in it could be drawn.
+def write_picture(picture: Canvas, out: Path, option: str) -> None:
+    """Write it whole or not at all.
 
     ``option`` is what the person named the file by.
 
     :raises HomeUnavailable: if the file cannot be written.
     """
-    from cli.output.svg_png import png, svg
+    from cli.output.svg import svg
     from store.errors import HomeUnavailable
 
-    data, complete = (svg(picture), True) if form == "svg" else png(picture)
     try:
         scratch = out.with_name(out.name + ".part")
-        scratch.write_bytes(data)
+        scratch.write_bytes(svg(picture))
         scratch.replace(out)
     except OSError as error:
         raise HomeUnavailable(
             f"Cannot write {out}: {error.strerror or error}. Choose another {option}."
         ) from error
-    return complete
 
 
 def _title(drawing: GraphPicture, entity: str | None) -> str:

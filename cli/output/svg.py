@@ -1,17 +1,13 @@
-"""SVG and PNG rendering of the same shapes.
+"""Pictures as SVG: shapes of a graph, and the file made of them.
 
-SVG is written here, PNG painted by Pillow, which reading screenshots needs anyway: matplotlib or
-cairo would be 30 MB more for lines, dots and words.
+Written here without a library: matplotlib or cairo would be 30 MB for lines, dots and words.
 """
 
 from __future__ import annotations
 
-import io
 import math
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from cli.output.graph_layout import (
@@ -23,10 +19,6 @@ from cli.output.graph_layout import (
     text_width,
 )
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-    from PIL.ImageFont import FreeTypeFont
-
 COLOURS = {
     "Relationship": "#c8500a",
     "Preference": "#0a8f63",
@@ -36,17 +28,6 @@ COLOURS = {
 """Of the four types; they stay apart for colour-blind eyes and in grey."""
 INK, PALE, PAPER = "#222222", "#777777", "#ffffff"
 HEADER = 58.0
-LARGEST = 8000
-"""Pixels of a PNG's longer side."""
-FONTS = (
-    "DejaVuSans.ttf",
-    "NotoSansCJK-Regular.ttc",
-    "Arial Unicode.ttf",
-    "PingFang.ttc",
-    "msyh.ttc",
-    "NotoSans-Regular.ttf",
-)
-"""Fonts tried for letters that Pillow's own font lacks, where the machine has them."""
 
 Point = tuple[float, float]
 Place = Callable[[float, float], Point]
@@ -54,7 +35,7 @@ Place = Callable[[float, float], Point]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Polyline:
     """A line through points; ``title`` is told where the pointer rests."""
 
     points: tuple[Point, ...]
@@ -66,7 +47,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
+class Polygon:
     """A filled polygon."""
 
     points: tuple[Point, ...]
@@ -95,7 +76,7 @@ class Text:
     title: str = ""
 
 
-Shape = Line | Area | Dot | Text
+Shape = Polyline | Polygon | Dot | Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +145,16 @@ def _edge(
     middle = at((head.x + tail.x) * 0.2, (head.y + tail.y) * 0.2)
     points = (a, b) if edge.in_tree else tuple(_curve(a, middle, b))
     lines: list[Shape] = [
-        Line(points, colour, 1.2, title=title)
+        Polyline(points, colour, 1.2, title=title)
         if edge.in_tree
-        else Line(points, colour, 0.9, 0.4, title)
+        else Polyline(points, colour, 0.9, 0.4, title)
     ]
     labels: list[Shape] = []
     if drawing.written:
         lines.append(
-            Area(_arrow(points[-2], points[-1], 7.0 if edge.tail != drawing.root else 11.0), colour)
+            Polygon(
+                _arrow(points[-2], points[-1], 7.0 if edge.tail != drawing.root else 11.0), colour
+            )
         )
         labels.append(_edge_label(drawing, edge, at, points, colour))
     return lines, labels
@@ -227,9 +210,6 @@ def _arrow(before: Point, end: Point, gap: float) -> tuple[Point, ...]:
     )
 
 
-# ---- SVG -------------------------------------------------------------------------------------
-
-
 def svg(picture: Canvas) -> bytes:
     """The picture as an SVG file; names and memories show where the pointer rests."""
     width, height = math.ceil(picture.width), math.ceil(picture.height)
@@ -246,7 +226,7 @@ def svg(picture: Canvas) -> bytes:
 
 def _svg_shape(shape: Shape) -> str:
     match shape:
-        case Line():
+        case Polyline():
             points = " ".join(f"{x:.1f},{y:.1f}" for x, y in shape.points)
             return (
                 f'<polyline points="{points}" fill="none" stroke="{shape.colour}" '
@@ -254,7 +234,7 @@ def _svg_shape(shape: Shape) -> str:
                 f"{_title(shape.title)}"
                 "</polyline>"
             )
-        case Area():
+        case Polygon():
             points = " ".join(f"{x:.1f},{y:.1f}" for x, y in shape.points)
             return f'<polygon points="{points}" fill="{shape.colour}"/>'
         case Dot():
@@ -282,119 +262,3 @@ def _title(text: str) -> str:
 def _clean(text: str) -> str:
     # XML forbids control characters even when escaped.
     return escape("".join(c if c.isprintable() or c == "\n" else " " for c in text))
-
-
-# ---- PNG -------------------------------------------------------------------------------------
-
-
-def png(picture: Canvas) -> tuple[bytes, bool]:
-    """The picture as a PNG file, and whether every letter in it could be drawn."""
-    from PIL import Image, ImageDraw
-
-    scale = min(2.0, LARGEST / max(picture.width, picture.height))
-    image = Image.new(
-        "RGB", (math.ceil(picture.width * scale), math.ceil(picture.height * scale)), PAPER
-    )
-    brush = ImageDraw.Draw(image)
-    fonts = _Fonts([shape.text for shape in picture.shapes if isinstance(shape, Text)])
-    for shape in picture.shapes:
-        match shape:
-            case Line():
-                points = [(x * scale, y * scale) for x, y in shape.points]
-                colour = _mixed(shape.colour, shape.strength)
-                brush.line(points, colour, max(1, round(shape.width * scale)), joint="curve")
-            case Area():
-                brush.polygon([(x * scale, y * scale) for x, y in shape.points], shape.colour)
-            case Dot():
-                x, y, r = (value * scale for value in (*shape.at, shape.radius))
-                brush.ellipse((x - r, y - r, x + r, y + r), shape.colour)
-            case Text():
-                _png_text(image, shape, scale, fonts)
-    out = io.BytesIO()
-    image.save(out, "PNG")
-    return out.getvalue(), fonts.complete
-
-
-def _png_text(image: Image, shape: Text, scale: float, fonts: _Fonts) -> None:
-    from PIL import Image, ImageDraw
-
-    font = fonts.of(shape.text, shape.size * scale)
-    border = round(1.5 * scale)
-    rise, fall = font.getmetrics()
-    width = math.ceil(font.getlength(shape.text)) + 2 * border
-    sheet = Image.new("RGBA", (width, rise + fall + 2 * border), (255, 255, 255, 0))
-    base = (border, rise + border)
-    brush = ImageDraw.Draw(sheet)
-    for stroke, fill in ((border, PAPER), (1 if shape.bold else 0, shape.colour)):
-        brush.text(
-            base, shape.text, shape.colour, font, "ls", stroke_width=stroke, stroke_fill=fill
-        )
-    # Turning keeps the middle of the sheet; the anchor goes around it.
-    along = {"start": 0.0, "middle": width / 2, "end": float(width)}[shape.anchor]
-    right, down = along - width / 2, base[1] - sheet.height / 2
-    if shape.angle:
-        sheet = sheet.rotate(-shape.angle, Image.Resampling.BICUBIC, expand=True)
-    turn = math.radians(shape.angle)
-    x = shape.at[0] * scale - (right * math.cos(turn) - down * math.sin(turn)) - sheet.width / 2
-    y = shape.at[1] * scale - (right * math.sin(turn) + down * math.cos(turn)) - sheet.height / 2
-    image.paste(sheet, (round(x), round(y)), sheet)
-
-
-class _Fonts:
-    """One font for the whole picture: Pillow's own, which is everywhere, or one of the machine's.
-
-    Only what that font lacks is drawn with another.
-    """
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self.complete = True
-        """Whether every text so far could be drawn whole."""
-        self._loaded: dict[tuple[str, float], FreeTypeFont | None] = {}
-        self._gaps: dict[str, int] = {}
-        for name in ("", *FONTS):
-            if (font := self._load(name, FONT)) is not None:
-                self._gaps[name] = sum(_missing(font, text) for text in texts)
-                if not self._gaps[name]:
-                    break
-        self._order = sorted(self._gaps, key=lambda name: self._gaps[name])
-
-    def of(self, text: str, size: float) -> FreeTypeFont:
-        fonts = [font for name in self._order if (font := self._load(name, size)) is not None]
-        for font in fonts:
-            if not _missing(font, text):
-                return font
-        self.complete = False
-        return fonts[0]
-
-    def _load(self, name: str, size: float) -> FreeTypeFont | None:
-        from PIL import ImageFont
-
-        key = (name, size)
-        if key not in self._loaded:
-            try:
-                made = ImageFont.truetype(name, size) if name else ImageFont.load_default(size)
-            except OSError:
-                made = None
-            # Without FreeType, Pillow's own font has one fixed size and cannot be measured.
-            self._loaded[key] = made if isinstance(made, ImageFont.FreeTypeFont) else None
-        return self._loaded[key]
-
-
-def _missing(font: FreeTypeFont, text: str) -> bool:
-    """Whether the font draws its empty box for one of the letters."""
-    box = bytes(font.getmask("\U0010fffe"))
-    return any(
-        bytes(font.getmask(c)) == box
-        for c in set(text)
-        if not c.isspace() and unicodedata.category(c)[0] not in "MC"
-    )
-
-
-def _mixed(colour: str, share: float) -> tuple[int, int, int]:
-    """A colour on white paper, as strong as ``share``."""
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-
-    def paler(part: int) -> int:
-        return round(255 - (255 - part) * share)
-
-    return paler(red), paler(green), paler(blue)
