@@ -13,9 +13,9 @@ from enum import StrEnum
 from typing import Literal
 
 from policies.selection import Choice, Selection
-from store.form_consents import Consent
 from store.journal import Entry
-from store.questions import Ask
+from store.side_tables.form_consents import FormConsent
+from store.side_tables.pending_questions import QuestionKind
 from store.types import Memory, Source, Trust
 
 
@@ -123,7 +123,7 @@ class Reply:
     """Ids of the old and the new memory where both cannot hold; a question asks which does."""
     questions: tuple[str, ...] = ()
     """Those questions in words, and what else waited to be asked."""
-    suggested: tuple[Ask, str, str] | None = None
+    suggested: tuple[QuestionKind, str, str] | None = None
     """Whether names are one, or one name two, where that is asked: by two memories of them."""
     marks: Mapping[str, Mark] = field(default_factory=dict)
     """When each of the memories held or will hold, by id."""
@@ -189,7 +189,7 @@ class FilledField:
     """What the field was taken to ask for; None for a question in its own words."""
     sensitive: bool = False
     """An identity or card number or health: it goes to a site only with the person's consent."""
-    consent: Consent | None = None
+    consent: FormConsent | None = None
     """What the person said to that; until they agree the value is withheld, and so are others."""
     note: str = ""
     """What else to tell the person about this field, in one line."""

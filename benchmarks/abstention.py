@@ -35,11 +35,11 @@ from benchmarks.abstention_train import SILENCE, cases
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives_test import BANK as TEST
 from benchmarks.qa_data import load
-from policies.abstain import Judge, shipped, signs_of
+from policies.abstain import AbstentionJudge, shipped, signs_of
 from policies.base import Question
 from policies.registry import DEFAULT_POLICY
+from store.derived.view import GraphView
 from store.types import Memory
-from store.view import GraphView
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 HOME = 40
@@ -84,13 +84,15 @@ def main() -> None:
 # ---- figures --------------------------------------------------------------------------------
 
 
-def likely(case: Case, judge: Judge) -> float:
+def likely(case: Case, judge: AbstentionJudge) -> float:
     if case.signs is None:
         return 1.0 if case.exact else 0.0
     return judge.likely(case.signs)
 
 
-def figures_of(rows: Sequence[Case], judge: Judge, floor: float) -> dict[str, float | int]:
+def figures_of(
+    rows: Sequence[Case], judge: AbstentionJudge, floor: float
+) -> dict[str, float | int]:
     """The figures of one set and one policy."""
     holds = np.array([row.holds for row in rows])
     said = np.array([likely(row, judge) for row in rows])

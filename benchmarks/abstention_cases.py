@@ -21,7 +21,7 @@ from benchmarks.common import ROOT
 from benchmarks.lives import at, fresh, gold_draft
 from benchmarks.lives_bank import Bank
 from benchmarks.lives_world import Asked, Life, Told, write_life
-from policies.abstain import Judge, Signs
+from policies.abstain import AbstentionJudge, SelectionSigns
 
 OWN = ROOT / "benchmarks" / "samples" / "abstention_own.txt"
 UNTOLD = 0.35
@@ -44,7 +44,7 @@ class Case:
     policy: str
     text: str
     holds: bool
-    signs: Signs | None
+    signs: SelectionSigns | None
     """None where nothing was chosen, or the choice is exact."""
     exact: bool
     """Whether a memory gives the very value or day that is asked for; never doubted."""
@@ -64,7 +64,9 @@ def asked_in(
     session: Session, text: str, policies: Sequence[str]
 ) -> Iterator[tuple[str, Retrieved]]:
     """What each policy finds for a question, with a judge that only looks."""
-    lenient = Judge(0.0, (0.0,) * len(fields(Signs)), 0.0, session.embedder.identity)
+    lenient = AbstentionJudge(
+        0.0, (0.0,) * len(fields(SelectionSigns)), 0.0, session.embedder.identity
+    )
     for name in policies:
         policy = session.policy(name, K, use_llm=False)
         now = session.config.now()

@@ -26,7 +26,7 @@ from agent.session.session import Session, open_session
 from benchmarks.abstention_cases import Case, life_cases, own_cases
 from benchmarks.common import parser, progress
 from benchmarks.lives_train import BANK
-from policies.abstain import WEIGHTS, Judge, Signs
+from policies.abstain import WEIGHTS, AbstentionJudge, SelectionSigns
 from policies.registry import DEFAULT_POLICY
 
 SILENCE = 9.0
@@ -47,7 +47,7 @@ def cases(models: Session, lives: int, policies: Sequence[str]) -> list[Case]:
     return [case for case in found if case.signs is not None]
 
 
-def fit(rows: Sequence[Case], encoder: str) -> Judge:
+def fit(rows: Sequence[Case], encoder: str) -> AbstentionJudge:
     """The judge of these cases, its weights on the signs as they are."""
     inputs, labels, weights = _arrays(rows)
     scaler = StandardScaler().fit(inputs, sample_weight=weights)
@@ -55,7 +55,7 @@ def fit(rows: Sequence[Case], encoder: str) -> Judge:
     model.fit(scaler.transform(inputs), labels, sample_weight=weights)
     own = model.coef_[0] / scaler.scale_
     bias = float(model.intercept_[0] - own @ scaler.mean_)
-    return Judge(
+    return AbstentionJudge(
         round(bias, 4),
         tuple(round(float(weight), 4) for weight in own),
         round(1 / (1 + SILENCE), 4),
@@ -94,7 +94,7 @@ def main() -> None:
     likely = held_out(rows, encoder)
     labels = np.array([row.holds for row in rows])
     progress(f"wrote {given.out}; {len(rows)} cases, {labels.mean():.2f} of them answerable")
-    for field, weight in zip(fields(Signs), judge.weights, strict=True):
+    for field, weight in zip(fields(SelectionSigns), judge.weights, strict=True):
         print(f"{field.name:16} {weight:8.3f}")
     print(f"held-out homes: AUC {roc_auc_score(labels, likely):.3f}, "
           f"Brier {brier_score_loss(labels, likely):.3f}")  # fmt: skip

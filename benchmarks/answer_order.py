@@ -24,7 +24,7 @@ from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS, at, fresh
 from benchmarks.lives_world import Asked, write_life
 from policies.selection import Choice
-from store.records import entity_key
+from store.row_codecs import entity_key
 from store.types import Memory
 
 SEED = 200

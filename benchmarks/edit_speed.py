@@ -40,9 +40,9 @@ from agent.models.local_statement_reader import statement_reader
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.many_memories import MOST, NOW, build_home, encoded, memories
+from store.derived.partitions import NearMemory
 from store.graph import MemoryGraph
-from store.partitions import Match
-from store.taxonomy import SUBCLASSES
+from store.tables.taxonomy import SUBCLASSES
 from store.types import Draft, Source, SourceKind, Status, Triple
 
 SIZES = (1_000, 10_000, 100_000)
@@ -117,10 +117,10 @@ class Everything:
     def look(self, drafts: Sequence[Draft], vectors: Mapping[str, Vectors]) -> None:
         """Nothing is searched ahead: a text of one draft gains nothing by it."""
 
-    def to(self, draft: Draft, vector: Vectors, called: Sequence[Triple] = ()) -> list[Match]:
+    def to(self, draft: Draft, vector: Vectors, called: Sequence[Triple] = ()) -> list[NearMemory]:
         scores, rows = self._index.search(vector[None, :], CANDIDATES)
         return [
-            Match(self._memories[row], float(score))
+            NearMemory(self._memories[row], float(score))
             for row, score in zip(rows[0], scores[0], strict=True)
         ]
 

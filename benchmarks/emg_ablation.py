@@ -31,39 +31,39 @@ from benchmarks.qa_models import TokenCount
 from benchmarks.qa_training import TRAIN_LIVES, Lessons, Rewards, fresh, shipped, watch
 from benchmarks.qa_views import Put, names_of, sample
 from policies.base import Policy, Question
-from policies.network import Floats, Ints, Network
+from policies.mlp import Floats, Ints, Mlp
 from policies.reinforce import (
     GRADIENT_EPISODES,
     WARM_EPISODES,
-    Learned,
+    LearnedPolicy,
     Rollout,
     policy_gradient,
     warm_start,
 )
-from policies.scout import Scout
 from policies.selection import Selection
-from policies.walk import Walk
-from store.view import GraphView
+from policies.walk.scout import Scout
+from policies.walk.walk import Walk
+from store.derived.view import GraphView
 
 SEEN_FROM_ROOT = 64
-"""As many as ``policies.walk`` visits at most."""
+"""As many as ``policies.walk.walk`` visits at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FromRoot:
     """A learned policy whose walk starts from the root, whatever is asked."""
 
-    inner: Learned
+    inner: LearnedPolicy
 
     @property
     def name(self) -> str:
         return self.inner.name
 
     @property
-    def network(self) -> Network:
+    def network(self) -> Mlp:
         return self.inner.network
 
-    def with_network(self, network: Network) -> Self:
+    def with_network(self, network: Mlp) -> Self:
         return replace(self, inner=self.inner.with_network(network))
 
     def select(self, question: Question, view: GraphView) -> Selection:
@@ -87,7 +87,7 @@ def from_root(view: GraphView) -> GraphView:
     return view.narrowed(sorted(order[:SEEN_FROM_ROOT]))
 
 
-def without_activation(policy: Learned) -> FromRoot:
+def without_activation(policy: LearnedPolicy) -> FromRoot:
     """The policy with every memory that it meets from the root as a start."""
     assert isinstance(policy, Walk | Scout)
     return FromRoot(replace(policy, activated=SEEN_FROM_ROOT))
@@ -117,10 +117,10 @@ def main() -> None:
         value = rewards.value(given.reward, lessons)
         paid = lessons.answered if needs_reference(given.reward) else lessons.episodes
 
-        def warm(policy: Learned, seed: int) -> Learned:
+        def warm(policy: LearnedPolicy, seed: int) -> LearnedPolicy:
             return warm_start(policy, lessons.episodes, count=given.warm, seed=seed)
 
-        def gradient(policy: Learned, seed: int) -> Learned:
+        def gradient(policy: LearnedPolicy, seed: int) -> LearnedPolicy:
             tell = watch(f"{policy.name}, seed {seed}")
             return policy_gradient(
                 policy, paid, value, count=given.gradient, seed=seed, on_step=tell

@@ -1,9 +1,10 @@
 """K = 1 to 5 activated nodes, with the time each takes (EMG-RAG, Table 5).
 
 The walks of the paper and of memlane with their shipped weights, which were trained with the K of
-their modules (``policies/walk.py``, ``policies/scout.py``), begun from K memories; our own walk at
-that K of its own too. Beside them ``top-k``, which takes exactly K. Same questions and views as in
-``emg_policies``; with ``--answers``, the language model's answers on so many questions a seed.
+their modules (``policies/walk/walk.py``, ``policies/walk/scout.py``), begun from K memories; our
+own walk at that K of its own too. Beside them ``top-k``, which takes exactly K. Same questions and
+views as in ``emg_policies``; with ``--answers``, the language model's answers on so many questions
+a seed.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from benchmarks.qa_judge import ANSWERED, SELECTED, Figures, judge_selections, s
 from benchmarks.qa_models import TokenCount
 from benchmarks.qa_views import names_of, sample
 from policies.base import Policy
-from policies.baselines import TopK
+from policies.baselines.simple import TopK
 from policies.registry import Tools, make_policy
-from policies.scout import ACTIVATED, Scout
-from policies.walk import Walk
+from policies.walk.scout import ACTIVATED, Scout
+from policies.walk.walk import Walk
 
 KS = (1, 2, 3, 4, 5)
 

@@ -37,7 +37,7 @@ from benchmarks.qa_models import TokenCount
 from benchmarks.qa_training import Lessons, Rewards, shipped
 from benchmarks.qa_views import Put, names_of, sample
 from policies.base import Policy
-from policies.reinforce import Learned
+from policies.reinforce import LearnedPolicy
 
 
 def main() -> None:
@@ -130,13 +130,13 @@ def rested(put: Put, embedder: Embedder) -> frozenset[str]:
 
 
 def corrected_by(
-    begun: Learned,
+    begun: LearnedPolicy,
     corrected: Sequence[Put],
     told: Sequence[frozenset[str]],
     rewards: Rewards,
     kind: str,
     seed: int,
-) -> Learned:
+) -> LearnedPolicy:
     """The policy after learning as ``agent.learning.feedback`` does, a few corrections at a time.
 
     A step is kept if it wins on the latest corrected questions and ones before them, or changes
@@ -164,8 +164,8 @@ def corrected_by(
 
 
 def valued(
-    begun: Learned, learned: Learned, asked: Sequence[Put], given: Namespace, rewards: Rewards,
-    seed: int,
+    begun: LearnedPolicy, learned: LearnedPolicy, asked: Sequence[Put], given: Namespace,
+    rewards: Rewards, seed: int,
 ) -> Verdict:  # fmt: skip
     """What the reward itself says of both on questions that nobody corrected."""
     lessons = Lessons.of(sample([put for put in asked if put.item.answers], given.valued, seed))

@@ -22,10 +22,10 @@ from agent.memory.editing.plan import plan_edits
 from agent.memory.entities.events import events
 from agent.memory.entities.identity import Identities
 from benchmarks.common import parser, write_results
+from store.derived.partitions import NearMemory
 from store.journal import Expire, Replace
-from store.partitions import Match
-from store.records import entity_key
-from store.taxonomy import SUBCLASSES
+from store.row_codecs import entity_key
+from store.tables.taxonomy import SUBCLASSES
 from store.types import Draft, Memory, Status
 
 SAMPLE = Path(__file__).parent / "samples" / "entities_own.txt"
@@ -72,7 +72,7 @@ def remembered(story: Story) -> list[Memory]:
         triples = triples_for([line.text], None)[0]
         subclass = "relationship.relatives" if story.about == "people" else "event.arrangement"
         draft = Draft(line.text, subclass, line.said, triples=triples, source=line.source)
-        old = [Match(m, 0.5) for m in stored.values() if m.holds_at(line.said)]
+        old = [NearMemory(m, 0.5) for m in stored.values() if m.holds_at(line.said)]
         ended = old if story.about == "people" else []
         for edit in plan_edits([draft], partial(_these, ended), by_id).edits:
             if isinstance(edit, Replace | Expire):
@@ -90,7 +90,7 @@ def remembered(story: Story) -> list[Memory]:
     return list(stored.values())
 
 
-def _these(matches: Sequence[Match], _: Draft) -> Sequence[Match]:
+def _these(matches: Sequence[NearMemory], _: Draft) -> Sequence[NearMemory]:
     return matches
 
 

@@ -34,7 +34,7 @@ from agent.language.sentences import content, numbers
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.ports import ChatTurn, Embedder, LanguageModel
 from benchmarks.common import parser, progress, write_results
-from store.taxonomy import SUBCLASSES
+from store.tables.taxonomy import SUBCLASSES
 from store.types import SourceKind
 
 STATES = 0.65

@@ -24,16 +24,16 @@ from benchmarks.opinions_data import NOW, Case, KeptVectors, Person, cases, memo
 from benchmarks.qa_models import KeptAnswers, TokenCount
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.personas import Layer, Line
+from store.side_tables.personas import PersonaLayer, PersonaLine
 from store.types import Draft
 
 SIZE = 5
 """Lines in a prompt."""
-ROWS: Mapping[str, tuple[Layer, ...] | None] = {
+ROWS: Mapping[str, tuple[PersonaLayer, ...] | None] = {
     "history alone": (),
-    "history and persona": (Layer.DISTILLED, Layer.INDUCED),
-    "without induced": (Layer.DISTILLED,),
-    "without distilled": (Layer.INDUCED,),
+    "history and persona": (PersonaLayer.DISTILLED, PersonaLayer.INDUCED),
+    "without induced": (PersonaLayer.DISTILLED,),
+    "without distilled": (PersonaLayer.INDUCED,),
     "summary (IntSum)": None,
 }
 _SUMMARY = ChatTurn(
@@ -48,11 +48,11 @@ class Home:
     """What was made of one person's history."""
 
     history: Pool
-    lines: tuple[Line, ...]
+    lines: tuple[PersonaLine, ...]
     vectors: Mapping[str, np.ndarray]
     summary: str
 
-    def pool(self, layers: Sequence[Layer]) -> Pool:
+    def pool(self, layers: Sequence[PersonaLayer]) -> Pool:
         """The history with the lines of these layers."""
         lines = [line for line in self.lines if line.layer in layers]
         texts = [*self.history.texts, *(line.text for line in lines)]
@@ -79,7 +79,7 @@ def measure_refined(
         "refined_s_a_home": (time.perf_counter() - began) / len(homes),
         "refined_calls_a_home": llm.asked / len(homes),
     }
-    for layer in (Layer.DISTILLED, Layer.INDUCED):
+    for layer in (PersonaLayer.DISTILLED, PersonaLayer.INDUCED):
         made = [sum(line.layer is layer for line in home.lines) for home in homes.values()]
         figures[f"{layer.value}_lines_a_home"] = float(np.mean(made))
     counted = TokenCount(replace(config, llm=chooser))
@@ -125,7 +125,7 @@ def _refined(case: Case, encoder: KeptVectors, llm: LanguageModel, config: Confi
         ensure_vectors(graph, encoder)
         own = replace(config, home=Path(folder), fixed_now=NOW)
         refresh(Session(own, graph, llm=llm, embedder=encoder))
-        lines = graph.personas.lines(NOW, Layer.DISTILLED, Layer.INDUCED)
+        lines = graph.personas.lines(NOW, PersonaLayer.DISTILLED, PersonaLayer.INDUCED)
         vectors = graph.personas.vectors(encoder.identity)
     listed = "\n".join(f"{n}. {text}" for n, text in enumerate(texts, 1))
     summary = llm.chat((_SUMMARY, ChatTurn("user", listed)), max_tokens=100)

@@ -17,8 +17,8 @@ from agent.applications.personas.cache_layer import cache_lines, matching_vector
 from agent.applications.personas.join import Profile, composed, put_to
 from agent.applications.personas.predict_option import Pool, joined_pool, spoken
 from benchmarks.opinions_data import EVERYBODY, Asked, Case, KeptVectors, Person, memories
-from store.peers import SharedViews
-from store.view import GraphView
+from store.derived.view import GraphView
+from store.side_tables.shared_homes import SharedViews
 
 MOST = 20
 """Largest number of retrieved lines."""

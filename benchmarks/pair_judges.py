@@ -92,9 +92,7 @@ def main() -> None:
     write_results("pair_judges", settings, list(range(seeds)), figures)
 
 
-def _read(
-    reader: TrainedReader, pairs: Sequence[Pair], seconds: dict[str, list[float]]
-) -> list[float]:
+def _read(reader: TrainedReader, pairs: Sequence[Pair], spent: Spent) -> list[float]:
     began = time.perf_counter()
     rows = reader.relations([(pair.old_read, pair.new_read) for pair in pairs])
     spent["reader"].append((time.perf_counter() - began) / len(pairs))

@@ -20,7 +20,7 @@ from agent.session.session import open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS, fresh, gold_draft
 from benchmarks.lives_world import write_life
-from store.learned import Pair
+from store.side_tables.training_data import QuestionAnswer
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
     sizes: Counter[int] = Counter()
     seconds = 0.0
 
-    def on_pair(done: int, of: int, pair: Pair | None) -> None:
+    def on_pair(done: int, of: int, pair: QuestionAnswer | None) -> None:
         if pair is not None:
             sizes[len(pair.memories)] += 1
             progress(f"{done} of {of}: {len(pair.memories)} memories")

@@ -24,8 +24,8 @@ from agent.models.lazy import LocalEmbedder
 from agent.ports import Vectors
 from benchmarks.common import parser, progress, write_results
 from benchmarks.many_memories import MOST, encoded, memories
-from store.partitions import PartitionIndex
-from store.taxonomy import SUBCLASSES
+from store.derived.partitions import PartitionIndex
+from store.tables.taxonomy import SUBCLASSES
 
 SIZES = (1_000, 10_000, MOST)
 MESSAGES = 300

@@ -25,7 +25,7 @@ from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import BANKS, K, Line, at, fresh, gold_draft, is_right
 from benchmarks.lives_world import Asked, Life, write_life
 from benchmarks.qa_models import KeptAnswers
-from store.personas import Layer
+from store.side_tables.personas import PersonaLayer
 
 SHARES = (0, 25, 50)
 TASTES = ("taste", "untaste")
@@ -76,7 +76,7 @@ def _tell(life: Life, session: Session) -> dict[str, int]:
     last = at(session, life.asked[-1].at)
     refresh(last)
     lines = session.graph.personas.lines(last.config.now())
-    return {layer.value: sum(line.layer is layer for line in lines) for layer in Layer}
+    return {layer.value: sum(line.layer is layer for line in lines) for layer in PersonaLayer}
 
 
 def _drawn(life: Life, count: int, seed: int) -> list[Asked]:

@@ -37,8 +37,8 @@ from agent.models.lazy import LocalEmbedder
 from agent.ports import Embedder
 from benchmarks.common import parser, progress, write_results
 from benchmarks.editing import load_users
-from store.taxonomy import SUBCLASSES
-from store.transe import TransEConfig
+from store.derived.transe import TransEConfig
+from store.tables.taxonomy import SUBCLASSES
 from store.types import Subclass, Triple
 
 OWN = Path(__file__).parent / "samples" / "placing_own.jsonl"

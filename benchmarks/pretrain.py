@@ -31,18 +31,18 @@ from benchmarks.qa_data import Collection, load
 from benchmarks.qa_metrics import Evidence, evidence
 from benchmarks.qa_views import lived, plain
 from benchmarks.recall import remembering
-from policies import scout, walk
 from policies.base import Episode, Policy, Question, Value
-from policies.baselines import TopK
-from policies.bm25 import Bm25
-from policies.candidates import STATE
-from policies.fusion import Fused, Rrf
-from policies.naming import Names, NameVectors
-from policies.network import Network
+from policies.baselines.bm25 import Bm25
+from policies.baselines.fusion import Fused, Rrf
+from policies.baselines.simple import TopK
+from policies.mlp import Mlp
 from policies.reinforce import Progress, policy_gradient, warm_start
-from policies.scout import HIDDEN, Scout
-from policies.walk import Walk
-from store.view import GraphView
+from policies.scoring.question_entities import NameIndex, NameVectors
+from policies.walk import scout, walk
+from policies.walk.scout import HIDDEN, Scout
+from policies.walk.scout_state import STATE
+from policies.walk.walk import Walk
+from store.derived.view import GraphView
 
 WORLDS, HELD_BACK = 220, 50
 FROM_EACH = 24
@@ -134,8 +134,8 @@ def names_of(embedder: Embedder) -> NameVectors:
 def fresh(names: NameVectors, seed: int) -> tuple[tuple[Walk | Scout, Path], ...]:
     """The policies before they have learned anything, and where their weights go."""
     return (
-        (Walk(Network.fresh(len(walk.STATE), seed=seed), names=Names(names)), walk.WEIGHTS),
-        (Scout(Network.fresh(len(STATE), HIDDEN, seed=seed), names=Names(names)), scout.WEIGHTS),
+        (Walk(Mlp.fresh(len(walk.STATE), seed=seed), names=NameIndex(names)), walk.WEIGHTS),
+        (Scout(Mlp.fresh(len(STATE), HIDDEN, seed=seed), names=NameIndex(names)), scout.WEIGHTS),
     )
 
 

@@ -40,7 +40,7 @@ from benchmarks.pretrain_people import (
     write_people,
 )
 from benchmarks.qa_data import Collection, Item, simulated
-from store.taxonomy import SUBCLASSES
+from store.tables.taxonomy import SUBCLASSES
 from store.types import Memory, Triple
 
 PRESENT = ("now", "chain", "reminder", "taste")

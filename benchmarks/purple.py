@@ -59,10 +59,10 @@ from benchmarks.purple_speed import speed
 from benchmarks.purple_tasks import TASKS, Case, cases, folds
 from benchmarks.qa_models import KeptAnswers
 from benchmarks.recall import remembering
-from policies import plackett
-from policies.bandit import CHOSEN, Listed, Purple, TokenVectors
-from policies.network import Floats, Ints
-from policies.propensity import Propensities
+from policies.mlp import Floats, Ints
+from policies.purple import plackett_luce
+from policies.purple.purple import CHOSEN, CandidateList, Purple, TokenVectors
+from policies.purple.purple_encoder import Propensities
 
 MODEL = "smollm2-135m"
 QUESTIONS, PROFILES, EPOCHS = 60, 16, 12
@@ -311,7 +311,7 @@ class Bench:
     def outcomes(
         self,
         measured: Sequence[Case],
-        listed: Mapping[str, Listed],
+        listed: Mapping[str, CandidateList],
         places: Mapping[str, Sequence[int]],
     ) -> dict[str, Outcome]:
         """What the answers from these records are worth."""
@@ -322,7 +322,7 @@ class Bench:
     def one_at_a_time(
         self,
         measured: Sequence[Case],
-        listed: Mapping[str, Listed],
+        listed: Mapping[str, CandidateList],
         nearest: Mapping[str, Sequence[int]],
     ) -> dict[str, dict[str, Outcome]]:
         """IC-RALM and REPLUG over the nearest records."""
@@ -344,7 +344,7 @@ class Bench:
         return found
 
     def written(
-        self, measured: Sequence[Case], listed: Mapping[str, Listed],
+        self, measured: Sequence[Case], listed: Mapping[str, CandidateList],
         chosen: Mapping[str, Mapping[str, Sequence[int]]],
     ) -> dict[str, list[float]]:  # fmt: skip
         """Token F1 of answers that the model writes, by selector, for the first few questions."""
@@ -362,13 +362,13 @@ class Bench:
         return token_f1(said, case.options[case.right])
 
 
-def ids_of(case: Case, listed: Listed, places: Sequence[int] | Ints) -> list[str]:
+def ids_of(case: Case, listed: CandidateList, places: Sequence[int] | Ints) -> list[str]:
     """The memories of some candidates, in this order."""
     return [case.episode.view.memories[listed.rows[place]].id for place in places]
 
 
-def best_places(network: Propensities, listed: Listed) -> list[int]:
-    return [int(place) for place in plackett.best(network.scores(listed.records), CHOSEN)]
+def best_places(network: Propensities, listed: CandidateList) -> list[int]:
+    return [int(place) for place in plackett_luce.best(network.scores(listed.records), CHOSEN)]
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ from benchmarks.purple_speed import speed
 from benchmarks.purple_tasks import Case, cases
 from benchmarks.qa_metrics import over_seeds
 from benchmarks.recall import remembering
-from policies import plackett
-from policies.bandit import CHOSEN, Listed, Purple
+from policies.purple import plackett_luce
+from policies.purple.purple import CHOSEN, CandidateList, Purple
 
 KNOWN = ("answers", "prefer")
 QUESTIONS = 60
@@ -66,7 +66,7 @@ def main() -> None:
         print(f"{key:40} {value}")
 
 
-def measured(purple: Purple, asked: Sequence[Case], listed: Sequence[Listed]) -> Figures:
+def measured(purple: Purple, asked: Sequence[Case], listed: Sequence[CandidateList]) -> Figures:
     """Means over the questions of one draw."""
     found: dict[str, list[float]] = {}
     for case, own in zip(asked, listed, strict=True):
@@ -74,7 +74,7 @@ def measured(purple: Purple, asked: Sequence[Case], listed: Sequence[Listed]) ->
         ids = [case.episode.view.memories[row].id for row in own.rows]
         orders = {name: order(case, own) for name, order in ORDERS.items()}
         scores = purple.network.scores(own.records)
-        orders["purple"] = plackett.best(scores, len(scores)).tolist()
+        orders["purple"] = plackett_luce.best(scores, len(scores)).tolist()
         for name, places in orders.items():
             chosen = [ids[place] for place in places[:CHOSEN]]
             found.setdefault(f"{name}.recall", []).append(len(gold & set(chosen)) / len(gold))

@@ -20,11 +20,11 @@ import numpy as np
 
 from agent.learning.training import verdict
 from agent.models.adapters.torch_gradients import TorchGradients
-from policies import plackett
-from policies.bandit import Listed
-from policies.bandit_training import clipped
-from policies.network import Floats, Ints
-from policies.propensity import Propensities
+from policies.mlp import Floats, Ints
+from policies.purple import plackett_luce
+from policies.purple.purple import CandidateList
+from policies.purple.purple_encoder import Propensities
+from policies.purple.purple_training import clipped
 from policies.reinforce import State, descend, turn
 
 FLATTER = 0.5
@@ -40,20 +40,20 @@ DECAY = 0.0003
 class Pool:
     """The profiles of one question, as rows of its candidates, and how likely each was drawn."""
 
-    listed: Listed
+    listed: CandidateList
     profiles: Ints
     """Shape (profiles, k)."""
     drawn: Floats
     """The logarithm of each one's probability when it was drawn."""
 
 
-def pool(listed: Listed, start: Propensities, k: int, count: int, seed: int) -> Pool:
+def pool(listed: CandidateList, start: Propensities, k: int, count: int, seed: int) -> Pool:
     """``count`` different profiles, as far as there are so many."""
     scores = FLATTER * start.scores(listed.records)
-    drawn = plackett.sample(scores, k, 2 * count, np.random.default_rng(seed))
+    drawn = plackett_luce.sample(scores, k, 2 * count, np.random.default_rng(seed))
     kept = list(dict.fromkeys(map(tuple, drawn.tolist())))[:count]
     profiles = np.array(kept, np.int64)
-    chances = np.array([plackett.log_probability(scores, profile) for profile in profiles])
+    chances = np.array([plackett_luce.log_probability(scores, profile) for profile in profiles])
     return Pool(listed, profiles, chances)
 
 
@@ -72,7 +72,7 @@ def learn(lesson: Lesson) -> Propensities:
     """The encoder after so many passes over the pools."""
     backward = TorchGradients()
     start, pools = lesson.start.flat, lesson.pools
-    worth = [plackett.z_scores(np.asarray(own, np.float64)) for own in lesson.rewards]
+    worth = [plackett_luce.z_scores(np.asarray(own, np.float64)) for own in lesson.rewards]
     count = max(1, lesson.epochs * len(pools) // BATCH)
 
     def one(now: State[Propensities]) -> tuple[Floats, float, float]:
@@ -83,10 +83,10 @@ def learn(lesson: Lesson) -> Propensities:
 
             def pull(scores: Floats, own: Pool = own, rewards: Floats = rewards) -> Floats:
                 nonlocal gained
-                chances = np.array([plackett.log_probability(scores, p) for p in own.profiles])
+                chances = np.array([plackett_luce.log_probability(scores, p) for p in own.profiles])
                 weights = np.exp(np.minimum(chances - own.drawn, np.log(CLIP))) * rewards
                 gained += float(weights.mean()) / BATCH
-                pulls = [plackett.gradient(scores, p) for p in own.profiles]
+                pulls = [plackett_luce.gradient(scores, p) for p in own.profiles]
                 return np.asarray(weights @ np.array(pulls) / len(weights))
 
             total -= backward.through(now.network, own.listed.records, pull) / BATCH
@@ -108,7 +108,7 @@ def wins(
         found = []
         for own, reward in zip(pools, rewards, strict=True):
             scores = network.scores(own.listed.records)
-            chances = np.array([plackett.log_probability(scores, p) for p in own.profiles])
+            chances = np.array([plackett_luce.log_probability(scores, p) for p in own.profiles])
             weights = np.exp(np.minimum(chances - own.drawn, np.log(CLIP)))
             found.append(float(weights @ reward / weights.sum()))
         return np.array(found)

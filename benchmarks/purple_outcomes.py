@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.purple_tasks import Case
 from benchmarks.qa_metrics import over_seeds
-from policies.network import Floats
+from policies.mlp import Floats
 
 MAIN = "purple"
 BASELINES = ("bm25", "dense", "ic-ralm", "replug", "prompted")

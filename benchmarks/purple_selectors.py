@@ -19,8 +19,8 @@ import numpy as np
 from agent.answering.selection.policy_factory import pick
 from agent.ports import LanguageModel
 from benchmarks.purple_tasks import RECORD_WORDS, Case
-from policies.bandit import Listed
-from policies.network import Floats
+from policies.mlp import Floats
+from policies.purple.purple import CandidateList
 
 STRIDE = 4
 """Tokens after which IC-RALM reads another record (Ram et al., 2023)."""
@@ -28,7 +28,7 @@ TEMPERATURE = 0.1
 """Of the weights of REPLUG, over cosine similarities (Shi et al., 2024)."""
 _FUSED, _DENSE, _LEXICAL = 0, 1, 2
 """Columns of ``Records.signs``."""
-Order = Callable[[Case, Listed], Sequence[int]]
+Order = Callable[[Case, CandidateList], Sequence[int]]
 """Places of the candidates, best first."""
 
 
@@ -40,7 +40,7 @@ def by_sign(column: int) -> Order:
 def prompted(llm: LanguageModel) -> Order:
     """The numbers that the model names, then the rest in the retriever's order."""
 
-    def order(case: Case, listed: Listed) -> list[int]:
+    def order(case: Case, listed: CandidateList) -> list[int]:
         memories = case.episode.view.memories
         texts = [" ".join(memories[row].text.split()[:RECORD_WORDS]) for row in listed.rows]
         said = pick(case.episode.question.text, texts, llm)

@@ -16,7 +16,7 @@ from benchmarks.purple_outcomes import Figures
 from benchmarks.purple_tasks import Case
 from policies.base import Policy
 from policies.registry import Tools, make_policy
-from store.view import GraphView
+from store.derived.view import GraphView
 
 QUESTIONS = 20
 PROMPTED = 8

@@ -33,9 +33,9 @@ import numpy as np
 from agent.ports import Vectors
 from benchmarks.qa_data import load
 from policies.base import Episode, Question
-from store.taxonomy import SUBCLASSES
+from store.derived.view import GraphView
+from store.tables.taxonomy import SUBCLASSES
 from store.types import Memory
-from store.view import GraphView
 
 START = datetime(2024, 1, 1, 9, tzinfo=UTC)
 HISTORY = 80

@@ -29,11 +29,11 @@ from benchmarks.pretrain import episodes, told
 from benchmarks.pretrain_worlds import write_worlds
 from benchmarks.qa_data import Collection
 from benchmarks.recall import remembering
-from policies.bandit import WEIGHTS, Purple
-from policies.bandit_training import policy_gradient, warm_start
 from policies.base import Episode, Policy
-from policies.fusion import Fused
-from policies.propensity import Propensities
+from policies.baselines.fusion import Fused
+from policies.purple.purple import WEIGHTS, Purple
+from policies.purple.purple_encoder import Propensities
+from policies.purple.purple_training import policy_gradient, warm_start
 
 WORLDS, HELD_BACK = 50, 10
 WARM, BATCH, RATE = 600, 8, 0.001

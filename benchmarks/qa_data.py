@@ -25,9 +25,9 @@ from benchmarks.lives_bank import Bank
 from benchmarks.lives_test import BANK as TEST
 from benchmarks.lives_train import BANK as TRAIN
 from benchmarks.lives_world import write_life
-from store.taxonomy import SUBCLASSES
+from store.derived.view import GraphView
+from store.tables.taxonomy import SUBCLASSES
 from store.types import Memory
-from store.view import GraphView
 
 _ADVERSARIAL = 5
 """The category of locomo's questions whose right answer is that nobody knows."""

@@ -23,10 +23,10 @@ from benchmarks.common import progress
 from benchmarks.lives import BANKS
 from benchmarks.qa_views import Put, lived
 from policies.base import Episode, Value
-from policies.naming import NameVectors
-from policies.network import Network
+from policies.mlp import Mlp
 from policies.registry import Tools, make_policy
-from policies.reinforce import Learned, Progress
+from policies.reinforce import LearnedPolicy, Progress
+from policies.scoring.question_entities import NameVectors
 
 TRAIN_LIVES = 6
 PROBES = 12
@@ -87,14 +87,14 @@ class Rewards:
         )
 
 
-def fresh(name: str, seed: int, names: NameVectors | None) -> Learned:
+def fresh(name: str, seed: int, names: NameVectors | None) -> LearnedPolicy:
     """A policy that learned nothing yet, of the shape that memlane ships."""
     policy = shipped(name, names)
     of = policy.network
-    return policy.with_network(Network.fresh(of.inputs, of.hidden, of.outputs, seed=seed))
+    return policy.with_network(Mlp.fresh(of.inputs, of.hidden, of.outputs, seed=seed))
 
 
-def shipped(name: str, names: NameVectors | None) -> Learned:
+def shipped(name: str, names: NameVectors | None) -> LearnedPolicy:
     """A policy with the weights that memlane ships; ``names`` encodes short names."""
     policy = make_policy(name, Tools(names=names))
     if not is_learned(policy):

@@ -28,11 +28,11 @@ from benchmarks.lives import fresh, gold_draft
 from benchmarks.lives_bank import Bank
 from benchmarks.lives_world import write_life
 from benchmarks.qa_data import Collection, Item, simulated
-from policies.bandit import TokenVectors
 from policies.base import Episode, Question
-from policies.naming import NameVectors
+from policies.purple.purple import TokenVectors
+from policies.scoring.question_entities import NameVectors
 from policies.selection import Choice, Selection
-from store.view import GraphView
+from store.derived.view import GraphView
 
 
 @dataclass(frozen=True, slots=True, eq=False)

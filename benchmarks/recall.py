@@ -24,7 +24,7 @@ from agent.ports import Embedder, Vectors
 from benchmarks.common import parser, progress, write_results
 from benchmarks.qa_data import Collection, load
 from policies.base import Policy, Question
-from policies.baselines import TopK
+from policies.baselines.simple import TopK
 from policies.registry import Tools, make_policy
 
 CUTS = (5, 10, 20)

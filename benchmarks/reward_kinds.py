@@ -30,10 +30,10 @@ from benchmarks.qa_judge import Figures
 from benchmarks.qa_models import TokenCount
 from benchmarks.qa_training import TRAIN_LIVES, Lessons, Rewards, fresh, shipped, watch
 from benchmarks.qa_views import names_of
-from policies.naming import NameVectors
-from policies.reinforce import RATE, Learned, policy_gradient
+from policies.reinforce import RATE, LearnedPolicy, policy_gradient
+from policies.scoring.question_entities import NameVectors
 
-STARTS: Mapping[str, Callable[[str, int, NameVectors | None], Learned]] = {
+STARTS: Mapping[str, Callable[[str, int, NameVectors | None], LearnedPolicy]] = {
     "fresh": fresh,
     "shipped": lambda name, seed, names: shipped(name, names),
 }

@@ -25,8 +25,8 @@ from benchmarks.pretrain_worlds import PRESENT
 from benchmarks.qa_data import simulated
 from benchmarks.rums_worlds import ASPECTS, IDLE
 from policies.base import Episode, Question
+from store.derived.view import GraphView
 from store.types import Memory
-from store.view import GraphView
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 PROFILE = 20

@@ -4,8 +4,8 @@
 personamem, factual those of nq_open (``benchmarks.probe`` draws them; each has the 2 nearest of 20
 memories as candidates). A question's score is its *utility*: the entropy of the answer without
 memory less the lowest with one candidate. Beside it: *none*, the entropy without memory; *both*, a
-logistic regression of the two (``policies.utility.Need``); and *binary* and *multi*, the highest
-probability that a shipped selector gives to anything in the profile.
+logistic regression of the two (``policies.rums.utility.MemoryNeed``); and *binary* and *multi*, the
+highest probability that a shipped selector gives to anything in the profile.
 
 Per cell: *js* the Jensen-Shannon divergence (base 2, 20 bins) and *ks* the Kolmogorov-Smirnov
 statistic of the two distributions, *auc*, and *recall* and *specificity* at Youden's threshold, set
@@ -42,8 +42,8 @@ from benchmarks.probe import questions as probed
 from benchmarks.qa_judge import Figures
 from benchmarks.rums_data import Case, Told, cases, personamem
 from benchmarks.rums_models import LARGE, SMALL, open_rewards
-from policies.rums import RumsBinary, RumsMulti
-from policies.utility import fit_need, utility, youden
+from policies.rums.selectors import RumsBinary, RumsMulti
+from policies.rums.utility import fit_need, utility, youden
 
 BINS = 20
 TOGETHER = 10

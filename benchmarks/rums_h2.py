@@ -40,11 +40,11 @@ from benchmarks.qa_models import TokenCount
 from benchmarks.rums_data import Case, cases, drawn, factual, lives, prefeval
 from benchmarks.rums_models import SMALL, Counted, CountedPick, open_rewards
 from policies.base import Policy
-from policies.baselines import Chance, TopK
-from policies.bm25 import Bm25
-from policies.prompted import Picked
-from policies.rums import RumsBinary, RumsDirect, RumsMulti, shipped_need
-from policies.utility import Need
+from policies.baselines.bm25 import Bm25
+from policies.baselines.llm_and_oracle import Picked
+from policies.baselines.simple import Chance, TopK
+from policies.rums.selectors import RumsBinary, RumsDirect, RumsMulti, shipped_need
+from policies.rums.utility import MemoryNeed
 
 COLUMNS = ("precision", "recall", "f1", "f1_personal", "memories", "tokens", "ms", "llm_tokens")
 LIVES = range(4)
@@ -152,12 +152,12 @@ def prompted(models: Session, count: TokenCount) -> tuple[Policy, CountedPick]:
 def direct() -> dict[str, Callable[[LlamaRewards], tuple[Policy, Counted]]]:
     """Searches that ask a model for every question."""
 
-    def by(asking: Counted, need: Need) -> tuple[Policy, Counted]:
+    def by(asking: Counted, need: MemoryNeed) -> tuple[Policy, Counted]:
         return RumsDirect(asking, need, candidates=CANDIDATES), asking
 
     # Of the question's own likelihood there is no entropy without memory that could decide.
-    likelier = Need(-DECIDED * 100, 100.0, 0.0)
-    always = Need(10.0, 0.0, 0.0)
+    likelier = MemoryNeed(-DECIDED * 100, 100.0, 0.0)
+    always = MemoryNeed(10.0, 0.0, 0.0)
     return {
         "utility": lambda rewards: by(Counted(sampled(rewards), rewards), shipped_need()),
         "utility, always": lambda rewards: by(Counted(sampled(rewards), rewards), always),

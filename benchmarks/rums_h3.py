@@ -32,7 +32,7 @@ from benchmarks.qa_models import TokenCount
 from benchmarks.rums_data import PROFILE, Case, cases, drawn, personamem, prefeval
 from benchmarks.rums_h2 import Row, cheap, chosen, direct, prompted
 from benchmarks.rums_models import SMALL, open_rewards
-from policies.baselines import AllMemories
+from policies.baselines.simple import AllMemories
 
 COLUMNS = ("accuracy", "reference", "gain", "memories", "tokens", "ms", "llm_tokens", "n")
 TOGETHER = 8

@@ -12,7 +12,7 @@ from agent.models.lazy import reward_weights
 from agent.models.reward_cache import RewardCache
 from agent.ports import LanguageModel
 from benchmarks.common import ROOT
-from policies.rums import Asking, Texts
+from policies.rums.selectors import Asking, Texts
 
 SMALL, LARGE = "smollm2-135m", "qwen2.5-coder-1.5b"
 CACHE = ROOT / "build" / "benchmarks" / "probe.db"

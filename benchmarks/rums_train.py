@@ -4,7 +4,7 @@ Makes utility labels with a local model and trains ``rums-binary`` and ``rums-mu
 row of a set of licence B or C takes part: *advice* and lives of the training bank are ours, nq_open
 (the questions that need no memory) is of licence A, and its rows are others than those measured on.
 
-1. *Label* (``policies.utility``): the worthiest subset of each question's candidates.
+1. *Label* (``policies.rums.utility``): the worthiest subset of each question's candidates.
 2. *Threshold*: Youden's J on a third of the questions held back, those of nq_open against the rest.
    Below it the label is the empty set; a question of nq_open above it is left out, as F.5 does.
 3. *Train* by cross-entropy on what is left of the other two thirds.
@@ -40,12 +40,12 @@ from benchmarks.qa_judge import Figures
 from benchmarks.qa_metrics import evidence
 from benchmarks.rums_data import Case, Told, advice, cases, drawn, factual, lives, wishes
 from benchmarks.rums_models import SMALL, open_rewards
-from policies import rums
 from policies.base import Episode
-from policies.network import Network
+from policies.mlp import Mlp
 from policies.reinforce import warm_start
-from policies.rums import Asking, RumsBinary, RumsMulti
-from policies.utility import Searched, Threshold, coarse, fit_need, search, youden
+from policies.rums import selectors
+from policies.rums.selectors import Asking, RumsBinary, RumsMulti
+from policies.rums.utility import FoundSubset, Threshold, coarse, fit_need, search, youden
 
 PROFILES = 1
 """Profiles of each question of advice (the paper's 5, A.1); each takes as long again."""
@@ -125,7 +125,7 @@ def trained(kind: str, labels: Sequence[Label], given: Namespace) -> Figures:
     progress(f"{kind}: {len(episodes)} labelled questions to learn from")
     folders = [given.out / kind] if given.out else []
     if kind == GOLD and not given.quick:
-        folders.append(rums.DATA)
+        folders.append(selectors.DATA)
     for policy, path in fresh(given.seed):
         policy = warm_start(
             policy, episodes, count=50 if given.quick else STEPS, batch=BATCH, rate=RATE,
@@ -151,8 +151,14 @@ def questions(given: Namespace) -> list[Told]:
 def fresh(seed: int) -> tuple[tuple[RumsBinary, Path], tuple[RumsMulti, Path]]:
     """The selectors before they learned anything, and where their weights go."""
     return (
-        (RumsBinary(Network.fresh(rums.BINARY_INPUTS, rums.HIDDEN, seed=seed)), rums.BINARY),
-        (RumsMulti(Network.fresh(rums.MULTI_INPUTS, rums.HIDDEN, seed=seed)), rums.MULTI),
+        (
+            RumsBinary(Mlp.fresh(selectors.BINARY_INPUTS, selectors.HIDDEN, seed=seed)),
+            selectors.BINARY,
+        ),
+        (
+            RumsMulti(Mlp.fresh(selectors.MULTI_INPUTS, selectors.HIDDEN, seed=seed)),
+            selectors.MULTI,
+        ),
     )
 
 
@@ -176,7 +182,7 @@ def label_of(case: Case, kind: str, rewards: LlamaRewards | None) -> Label:
     return Label(case, found.best.mean, frozenset(ids[i] for i in found.best.subset))
 
 
-def searched(case: Case, asking: Asking) -> tuple[list[str], Searched]:
+def searched(case: Case, asking: Asking) -> tuple[list[str], FoundSubset]:
     """The candidates' ids, and what the search finds among them."""
     view = case.episode.view
     memories = [view.memories[row] for row in coarse(case.episode.question, view, CANDIDATES)]
@@ -185,7 +191,7 @@ def searched(case: Case, asking: Asking) -> tuple[list[str], Searched]:
             case.told.question, [[memories[i].text for i in subset] for subset in subsets]
         ),
         len(memories),
-        price=rums.PRICE,
+        price=selectors.PRICE,
     )
     return [memory.id for memory in memories], found
 
@@ -270,7 +276,7 @@ def need(asked: Sequence[Case], rewards: LlamaRewards, given: Namespace) -> Figu
     fitted = fit_need(*signals)
     if given.out:
         given.out.mkdir(parents=True, exist_ok=True)
-        rums.save_need(fitted, given.model, given.out / rums.NEED.name)
+        selectors.save_need(fitted, given.model, given.out / selectors.NEED.name)
     return {
         "need.utility": fitted.utility, "need.none": fitted.none,
         "need.bias": fitted.bias, "need.threshold": fitted.threshold,

@@ -36,18 +36,18 @@ from agent.ports import Vectors
 from benchmarks.common import parser, progress, write_results
 from benchmarks.many_memories import MOST, NOW, Told, build_home, encoded, memories
 from benchmarks.pretrain import names_of
-from policies import nearness
 from policies.base import Policy, Question
-from policies.fusion import activate
-from policies.naming import NameVectors
+from policies.baselines.fusion import activate
 from policies.registry import POLICIES, Tools, make_policy
+from policies.scoring import pca_search
+from policies.scoring.question_entities import NameVectors
 from policies.selection import Selection
+from store.derived.view import GraphView
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.taxonomy import SUBCLASSES
+from store.tables.taxonomy import SUBCLASSES
 from store.types import Draft
-from store.view import GraphView
 
 SIZES = (10_000, MOST)
 QUESTIONS = 60
@@ -144,7 +144,7 @@ def hits(
 def same(question: Question, view: GraphView) -> float:
     """The share of the ten best by looking closely at all that the fusion finds too."""
     found = {candidate.row for candidate in activate(question, view, 10)}
-    with patch.object(nearness, "CLOSELY", len(view.memories)):
+    with patch.object(pca_search, "CLOSELY", len(view.memories)):
         right = {candidate.row for candidate in activate(question, view, 10)}
     return len(found & right) / len(right)
 

@@ -25,7 +25,7 @@ from benchmarks.qa_views import names_of
 from policies.reinforce import (
     GRADIENT_EPISODES,
     WARM_EPISODES,
-    Learned,
+    LearnedPolicy,
     policy_gradient,
     warm_start,
 )
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def train(
-    begun: Learned, lessons: Lessons, rewards: Rewards, kind: str, seed: int, *,
+    begun: LearnedPolicy, lessons: Lessons, rewards: Rewards, kind: str, seed: int, *,
     warm: int, gradient: int,
 ) -> Figures:  # fmt: skip
     """One training on an empty cache, and its policy gradient once more on the full one."""

@@ -24,7 +24,7 @@ from agent.session.session import Session, open_session
 from benchmarks.common import parser, progress, write_results
 from benchmarks.many_memories import NOW, Told, memories
 from benchmarks.select_speed import home_of
-from store.learned import Origin
+from store.side_tables.training_data import PairOrigin
 from store.types import Status
 
 MEMORIES = 2_000
@@ -106,7 +106,9 @@ def practise(session: Session, told: list[Told]) -> None:
     """Pairs for a smoke run: another wording of what was told asks for it."""
     for memory in session.graph.memories.list(Status.CURRENT)[: 2 * FEWEST_EPISODES]:
         asked = next(one.changes[0] for one in told if one.memory == memory.text)
-        session.graph.learned.add_pair(asked, memory.text, [memory], origin=Origin.WRITTEN, at=NOW)
+        session.graph.learned.add_pair(
+            asked, memory.text, [memory], origin=PairOrigin.WRITTEN, at=NOW
+        )
 
 
 if __name__ == "__main__":

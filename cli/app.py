@@ -12,21 +12,25 @@ from typing import Annotated
 
 import typer
 
-from cli import consent, entities, files, memories, persona, system, talk, transfer, types
 from cli.arguments import hoisted
-from cli.chat import chat
-from cli.demo import demo
-from cli.exits import exit_code
-from cli.feedback import feedback
-from cli.mcp import mcp
-from cli.ratings import predict, rate
-from cli.resident import down, up
-from cli.run import Run
-from cli.services import remind, travel
-from cli.train import train
-from cli.watch import watch
-from cli.web import web
-from cli.why import why
+from cli.commands import admin
+from cli.commands.conversation import say_ask_remember
+from cli.commands.conversation.chat import chat
+from cli.commands.conversation.demo import demo
+from cli.commands.conversation.feedback import feedback
+from cli.commands.conversation.why import why
+from cli.commands.files import consent, fill, ingest, transfer
+from cli.commands.files.watch import watch
+from cli.commands.learning import persona
+from cli.commands.learning.ratings import predict, rate
+from cli.commands.learning.train import train
+from cli.commands.memories import entities, memories, types
+from cli.commands.processes.mcp import mcp
+from cli.commands.processes.resident import down, up
+from cli.commands.processes.web import web
+from cli.commands.services import remind, travel
+from cli.context import Run
+from cli.exit_codes import exit_code
 
 app = typer.Typer(
     name="memlane",
@@ -38,15 +42,15 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo)
-app.command()(talk.say)
+app.command()(say_ask_remember.say)
 app.command()(chat)
-app.command()(talk.remember)
-app.command()(talk.ask)
+app.command()(say_ask_remember.remember)
+app.command()(say_ask_remember.ask)
 app.command()(why)
 app.command()(feedback)
 app.command()(train)
-app.command()(files.ingest)
-app.command()(files.fill)
+app.command()(ingest.ingest)
+app.command()(fill.fill)
 app.add_typer(consent.app, name="consent")
 app.command()(rate)
 app.command()(predict)
@@ -57,14 +61,14 @@ app.add_typer(memories.app, name="memories")
 app.add_typer(entities.app, name="entities")
 app.add_typer(types.app, name="types")
 app.add_typer(persona.app, name="persona")
-app.add_typer(system.models, name="models")
+app.add_typer(admin.models, name="models")
 app.command()(mcp)
 app.command()(up)
 app.command()(down)
 app.command()(web)
-app.command()(system.status)
-app.command()(system.doctor)
-app.add_typer(system.config, name="config")
+app.command()(admin.status)
+app.command()(admin.doctor)
+app.add_typer(admin.config, name="config")
 app.command()(transfer.export)
 app.command("import")(transfer.import_)
 app.command()(transfer.backup)
@@ -91,7 +95,7 @@ def options(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    make = context.obj or Run  # ``cli.relayed`` brings its own
+    make = context.obj or Run  # ``cli.forwarded`` brings its own
     context.obj = make({"home": home, "llm": llm}, now, json, debug)
 
 

@@ -1,6 +1,6 @@
 """Entry point of ``memlane``: forwards to the resident process or runs ``cli.app``.
 
-``cli.relay`` forwards what it can before the parser is loaded, which takes longer than an answer.
+``cli.forward`` forwards what it can before the parser is loaded, which takes longer than an answer.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from cli.relay import relayed
+from cli.forward import relayed
 
 
 def main() -> None:

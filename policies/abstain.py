@@ -22,8 +22,8 @@ import numpy as np
 
 from policies.base import Question
 from policies.selection import Choice
+from store.derived.view import GraphView
 from store.types import Memory
-from store.view import GraphView
 
 WEIGHTS = Path(__file__).parent / "data" / "abstain.json"
 SAMPLE = 2000
@@ -31,7 +31,7 @@ SAMPLE = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
+class SelectionSigns:
     """What a selection looks like to the judge."""
 
     best: float
@@ -49,7 +49,7 @@ class Signs:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TextReaders:
     """How texts are read; the agent gives its own."""
 
     content: Callable[[str], AbstractSet[str]]
@@ -71,8 +71,8 @@ _PERSONAL = frozenset("i me my mine we us our ours i'm i've i'd i'll".split())
 
 
 def signs_of(
-    question: Question, view: GraphView, chosen: Sequence[Choice], reading: Reading
-) -> Signs | None:
+    question: Question, view: GraphView, chosen: Sequence[Choice], reading: TextReaders
+) -> SelectionSigns | None:
     """The signs of a selection from ``view``; None where nothing is chosen."""
     if not chosen:
         return None
@@ -89,7 +89,7 @@ def signs_of(
     names = reading.names(question.text[:1].lower() + question.text[1:])
     named = names & set().union(*(reading.names(choice.memory.text) for choice in chosen))
     said = question.text.casefold().replace("’", "'").split()
-    return Signs(
+    return SelectionSigns(
         best=best,
         stands_out=min(stands_out, 6.0),
         covered=len(held) / max(1, len(asked)),
@@ -100,12 +100,12 @@ def signs_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class AbstentionJudge:
     """Signs -> probability that memory holds the answer."""
 
     bias: float
     weights: tuple[float, ...]
-    """One of each field of ``Signs``."""
+    """One of each field of ``SelectionSigns``."""
     threshold: float
     """Below this probability nothing is chosen."""
     encoder: str
@@ -115,7 +115,7 @@ class Judge:
     def load(cls, path: Path) -> Self:
         """From a file of ``save``. :raises ValueError: if it is of other signs than these."""
         told = json.loads(path.read_text(encoding="utf-8"))
-        names = [field.name for field in fields(Signs)]
+        names = [field.name for field in fields(SelectionSigns)]
         if list(told["weights"]) != names:
             raise ValueError(f"{path} weighs {list(told['weights'])}, not {names}")
         return cls(
@@ -123,18 +123,20 @@ class Judge:
         )
 
     def save(self, path: Path) -> None:
-        named = dict(zip((field.name for field in fields(Signs)), self.weights, strict=True))
+        named = dict(
+            zip((field.name for field in fields(SelectionSigns)), self.weights, strict=True)
+        )
         told = {"bias": self.bias, "weights": named, "threshold": self.threshold,
                 "encoder": self.encoder}  # fmt: skip
         path.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
 
-    def likely(self, signs: Signs) -> float:
+    def likely(self, signs: SelectionSigns) -> float:
         """Probability in [0, 1]."""
         total = self.bias + float(np.dot(self.weights, astuple(signs)))
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, total))))
 
 
 @cache
-def shipped() -> Judge:
+def shipped() -> AbstentionJudge:
     """The judge that memlane comes with."""
-    return Judge.load(WEIGHTS)
+    return AbstentionJudge.load(WEIGHTS)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.selection import Selection
-from store.view import GraphView
+from store.derived.view import GraphView
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,20 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from policies.bandit import Purple, TokenVectors
 from policies.base import Policy
-from policies.baselines import AllMemories, Chance, Partitioned, Recency, TopK
-from policies.bm25 import Bm25
-from policies.decomposed import Decomposed, Split
-from policies.fusion import Fused, FusedPlain, Rrf
-from policies.naming import NameVectors
-from policies.network import Network, Numbers
-from policies.prompted import Gold, Oracle, Pick, Picked
-from policies.propensity import Propensities
-from policies.reinforce import Learned
-from policies.rums import Asking, RumsBinary, RumsDirect, RumsMulti, shipped_need
-from policies.scout import Scout
-from policies.walk import Walk
+from policies.baselines.bm25 import Bm25
+from policies.baselines.fusion import Fused, FusedPlain, Rrf
+from policies.baselines.llm_and_oracle import Gold, Oracle, Pick, Picked
+from policies.baselines.query_decomposition import Decomposed, Split
+from policies.baselines.simple import AllMemories, Chance, Partitioned, Recency, TopK
+from policies.mlp import FlatWeights, Mlp
+from policies.purple.purple import Purple, TokenVectors
+from policies.purple.purple_encoder import Propensities
+from policies.reinforce import LearnedPolicy
+from policies.rums.selectors import Asking, RumsBinary, RumsDirect, RumsMulti, shipped_need
+from policies.scoring.question_entities import NameVectors
+from policies.walk.scout import Scout
+from policies.walk.walk import Walk
 from store.errors import InvalidInput
 
 _T = TypeVar("_T")
@@ -33,7 +33,7 @@ class Tools:
     """How many memories to choose at most; 'all', the oracle and the walks decide themselves."""
     seed: int = 0
     """Of policies that choose by chance."""
-    network: Numbers | None = None
+    network: FlatWeights | None = None
     """The person's own, for a policy that learns; None for the one that memlane ships."""
     names: NameVectors | None = None
     """Encoder of short names."""
@@ -49,9 +49,9 @@ class Tools:
     """Knows what an answer needs, for measuring."""
 
 
-def _learned(policy: Learned, tools: Tools) -> Policy:
+def _learned(policy: LearnedPolicy, tools: Tools) -> Policy:
     """With the person's own weights, if there are any."""
-    return policy.with_network(tools.network) if isinstance(tools.network, Network) else policy
+    return policy.with_network(tools.network) if isinstance(tools.network, Mlp) else policy
 
 
 def _purple(tools: Tools) -> Policy:

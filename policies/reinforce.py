@@ -25,9 +25,9 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 
 from policies.base import Episode, Policy, Question, Value
-from policies.network import Adam, Floats, Ints, N, Network, Numbers
+from policies.mlp import Adam, FlatWeights, Floats, Ints, Mlp, N
+from store.derived.view import GraphView
 from store.errors import InvalidInput
-from store.view import GraphView
 
 WARM_EPISODES = 1000
 GRADIENT_EPISODES = 100
@@ -59,16 +59,16 @@ class Trainable(Policy, Protocol):
     """A policy that a network makes; what is needed to keep and to compare its weights."""
 
     @property
-    def network(self) -> Numbers: ...
+    def network(self) -> FlatWeights: ...
 
 
-class Learned(Trainable, Protocol):
+class LearnedPolicy(Trainable, Protocol):
     """A policy whose decisions a network makes: action 1 takes the memory, 0 leaves it."""
 
     @property
-    def network(self) -> Network: ...
+    def network(self) -> Mlp: ...
 
-    def with_network(self, network: Network) -> Self:
+    def with_network(self, network: Mlp) -> Self:
         """The same policy with other weights."""
         ...
 
@@ -86,7 +86,7 @@ class Learned(Trainable, Protocol):
         ...
 
 
-P = TypeVar("P", bound=Learned)
+P = TypeVar("P", bound=LearnedPolicy)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,7 +170,7 @@ def warm_start(
     decay: float = 0.0,
     required_weight: float = 1.0,
     seed: int = 0,
-    state: State[Network] | None = None,
+    state: State[Mlp] | None = None,
     on_step: OnStep | None = None,
 ) -> P:
     """Teach the policy to take what is required: ``count`` steps of Adam of ``batch`` episodes.
@@ -196,7 +196,7 @@ def warm_start(
             )
         return lessons[place]
 
-    def one(now: State[Network]) -> tuple[Floats, float, float]:
+    def one(now: State[Mlp]) -> tuple[Floats, float, float]:
         turns = range(batch * now.step, batch * (now.step + 1))
         states, labels = zip(*(lesson(turn(seed, n, len(known))) for n in turns), strict=True)
         right = np.concatenate(labels)
@@ -220,7 +220,7 @@ def policy_gradient(
     discount: float = DISCOUNT,
     rollouts: int = ROLLOUTS,
     seed: int = 0,
-    state: State[Network] | None = None,
+    state: State[Mlp] | None = None,
     on_step: OnStep | None = None,
 ) -> P:
     """Teach the policy to take what makes the selection worth more, for ``count`` episodes.
@@ -230,7 +230,7 @@ def policy_gradient(
     if not episodes:
         raise InvalidInput("There are no episodes to learn from.")
 
-    def one(now: State[Network]) -> tuple[Floats, float, float]:
+    def one(now: State[Mlp]) -> tuple[Floats, float, float]:
         episode = episodes[turn(seed, now.step, len(episodes))]
         walker = policy.with_network(now.network)
         rng = np.random.default_rng([seed, now.step, 1])

@@ -14,16 +14,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from store.browsing import Browsing
-from store.change_edges import ChangeEdgeTable
-from store.confirmations import ConfirmationTable
 from store.connection import Connection
-from store.consents import ConsentTable
-from store.erasing import ErasePlan, plan_erase
+from store.derived.cache import DerivedCache
+from store.derived.vector_index import MemoryIndex
+from store.derived.view import GraphView
+from store.erasure.plan import ErasePlan, plan_erase
+from store.erasure.run import Forgotten, forget_for_good
+from store.erasure.secure_delete import Proof, prove, sweep
 from store.errors import EditConflict, InvalidInput, UnknownId
-from store.forgetting import Forgotten, forget_for_good
-from store.form_consents import FormConsentTable
-from store.index import MemoryIndex
 from store.journal import (
     Amend,
     Change,
@@ -37,23 +35,25 @@ from store.journal import (
     refuse_erased,
     reversed_changes,
 )
-from store.learned import LearnedTable
-from store.notified import NotifiedTable
-from store.personas import PersonaTable
-from store.questions import QuestionTable
-from store.records import dumps, public_id, subclass_from_row
-from store.runs import RunTable
-from store.shelf import Shelf
-from store.sources import TurnTable
-from store.subclass_edits import SHOWN, add_subclass, remove_subclass
-from store.sweeping import Proof, prove, sweep
-from store.tables import Tables
-from store.taxonomy import SUBCLASSES, TYPES
+from store.row_codecs import dumps, public_id, subclass_from_row
+from store.side_tables.change_edges import ChangeEdgeTable
+from store.side_tables.form_consents import FormConsentTable
+from store.side_tables.ingest_runs import IngestRunTable
+from store.side_tables.mcp_confirmations import ConfirmationTable
+from store.side_tables.pending_questions import PendingQuestionTable
+from store.side_tables.personas import PersonaTable
+from store.side_tables.sharing_consents import SharingConsentTable
+from store.side_tables.shown_reminders import ShownReminderTable
+from store.side_tables.training_data import TrainingTable
+from store.side_tables.watch_queue import WatchTable
+from store.tables.memory_tables import MemoryTables
+from store.tables.paging import GraphPager
+from store.tables.sources import TurnTable
+from store.tables.taxonomy import SUBCLASSES, TYPES
+from store.tables.taxonomy_edits import SHOWN, add_subclass, remove_subclass
+from store.tables.vectors import Vector, VectorTable
+from store.tables.verify import problems
 from store.types import Draft, EditKind, Memory, Status, Subclass, Trust, trust_of_kind
-from store.vectors import Vector, VectorTable
-from store.verify import problems
-from store.view import GraphView
-from store.watching import WatchTable
 
 
 class MemoryGraph:
@@ -65,26 +65,26 @@ class MemoryGraph:
 
     def __init__(self, connection: Connection) -> None:
         self._rows = connection
-        self._tables = tables = Tables.of(connection)
+        self._tables = tables = MemoryTables.of(connection)
         self.memories = tables.memories
         self.journal = tables.journal
         self.sources = tables.sources
         self.turns = TurnTable(connection)
         self.vectors = VectorTable(connection)
-        self.runs = RunTable(connection)
-        self.questions = QuestionTable(connection)
+        self.runs = IngestRunTable(connection)
+        self.questions = PendingQuestionTable(connection)
         self.change_edges = ChangeEdgeTable(connection)
-        self.learned = LearnedTable(connection)
+        self.learned = TrainingTable(connection)
         self.personas = PersonaTable(connection)
-        self.consents = ConsentTable(connection)
+        self.consents = SharingConsentTable(connection)
         self.watched = WatchTable(connection)
-        self.notified = NotifiedTable(connection)
+        self.notified = ShownReminderTable(connection)
         self.confirmations = ConfirmationTable(connection)
         self.form_consents = FormConsentTable(connection)
-        self.browse = Browsing(connection)
+        self.browse = GraphPager(connection)
         self._index: MemoryIndex | None = None
         self._seen: tuple[object, GraphView] | None = None
-        self._shelf: tuple[str, Shelf] | None = None
+        self._shelf: tuple[str, DerivedCache] | None = None
 
     @classmethod
     def open(cls, home: Path, subclasses: Sequence[Subclass] = SUBCLASSES) -> Self:
@@ -381,7 +381,7 @@ class MemoryGraph:
         if self._seen is None or self._seen[0] != state:
             self._seen = None  # before the next one is made: each is as large as all vectors
             if self._shelf is None or self._shelf[0] != model or self._shelf[1].stale:
-                self._shelf = (model, Shelf())
+                self._shelf = (model, DerivedCache())
             memories, vectors = index.standing(history=history)
             current = frozenset(m.id for m in memories if not history or m.holds_at(now))
             self._seen = (state, GraphView(memories, vectors, current, self._shelf[1]))

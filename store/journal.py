@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from store.errors import EditConflict, InvalidInput, UnknownId
-from store.records import (
+from store.row_codecs import (
     dumps,
     iso,
     memory_from_payload,

@@ -244,7 +244,7 @@ def m010_runs_and_removed_subclasses(db: Database) -> None:
 def m011_learned(db: Database) -> None:
     """Question-answer pairs, judgements of answers, and the weights that came of them.
 
-    Memories and turns are named without a foreign key (see ``store.learned``).
+    Memories and turns are named without a foreign key (see ``store.side_tables.training_data``).
     """
     _run(
         db,
@@ -300,7 +300,7 @@ def m011_learned(db: Database) -> None:
 
 @migrations()
 def m012_questions(db: Database) -> None:
-    """What memlane has to ask the person, by the ids of memories (``store.questions``)."""
+    """Questions to the user, by the ids of memories (``store.side_tables.pending_questions``)."""
     _run(
         db,
         """CREATE TABLE questions (
@@ -371,7 +371,7 @@ def m015_layouts(db: Database) -> None:
 
 @migrations()
 def m016_watching(db: Database) -> None:
-    """The folders that are watched, and what is known of each file in them (``store.watching``).
+    """Watched folders and the state of each file in them (``store.side_tables.watch_queue``).
 
     No column holds text of a file: what went wrong with a stored one is told by its source.
     """
@@ -398,7 +398,7 @@ def m016_watching(db: Database) -> None:
 
 @migrations()
 def m017_form_consents(db: Database) -> None:
-    """What the person said to sensitive fields, by field and site (``store.form_consents``)."""
+    """Consents to sensitive fields, by field and site (``store.side_tables.form_consents``)."""
     _run(
         db,
         """CREATE TABLE form_consents (
@@ -413,7 +413,7 @@ def m017_form_consents(db: Database) -> None:
 
 @migrations()
 def m018_notified(db: Database) -> None:
-    """Which reminders were shown on the desktop (``store.notified``)."""
+    """Which reminders were shown on the desktop (``store.side_tables.shown_reminders``)."""
     _run(
         db,
         """CREATE TABLE notified (
@@ -427,7 +427,7 @@ def m018_notified(db: Database) -> None:
 
 @migrations()
 def m019_confirmations(db: Database) -> None:
-    """What other programs asked to change and the person has to allow (``store.confirmations``)."""
+    """Changes that other programs asked for (``store.side_tables.mcp_confirmations``)."""
     _run(
         db,
         """CREATE TABLE confirmations (
@@ -447,7 +447,7 @@ def m019_confirmations(db: Database) -> None:
 def m022_personas(db: Database) -> None:
     """The refined layers of the persona, their evidence, and what was done to them by hand.
 
-    Memories are named without a foreign key (see ``store.personas``).
+    Memories are named without a foreign key (see ``store.side_tables.personas``).
     """
     _run(
         db,
@@ -486,7 +486,7 @@ def m022_personas(db: Database) -> None:
 
 @migrations()
 def m023_persona_consents(db: Database) -> None:
-    """Which other homes may read this one's views (``store.consents``); one row a home."""
+    """Homes that may read this one's views (``store.side_tables.sharing_consents``), a row each."""
     _run(
         db,
         """CREATE TABLE persona_consents (
@@ -503,7 +503,7 @@ def m023_persona_consents(db: Database) -> None:
 
 @migrations()
 def m024_change_edges(db: Database) -> None:
-    """Possible changes between memories, with their probability (``store.change_edges``)."""
+    """Possible changes between memories (``store.side_tables.change_edges``)."""
     _run(
         db,
         """CREATE TABLE change_edges (

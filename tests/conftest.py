@@ -72,7 +72,7 @@ def graph(own_home: Path) -> Iterator[MemoryGraph]:
 @pytest.fixture
 def full(tmp_path: Path) -> Path:
     """A home with everything that a home can have."""
-    from tests.exports import fill
+    from tests.support.exports import fill
 
     home = tmp_path / "full"
     with MemoryGraph.open(home) as graph:
@@ -91,7 +91,7 @@ def exported(full: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     """A home with memories and ids of its own."""
-    from tests.exports import draft
+    from tests.support.exports import draft
 
     home = tmp_path / "own"
     with MemoryGraph.open(home) as graph:
@@ -103,8 +103,8 @@ def own(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def told(graph: MemoryGraph) -> MemoryGraph:
-    """A home where a secret was told; see ``tests.forgetting``."""
-    from tests.forgetting import tell_a_secret
+    """A home where a secret was told; see ``tests.support.forgetting``."""
+    from tests.support.forgetting import tell_a_secret
 
     return tell_a_secret(graph)
 
@@ -186,7 +186,7 @@ def memlane(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
 @pytest.fixture
 def up(own_home: Path) -> Iterator[subprocess.Popen[str]]:
     """A resident process of this home, with scripted models."""
-    from tests.residents import started
+    from tests.support.residents import started
 
     with started(own_home) as child:
         yield child

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -77,14 +77,39 @@ def is_module(name: str) -> bool:
     return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
 
 
-def circles() -> set[str]:
-    """The files that reach one another by imports, as groups of names."""
+@cache
+def folder_edges() -> dict[str, frozenset[str]]:
+    """What each file and folder imports of those that lie beside it, outside ``agent``."""
+    imports: dict[str, set[str]] = {}
+    for name, others in edges().items():
+        for other in others:
+            one, two = beside(name, other)
+            if one != two and not one.startswith("agent"):
+                imports.setdefault(one, set()).add(two)
+                imports.setdefault(two, set())
+    return {name: frozenset(others) for name, others in imports.items()}
+
+
+def beside(name: str, other: str) -> tuple[str, str]:
+    """The entries of one folder, the deepest that holds both, through which two modules go.
+
+    Equal where there are none: a folder's own ``__init__``, or two packages.
+    """
+    parts, others = name.split("."), other.split(".")
+    same = next(
+        (n for n, pair in enumerate(zip(parts, others, strict=False)) if len(set(pair)) > 1), 0
+    )
+    return (".".join(parts[: same + 1]), ".".join(others[: same + 1])) if same else (name, name)
+
+
+def circles(edges: Mapping[str, frozenset[str]]) -> set[str]:
+    """The names that reach one another by imports, in groups."""
     behind: dict[str, set[str]] = {}
-    for name in edges():
+    for name in edges:
         seen: set[str] = set()
         ahead = [name]
         while ahead:
-            for other in edges()[ahead.pop()] - seen:
+            for other in edges[ahead.pop()] - seen:
                 seen.add(other)
                 ahead.append(other)
         behind[name] = seen
@@ -124,7 +149,11 @@ def test_rooms_of_the_agent_look_down_only():
 
 
 def test_no_files_import_one_another_in_a_circle():
-    assert not circles()
+    assert not circles(edges())
+
+
+def test_no_folders_import_one_another_in_a_circle():
+    assert not circles(folder_edges())
 
 
 @pytest.mark.parametrize("package", LADDER)

@@ -18,7 +18,7 @@ from agent.language.injection import as_data, steers
 from agent.language.sentences import is_chinese
 from agent.ports import ChatTurn, LanguageModel
 from policies.selection import Choice
-from store.change_edges import ChangeKind
+from store.side_tables.change_edges import ChangeKind
 
 MAX_TOKENS = 80
 QUOTABLE = 0.3

@@ -21,8 +21,8 @@ from agent.memory.entities.names import key_of
 from agent.ports import Vectors
 from policies.base import Policy, Question
 from policies.selection import Choice, Selection, Step
+from store.derived.view import GraphView
 from store.types import Memory
-from store.view import GraphView
 
 LINKS = 2
 """How many memories that say who is who are added."""

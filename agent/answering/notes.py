@@ -18,7 +18,7 @@ from agent.memory.home import Home
 from agent.memory.passages import Passage, passage_of, sources_of
 from agent.ports import StatementReader
 from policies.selection import Choice, Selection, Step
-from store.change_edges import ChangeEdge, ChangeKind
+from store.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Memory, Status
 
 NEAREST = 12

@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 from agent.answering.answer import UNKNOWN
 from agent.language.mentions import Kind, Mention, listed, mentions
 from agent.results import Exchange
-from store.erasing import BLANK, GONE
+from store.erasure.plan import BLANK, GONE
 from store.errors import UnknownId
 from store.graph import MemoryGraph
-from store.sources import Turn
+from store.tables.sources import Turn
 
 REACH = 4
 """Exchanges that a word may lean on: further back nobody knows any more what 'it' was."""

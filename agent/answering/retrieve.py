@@ -21,13 +21,13 @@ from agent.memory.timeline import Telling, Tellings, Timeline
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, Vectors
 from agent.results import Inference, Mark
-from policies.abstain import Judge, Reading, Signs, signs_of
+from policies.abstain import AbstentionJudge, SelectionSigns, TextReaders, signs_of
 from policies.base import Policy, Question
+from policies.scoring.tokenize import words
 from policies.selection import Choice, Selection, Step
-from policies.words import words
+from store.derived.view import GraphView
 from store.graph import MemoryGraph
 from store.types import Memory
-from store.view import GraphView
 
 FRONT = 3
 """How many memories are taken because they fill the place or fall on the day asked for."""
@@ -39,7 +39,7 @@ _GRANTED = frozenset((About.FORMER, About.AT, About.CHANGE))
 _OF_NOW = frozenset((About.NOW, About.HAPPENED, About.PLANNED))
 """Questions in which names and roles mean whom they mean today."""
 _STOP = frozenset(words(" ".join(STOP)))
-READING = Reading(lambda text: frozenset(words(text)) - _STOP, names)
+READING = TextReaders(lambda text: frozenset(words(text)) - _STOP, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Retrieved:
     marks: Mapping[str, Mark]
     near: Mapping[str, float]
     """Cosine similarity of each chosen memory with the question, whatever the policy scores by."""
-    signs: Signs | None = None
+    signs: SelectionSigns | None = None
     """What the judge looked at; None where nothing was chosen, or what was is exact."""
     likely: float | None = None
     """Probability that memory holds the answer; None where nobody estimated it."""
@@ -67,7 +67,7 @@ def retrieve(
     now: datetime,
     *,
     k: int = 0,
-    judge: Judge | None = None,
+    judge: AbstentionJudge | None = None,
 ) -> Retrieved:
     """The memories that the policy chooses for the question, among those that held when it asks.
 

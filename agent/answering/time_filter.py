@@ -14,7 +14,7 @@ from agent.answering.question_time import About, Asked
 from agent.language.dates import find_times
 from agent.memory.timeline import Key, Period, Telling, Timeline, present
 from agent.results import Standing
-from store.records import entity_key
+from store.row_codecs import entity_key
 from store.types import Memory, Status
 
 _AGENDA = re.compile(

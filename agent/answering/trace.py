@@ -13,7 +13,7 @@ from typing import Any
 from policies.selection import Selection, Step
 from store.errors import UnknownId
 from store.graph import MemoryGraph
-from store.sources import Turn, steps_of
+from store.tables.sources import Turn, steps_of
 from store.types import Memory, Status
 
 MOST = 200

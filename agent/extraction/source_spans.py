@@ -14,7 +14,7 @@ from functools import cached_property
 
 from agent.language.email_headers import NAMES
 from agent.language.sentences import content, numbers, sentences
-from store.traces import occurrences
+from store.erasure.fingerprints import occurrences
 from store.types import Source, SourceKind, Span, Trust, trust_of_kind
 
 LEAST = 0.34

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from store.records import entity_key
-from store.transe import Array, Named, TransE, TransEConfig, distance
+from store.derived.transe import Array, Named, TransE, TransEConfig, distance
+from store.row_codecs import entity_key
 from store.types import Subclass, Triple
 
 BELONGS_TO = "belongs_to"

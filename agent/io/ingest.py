@@ -24,8 +24,8 @@ from agent.memory.remember import remember_as_said, remember_source
 from agent.results import FileReport, FileStatus, Remembered
 from store.errors import MemlaneError, StoreError
 from store.graph import MemoryGraph
+from store.maintenance.batch_undo import taken_back
 from store.types import Source, SourceKind, SourceStatus, TextBox
-from store.undoing import taken_back
 
 MAX_NOTE_BYTES = 1_000_000
 """A larger text is no note: extracting it would take this model the better part of an hour."""

@@ -21,7 +21,7 @@ from agent.language.relation_names import relation_name
 from agent.memory.history import shown
 from store.errors import InvalidInput
 from store.journal import Amend, checked_text
-from store.records import entity_key
+from store.row_codecs import entity_key
 from store.types import Memory, Triple
 
 FIELDS = ("id", "subclass", "created", "valid_from", "valid_until", "place", "relations")

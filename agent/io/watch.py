@@ -21,7 +21,7 @@ from agent.io.platform_events import changes, why_wait
 from agent.memory.home import Home
 from agent.results import FileReport
 from store.errors import EditConflict, InvalidInput, MemlaneError, StoreError
-from store.watching import FileState, WatchedFile, WatchedFolder
+from store.side_tables.watch_queue import FileState, WatchedFile, WatchedFolder
 
 SETTLE = 2.0
 """Seconds for which a file must look the same before it is read: it may be half written."""

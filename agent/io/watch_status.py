@@ -17,8 +17,8 @@ from agent.io.platform_events import why_wait
 from agent.io.watch import is_text
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
+from store.side_tables.watch_queue import FileState, WatchedFile
 from store.types import Memory, Status
-from store.watching import FileState, WatchedFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,6 @@ _PEOPLE = re.compile(
     rf"|visit|joined?|is|that) (?P<object>{NAME})(?=[\s.,;:!?]|['’]s|$)"
     rf"|(?:^|[.!?] )(?P<subject>{NAME})(?='s [a-z]|’s [a-z]| {_VERBISH})"
 )
-_PLACE_BEFORE = re.compile(r"\b(?:in|at|near|from|to) $")
 _OWNED = re.compile(
     r" (?!(?:to|a|an|the|my|our|on|in|at|by|for|about|before|after|next|last|this|that|if|when|and"
     r"|or|because|with|from|again|today|tomorrow)\b)[a-z]"

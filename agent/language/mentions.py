@@ -98,7 +98,6 @@ _VERBS = _words(
     call let put noted does yesterday free good great nice fine late"""
 )
 _NOT_NAMES = _FUNCTION | _VERBS | _TIMES
-_AFTER_NAMES = _words("is was has had will would can could and does did")
 _TOKEN = re.compile(r"[^\W_][\w-]*(?:['’][A-Za-z]+)?(?:\.(?=\s[A-Z]))?|[^\w\s]|\n")
 _OWNER = re.compile(r"['’]s$|(?<=s)['’]$")
 LONGEST = 5

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from agent.language.injection import steers
+from store.derived.view import GraphView
 from store.types import Memory
-from store.view import GraphView
 
 MOST = 4
 """Memories that one question may need."""

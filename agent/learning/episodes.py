@@ -21,10 +21,10 @@ from agent.memory.entities.identity import Identities
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, LanguageModel
 from policies.base import Episode, Question
+from store.derived.view import GraphView
 from store.graph import MemoryGraph
-from store.learned import Judgement, Origin, Pair
+from store.side_tables.training_data import AnswerJudgement, PairOrigin, QuestionAnswer
 from store.types import Memory
-from store.view import GraphView
 
 HELD_BACK = 0.25
 """Share of the episodes that weights are judged by and never trained on."""
@@ -34,7 +34,7 @@ OTHERS = 3
 _UNJUDGED = 200
 """Latest questions of the person that may be learned from without an answer."""
 
-OnPair = Callable[[int, int, "Pair | None"], None]
+OnPair = Callable[[int, int, "QuestionAnswer | None"], None]
 """Called with (pairs so far, pairs wanted, the new pair or None where it was dropped)."""
 
 
@@ -67,7 +67,7 @@ def collect(
             asked.append((pair.id, pair.question, pair.at, frozenset(pair.memories) or None))
     if unanswered:
         known = {pair.turn for pair in pairs}
-        bad = {t for t, said in graph.learned.judgements().items() if said is Judgement.BAD}
+        bad = {t for t, said in graph.learned.judgements().items() if said is AnswerJudgement.BAD}
         for turn in graph.turns.last(_UNJUDGED):
             # One that leans on the conversation ('Where is it?') asks nothing by itself.
             unclear = turn.trace.get("redacted") or turn.trace.get("leans")
@@ -150,14 +150,18 @@ def write_pairs(
             on_pair(done, wanted, None)
             continue
         key = graph.learned.add_pair(
-            made.question, made.answer, made.required, origin=Origin.WRITTEN, at=now
+            made.question, made.answer, made.required, origin=PairOrigin.WRITTEN, at=now
         )
         if len(made.required) < len(memories):
             graph.learned.add_failure(memories, Failure.NOT_NEEDED.value, at=now)
         done += 1
         tally["kept"] += 1
         ids = tuple(memory.id for memory in made.required)
-        on_pair(done, wanted, Pair(key, now, made.question, made.answer, ids, Origin.WRITTEN))
+        on_pair(
+            done,
+            wanted,
+            QuestionAnswer(key, now, made.question, made.answer, ids, PairOrigin.WRITTEN),
+        )
     return tally
 
 

@@ -21,13 +21,13 @@ from agent.learning.training import Plan, Verdict, compare, digest, train
 from agent.memory.remember import without_secrets
 from agent.ports import Embedder
 from policies.base import Question
-from policies.fusion import Fused
+from policies.baselines.fusion import Fused
+from store.derived.view import GraphView
 from store.errors import InvalidInput, UnknownId
 from store.graph import MemoryGraph
-from store.learned import Judgement, Origin
-from store.sources import Turn
+from store.side_tables.training_data import AnswerJudgement, PairOrigin
+from store.tables.sources import Turn
 from store.types import Memory, Status
-from store.view import GraphView
 
 if TYPE_CHECKING:
     from agent.session.session import Session
@@ -49,7 +49,7 @@ class Judged:
     """What was kept of a judgement."""
 
     turn: Turn
-    judgement: Judgement
+    judgement: AnswerJudgement
     memories: tuple[str, ...]
     """What the right answer rests on, as far as that is known."""
     learnable: bool
@@ -57,7 +57,11 @@ class Judged:
 
 
 def judge(
-    session: Session, judgement: Judgement, *, turn: str | None = None, text: str | None = None
+    session: Session,
+    judgement: AnswerJudgement,
+    *,
+    turn: str | None = None,
+    text: str | None = None,
 ) -> Judged:
     """Keep what the person says of an answer, by default the last one.
 
@@ -67,26 +71,28 @@ def judge(
     graph, now = session.graph, session.config.now()
     answered = answered_turn(graph, turn)
     right = without_secrets(session, " ".join((text or "").split()))
-    if judgement is Judgement.ANSWER and not terms(right):
+    if judgement is AnswerJudgement.ANSWER and not terms(right):
         raise InvalidInput('Give the right answer: memlane feedback answer "Dr. Osei"')
     memories: tuple[Memory, ...] = ()
-    if judgement is Judgement.GOOD:
+    if judgement is AnswerJudgement.GOOD:
         right = answered.reply
         memories = _rested_on(graph, answered)
-    elif judgement is Judgement.ANSWER:
+    elif judgement is AnswerJudgement.ANSWER:
         view = current_view(graph, session.embedder, now)
         memories = would_rest_on(answered.text, right, view, session.embedder, answered.at)
     # A question that leans on the conversation ('Where is it?') asks nothing by itself.
     by_itself = not answered.trace.get("leans")
-    learnable = judgement is not Judgement.BAD and is_answer(right) and by_itself
-    if judgement is Judgement.GOOD:
+    learnable = judgement is not AnswerJudgement.BAD and is_answer(right) and by_itself
+    if judgement is AnswerJudgement.GOOD:
         learnable = learnable and bool(memories)  # small talk teaches nothing about selection
     with graph.writing():
-        given = right if judgement is Judgement.ANSWER else None
+        given = right if judgement is AnswerJudgement.ANSWER else None
         graph.learned.add_judgement(answered.id, judgement, given, at=now)
         graph.learned.drop_pairs_of(answered.id)
         if learnable:
-            origin = Origin.JUDGED if judgement is Judgement.GOOD else Origin.CORRECTED
+            origin = (
+                PairOrigin.JUDGED if judgement is AnswerJudgement.GOOD else PairOrigin.CORRECTED
+            )
             graph.learned.add_pair(
                 answered.text, right, memories, origin=origin, at=answered.at, turn=answered.id
             )

@@ -27,7 +27,7 @@ from agent.learning.rewards import reward_of
 from agent.learning.subset_labels import TAUGHT
 from agent.learning.train_home import FEWEST_EPISODES, check, starting_policy
 from agent.learning.training import Plan, compare, train
-from policies.network import Numbers
+from policies.mlp import FlatWeights
 from store.connection import DATABASE_NAME
 from store.errors import InvalidInput, MemlaneError
 
@@ -84,7 +84,7 @@ class Round:
 class TrainedTogether:
     """What a training over many people gave."""
 
-    network: Numbers
+    network: FlatWeights
     rounds: tuple[Round, ...]
     tested: Round | None
     """On test homes: with the weights begun with, and with the shared ones."""
@@ -210,7 +210,7 @@ def averaged(results: Sequence[HomeResult], shared: bytes) -> bytes:
     return mean.astype("<f8").tobytes()
 
 
-def network_of(policy: str, flat: bytes) -> Numbers:
+def network_of(policy: str, flat: bytes) -> FlatWeights:
     """The policy's network with these numbers."""
     shipped = shipped_network(policy)
     assert shipped is not None

@@ -1,8 +1,8 @@
 """Subset labels for the RUMS selectors.
 
-The search is the paper's (``policies.utility``); what a subset is worth comes as the ``Value`` of
-the training, so any of its rewards makes labels: by the answer's entropy as RUMS has it, or by the
-likelihood of the known answer, which says more where one is known (docs/rums.md). Rewards are
+The search is the paper's (``policies.rums.utility``); what a subset is worth comes as the ``Value``
+of the training, so any of its rewards makes labels: by the answer's entropy as RUMS has it, or by
+the likelihood of the known answer, which says more where one is known (docs/rums.md). Rewards are
 cached, so labels that an interrupted training had made are found again.
 """
 
@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from agent.ports import Embedder
 from policies.base import Episode, Question, Value
-from policies.network import Network
+from policies.mlp import Mlp
 from policies.reinforce import Progress, State
-from policies.utility import CANDIDATES, MOST, Searched, coarse, search
+from policies.rums.utility import CANDIDATES, MOST, FoundSubset, coarse, search
 
 TAUGHT = ("rums-binary", "rums-multi")
 """Policies that learn from such labels instead of a policy gradient."""
@@ -40,7 +40,7 @@ GENERAL = (
 """Questions that no memory helps with, so that who learns from one person's own does not forget
 when to choose nothing."""
 PHASE = "utility labels"
-OnLabel = Callable[[int, int, Searched], None]
+OnLabel = Callable[[int, int, FoundSubset], None]
 """Called with (labels so far, episodes, what the search for the last one found)."""
 
 
@@ -48,13 +48,13 @@ def lessons(
     episodes: Sequence[Episode],
     value: Value,
     embedder: Embedder,
-    network: Network,
+    network: Mlp,
     on_step: Callable[[str, Progress], None],
 ) -> tuple[Episode, ...]:
     """What a person's training teaches: their episodes with labels, and general questions."""
     running = 0.0
 
-    def tell(done: int, of: int, found: Searched) -> None:
+    def tell(done: int, of: int, found: FoundSubset) -> None:
         nonlocal running
         running += (found.best.mean - running) / done
         on_step(PHASE, Progress(done, of, found.best.mean, running, State.fresh(network)))

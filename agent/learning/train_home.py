@@ -28,13 +28,13 @@ from agent.learning.rewards import KINDS, Watched, needs_reference, reward_of
 from agent.learning.subset_labels import TAUGHT, lessons
 from agent.learning.training import Checkpoint, OnStep, Plan, Verdict, compare, train
 from agent.models.lazy import open_cache
-from policies.bandit import Purple
 from policies.base import Episode
+from policies.purple.purple import Purple
 from policies.registry import POLICIES
-from policies.reinforce import Learned, Trainable
+from policies.reinforce import LearnedPolicy, Trainable
 from store.errors import InvalidInput, UnknownId
 from store.graph import MemoryGraph
-from store.learned import Weights
+from store.side_tables.training_data import StoredWeights
 
 if TYPE_CHECKING:
     from agent.session.session import Session
@@ -164,7 +164,7 @@ def default_policy(configured: str) -> str:
     return configured if configured in trainable() else OWN_WALK
 
 
-def starting_policy(session: Session, name: str) -> Learned | Purple:
+def starting_policy(session: Session, name: str) -> LearnedPolicy | Purple:
     """The policy with the weights in use; with the shipped ones where retraining is due.
 
     :raises InvalidInput: if there is no such policy, or it does not learn.
@@ -208,13 +208,13 @@ def keep(
     *,
     by: Literal["train", "feedback"],
     wins: bool | None = None,
-) -> Weights:
+) -> StoredWeights:
     """Store what came of a training; the new weights are in use from now on if they won."""
     won = verdict.wins if wins is None else wins
     active = graph.learned.active(plan.policy)
     goes_on = active is not None and active.flat == numbers(old.network)
     return graph.learned.add_weights(
-        Weights(
+        StoredWeights(
             policy=plan.policy,
             number=0,
             at=session.config.now(),

@@ -1,4 +1,4 @@
-"""Choice of the trainer (``reinforce`` or ``bandit``) for a policy."""
+"""Choice of the trainer (``reinforce`` or ``purple_training``) for a policy."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from functools import cache
 from typing import Any, Protocol, TypeVar, cast
 
 from agent.answering.selection.policy_weights import is_learned
-from policies import bandit_training, reinforce
-from policies.bandit import Purple
+from policies import reinforce
 from policies.base import Episode, Value
+from policies.purple import purple_training
+from policies.purple.purple import Purple
 from policies.reinforce import OnStep, State, Trainable
 from store.errors import InvalidInput
 
@@ -43,7 +44,7 @@ def warm_start(
     if isinstance(policy, Purple):
         if not any(episode.required for episode in known):
             return policy  # it orders candidates: of 'none' it learns nothing
-        made: object = bandit_training.warm_start(
+        made: object = purple_training.warm_start(
             policy, known, _gradients(), count=plan.warm_start, batch=1, seed=plan.seed,
             state=state, on_step=on_step,
         )  # fmt: skip
@@ -70,7 +71,7 @@ def policy_gradient(
     :raises InvalidInput: if the policy cannot be taught, or there are no episodes.
     """
     if isinstance(policy, Purple):
-        made: object = bandit_training.policy_gradient(
+        made: object = purple_training.policy_gradient(
             policy, episodes, value, _gradients(), count=plan.episodes, sets=SETS,
             seed=plan.seed, state=state, on_step=on_step,
         )  # fmt: skip
@@ -89,7 +90,7 @@ def _cannot(policy: Trainable) -> InvalidInput:
 
 
 @cache
-def _gradients() -> bandit_training.Backward:
+def _gradients() -> purple_training.Backward:
     from agent.models.adapters.torch_gradients import TorchGradients
 
     return TorchGradients()

@@ -23,10 +23,10 @@ import numpy as np
 from agent.learning import trainers
 from policies import reinforce
 from policies.base import Episode, Value
-from policies.network import Floats, Network, Numbers
+from policies.mlp import FlatWeights, Floats, Mlp
 from policies.reinforce import Progress, State, Trainable
+from store.erasure.secure_delete import CACHE_FOLDER
 from store.errors import InvalidInput
-from store.sweeping import CACHE_FOLDER
 
 P = TypeVar("P", bound=Trainable)
 SURE = 0.8
@@ -89,7 +89,7 @@ class Checkpoint:
         return about.keys if about and about.plan == asdict(plan) else None
 
     def load(
-        self, plan: Plan, keys: Sequence[str], start: str, kind: type[Numbers] = Network
+        self, plan: Plan, keys: Sequence[str], start: str, kind: type[FlatWeights] = Mlp
     ) -> tuple[str, State[Any]] | None:
         """Phase and state of the interrupted training of just this; None where there is none."""
         about = self._about()

@@ -1,8 +1,9 @@
 """Possible changes: what a new memory may do to older ones, judged by the statement reader.
 
 The reader gives each pair of passages a probability for each relation. What is likely enough is
-kept as an edge (``store.change_edges``): it hides nothing, and an answer that uses the older memory
-sees the newer one beside it. ``allows`` says which automatic replacement may be made at all.
+kept as an edge (``store.side_tables.change_edges``): it hides nothing, and an answer that uses the
+older memory sees the newer one beside it. ``allows`` says which automatic replacement may be made
+at all.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from agent.memory.editing.plan import EditPlan
 from agent.memory.home import Models
 from agent.memory.passages import passage_of, sources_of
 from agent.ports import RELATIONS, Probabilities, StatementReader
-from store.change_edges import ChangeEdge, ChangeKind
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace
+from store.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Memory, Trust
 
 LEAST = 0.15

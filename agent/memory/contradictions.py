@@ -9,7 +9,7 @@ from agent.language.relation_names import is_single
 from agent.memory.entities.names import ONE_HOLDER, may_be_one, role_name
 from agent.results import Doubt
 from policies.selection import Choice, Selection
-from store.records import entity_key
+from store.row_codecs import entity_key
 from store.types import Memory, Trust
 
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.journal import Change, Entry
-from store.records import row_id
+from store.row_codecs import row_id
 from store.types import EditKind, Memory, Source, Status
 
 _FIELDS = ("text", "subclass", "place", "valid_from", "valid_until", "triples")

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Protocol
 from agent.config import Config
 from agent.models import reward_cache
 from agent.ports import Embedder, LanguageModel, RewardModel, StatementReader, TextReader
+from store.erasure.run import due
+from store.erasure.secure_delete import register_cache
 from store.errors import StoreError
-from store.forgetting import due
 from store.graph import MemoryGraph
-from store.sweeping import register_cache
 
 if TYPE_CHECKING:
     from agent.extraction.subclass_classifier import Placer

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.language.units import Unit, in_message, units
-from store.erasing import BLANK, GONE
+from store.erasure.plan import BLANK, GONE
 from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.types import Memory, Source, SourceKind

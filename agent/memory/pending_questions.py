@@ -20,7 +20,7 @@ from agent.memory.entities.suggestions import Suggestion, suggestions
 from agent.results import phrase
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
-from store.questions import Ask, Pair
+from store.side_tables.pending_questions import MemoryPair, QuestionKind
 from store.types import Memory, Trust
 
 RIPE = 3
@@ -33,8 +33,8 @@ LOOKED_AT = 1000
 class Pending:
     """A question, in words and by the memories it is about."""
 
-    ask: Ask
-    pair: Pair
+    ask: QuestionKind
+    pair: MemoryPair
     text: str
 
 
@@ -44,10 +44,10 @@ def next_question(graph: MemoryGraph, model: str, now: datetime, *, quiet: bool)
 
 
 def _contradiction(graph: MemoryGraph, now: datetime) -> Pending | None:
-    for pair in graph.questions.waiting(Ask.HOLDS):
+    for pair in graph.questions.waiting(QuestionKind.HOLDS):
         old, new = graph.memories.of(pair)
         if old.holds_at(now) and new.holds_at(now):
-            return Pending(Ask.HOLDS, pair, ask(_from(old), _from(new)))
+            return Pending(QuestionKind.HOLDS, pair, ask(_from(old), _from(new)))
     return None
 
 
@@ -65,18 +65,20 @@ def _suggestion(graph: MemoryGraph, model: str, now: datetime) -> Pending | None
     return None
 
 
-def _ripe(graph: MemoryGraph, model: str, now: datetime) -> Iterator[tuple[Ask, Pair, Suggestion]]:
+def _ripe(
+    graph: MemoryGraph, model: str, now: datetime
+) -> Iterator[tuple[QuestionKind, MemoryPair, Suggestion]]:
     """Suggestions that rest on enough, each with the memories it is known by."""
     places = [subclass.id for subclass in graph.subclasses()]
     newest = graph.index(model, now).newest(places, LOOKED_AT)
     for found in suggestions(newest, Identities.of(graph, now), now):
         if found.other is None:
-            yield Ask.SPLIT, (found.memories[0], found.apart[0]), found
+            yield QuestionKind.SPLIT, (found.memories[0], found.apart[0]), found
         elif len(found.memories) >= RIPE:
             first, second = (
                 graph.memories.neighbours(name)[0][1] for name in (found.one, found.other)
             )
-            yield Ask.MERGE, (first, second), found
+            yield QuestionKind.MERGE, (first, second), found
 
 
 def _asked(found: Suggestion) -> str:
@@ -86,7 +88,7 @@ def _asked(found: Suggestion) -> str:
     return f"Are {found.one} and {found.other} one and the same ({found.why}: {ids})? Yes or no?"
 
 
-def open_in(trace: Mapping[str, Any]) -> Iterator[Pair]:
+def open_in(trace: Mapping[str, Any]) -> Iterator[MemoryPair]:
     """The contradictions that a turn asked about; an imported trace may hold anything."""
     pairs = trace.get("open")
     for pair in pairs if isinstance(pairs, list) else ():
@@ -95,17 +97,17 @@ def open_in(trace: Mapping[str, Any]) -> Iterator[Pair]:
                 yield old, new
 
 
-def suggested_in(trace: Mapping[str, Any]) -> tuple[Ask, Pair] | None:
+def suggested_in(trace: Mapping[str, Any]) -> tuple[QuestionKind, MemoryPair] | None:
     """The suggestion that a turn asked about; an imported trace may hold anything."""
     match trace.get("suggested"):
-        case [Ask.MERGE | Ask.SPLIT as kind, str(first), str(second)]:
-            return Ask(kind), (first, second)
+        case [QuestionKind.MERGE | QuestionKind.SPLIT as kind, str(first), str(second)]:
+            return QuestionKind(kind), (first, second)
         case _:
             return None
 
 
 def decision_on(
-    kind: Ask, pair: Pair, yes: bool, graph: MemoryGraph, model: str, now: datetime
+    kind: QuestionKind, pair: MemoryPair, yes: bool, graph: MemoryGraph, model: str, now: datetime
 ) -> Decision | None:
     """What the answer to a suggestion decides; None where nothing suggests it any more."""
     found = next((s for k, p, s in _ripe(graph, model, now) if (k, p) == (kind, pair)), None)

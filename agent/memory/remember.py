@@ -36,11 +36,11 @@ from agent.memory.trust import within_trust
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, NameEncoder, Vectors
 from agent.results import Remembered
+from store.derived.partitions import NearMemory
 from store.errors import EditConflict, InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Edit, Entry, Expire, Forget, Insert, Replace, checked_text
-from store.partitions import Match
-from store.questions import Ask
+from store.side_tables.pending_questions import QuestionKind
 from store.types import Draft, EditKind, Memory, Source, SourceKind, SourceStatus, Status
 
 ATTEMPTS = 3
@@ -201,7 +201,7 @@ def plan_against(
     nearby = _nearby(graph, models.embedder, now)
     pairs = _judge(models.embedder.identity)
 
-    def judge(found: Sequence[tuple[Draft, Match]]) -> Sequence[Judgement]:
+    def judge(found: Sequence[tuple[Draft, NearMemory]]) -> Sequence[Judgement]:
         return pairs.judge(
             [
                 Pair(draft.text, match.memory, match.score, nearby.vector(match.memory.id))
@@ -213,7 +213,7 @@ def plan_against(
     events = EventsBeside(graph, known, drafts)
 
     @cache
-    def near(draft: Draft) -> Sequence[Match]:
+    def near(draft: Draft) -> Sequence[NearMemory]:
         means = meanings(draft, known)
         return [
             match
@@ -369,7 +369,7 @@ def _apply(
             if question.text in made
         )
         for old_memory, new in doubts:
-            graph.questions.put(Ask.HOLDS, (old_memory.id, new.id), now)
+            graph.questions.put(QuestionKind.HOLDS, (old_memory.id, new.id), now)
         inserted = [memory for memory in made.values() if memory.source == source.id]
         replaced = [
             (entry.changes[0].memory, entry.changes[-1].memory)

@@ -83,7 +83,7 @@ class Telling:
 
 
 class Tellings:
-    """What each memory says of times, by number, kept on the shelf (``store.shelf``)."""
+    """What each memory says of times, by number, kept in the cache (``store.derived.cache``)."""
 
     def __init__(self) -> None:
         self.by_number: list[Telling] = []

@@ -10,8 +10,8 @@ from agent.memory.contradictions import contradictions
 from agent.memory.editing.changes.roles import same_holder
 from agent.memory.editing.conflicts import Question
 from agent.memory.editing.plan import EditPlan
+from store.derived.partitions import NearMemory
 from store.journal import Edit, Expire, Insert, Replace
-from store.partitions import Match
 from store.types import Draft, Memory, Trust, lowest, may_replace
 
 
@@ -19,7 +19,7 @@ def within_trust(
     plan: EditPlan,
     drafts: Sequence[Draft],
     known: Callable[[str], Memory],
-    near: Callable[[Draft], Sequence[Match]],
+    near: Callable[[Draft], Sequence[NearMemory]],
 ) -> EditPlan:
     """The plan without replacements that its drafts may not make.
 

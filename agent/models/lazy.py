@@ -26,7 +26,7 @@ from agent.models.worker.opening import GgufOpener, ReaderOpener
 from agent.models.worker.settings import Finding
 from agent.models.worker.worker import Worker
 from agent.ports import ChatTurn, Entropy, Prompt, TextLine, Vectors
-from store.sweeping import CACHE_FOLDER
+from store.erasure.secure_delete import CACHE_FOLDER
 
 if TYPE_CHECKING:
     from agent.models.adapters.embeddings import SentenceEncoder

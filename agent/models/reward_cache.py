@@ -217,7 +217,7 @@ def _size(db: sqlite3.Connection) -> int:
 
 
 def empty(path: Path) -> None:
-    """Empty the cache at ``path``: what ``store.sweeping`` calls when something is forgotten."""
+    """Empty the cache at ``path``; ``store.erasure.secure_delete`` calls this."""
     cache = RewardCache(path)
     try:
         cache.clear()

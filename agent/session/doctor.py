@@ -23,8 +23,8 @@ from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import MEGABYTE
 from agent.ports import ChatTurn
 from agent.server_address import is_loopback, parse_address
+from store.erasure.run import softly_forgotten
 from store.errors import MemlaneError
-from store.forgetting import softly_forgotten
 from store.graph import MemoryGraph
 from store.types import SourceStatus
 

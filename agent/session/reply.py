@@ -10,7 +10,7 @@ from agent.answering.trace import record
 from agent.memory.pending_questions import next_question
 from agent.results import Remembered, Reply, Route
 from store.graph import MemoryGraph
-from store.questions import Ask
+from store.side_tables.pending_questions import QuestionKind
 
 
 def told(done: Remembered) -> Reply:
@@ -58,7 +58,7 @@ def with_question(
     """
     if reply.open:
         for pair in reply.open:
-            graph.questions.mark_asked(Ask.HOLDS, pair, now)
+            graph.questions.mark_asked(QuestionKind.HOLDS, pair, now)
         return reply
     quiet = suggests and reply.route is not Route.RETRIEVE
     found = next_question(graph, model, now, quiet=quiet)
@@ -66,7 +66,7 @@ def with_question(
         return reply
     graph.questions.mark_asked(found.ask, found.pair, now)
     reply = replace(reply, questions=(*reply.questions, found.text))
-    if found.ask is Ask.HOLDS:
+    if found.ask is QuestionKind.HOLDS:
         return replace(reply, open=(found.pair,))
     return replace(reply, suggested=(found.ask, *found.pair))
 

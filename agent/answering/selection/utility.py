@@ -1,4 +1,4 @@
-"""Utilities of memory subsets by a local model, for ``policies.utility``.
+"""Utilities of memory subsets by a local model, for ``policies.rums.utility``.
 
 Each way gives numbers in nats a token that fall where a memory helps, so that one search serves
 all of them:
@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 
 from agent.language.injection import as_data
 from agent.ports import RewardModel
-from policies.rums import Asking, Texts
+from policies.rums.selectors import Asking, Texts
 
 SAMPLES, TOKENS, TEMPERATURE = 5, 20, 0.7
 """The paper's (sections 3.3 and 4.1, appendix A.1)."""

@@ -25,8 +25,8 @@ from agent.memory.timeline import Timeline, present
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField, Value
-from store.form_consents import Consent
 from store.graph import MemoryGraph
+from store.side_tables.form_consents import FormConsent
 from store.types import Memory, Status
 
 _MOST_ALTERNATIVES = 3
@@ -37,7 +37,7 @@ _OFFERED = 0.5
 _DATES = frozenset({"bday", "cc-exp", "passport-expiry", "departure-date", "check-in", "check-out"})
 _PHONES = frozenset({"tel", "tel-national"})
 
-Consents = Callable[[str, str], Consent]
+Consents = Callable[[str, str], FormConsent]
 """What the person said to a field and a site."""
 
 
@@ -121,7 +121,7 @@ def fill(
     return tuple(results)
 
 
-def _with_consent(result: FilledField, consent: Consent) -> FilledField:
+def _with_consent(result: FilledField, consent: FormConsent) -> FilledField:
     """The result as the person lets it go out; without their word, that there is one."""
     if consent.given:
         return replace(result, consent=consent)

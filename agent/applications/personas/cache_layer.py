@@ -16,8 +16,8 @@ import numpy as np
 
 from agent.applications.personas.groups import UNREFINED, digest
 from agent.ports import Embedder, Vectors
-from store.personas import Layer, Made
-from store.view import GraphView
+from store.derived.view import GraphView
+from store.side_tables.personas import NewLine, PersonaLayer
 
 HELD = 0.3
 """Mean cosine similarity of the nearest memories with a description from which it is held."""
@@ -72,7 +72,7 @@ class Found:
     rows: tuple[int, ...]
 
 
-def cache_lines(view: GraphView, embedder: Embedder) -> tuple[Made, ...]:
+def cache_lines(view: GraphView, embedder: Embedder) -> tuple[NewLine, ...]:
     """The cache of a home as it stands; nothing where there is no evidence for a category."""
     rows = [r for r, memory in enumerate(view.memories) if memory.subclass not in UNREFINED]
     found = [
@@ -87,7 +87,9 @@ def cache_lines(view: GraphView, embedder: Embedder) -> tuple[Made, ...]:
         used = dict.fromkeys(row for one in chosen for row in one.rows)
         evidence = tuple(view.memories[row] for row in used)
         basis = digest([text, *(f"{memory.id} {memory.text}" for memory in evidence)])
-        made.append(Made(Layer.CACHE, category, basis, category, text, evidence, "rules", vector))
+        made.append(
+            NewLine(PersonaLayer.CACHE, category, basis, category, text, evidence, "rules", vector)
+        )
     return tuple(made)
 
 

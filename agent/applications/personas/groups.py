@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from store.personas import Line
+from store.derived.view import GraphView
+from store.side_tables.personas import PersonaLine
 from store.types import Memory
-from store.view import GraphView
 
 NEAR = 0.36
 """Cosine similarity with the first memory of a group from which another belongs to it."""
@@ -80,7 +80,7 @@ def _number(memory: Memory) -> int:
     return int(memory.id[1:])
 
 
-def batches(lines: Sequence[Line]) -> tuple[tuple[Line, ...], ...]:
+def batches(lines: Sequence[PersonaLine]) -> tuple[tuple[PersonaLine, ...], ...]:
     """Distilled lines that are read together for an induced one: at least two, in their order."""
     cut = (tuple(lines[start : start + MOST]) for start in range(0, len(lines), MOST))
     return tuple(batch for batch in cut if len(batch) > 1)

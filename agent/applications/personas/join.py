@@ -19,10 +19,17 @@ import numpy as np
 
 from agent.applications.personas.cache_layer import matching_vector
 from agent.ports import Vectors
-from store.consents import Consent, ensure_identity, identity_of
 from store.errors import InvalidInput, StoreError, UnknownId
 from store.graph import MemoryGraph
-from store.peers import SharedViews, agrees, checked_home, looked_into, read_views, views_of
+from store.side_tables.shared_homes import (
+    SharedViews,
+    agrees,
+    checked_home,
+    looked_into,
+    read_views,
+    views_of,
+)
+from store.side_tables.sharing_consents import SharingConsent, ensure_identity, identity_of
 
 NEIGHBOURS = 10
 """Profiles that a question is put to at most (equation 3's K)."""
@@ -93,7 +100,7 @@ def join(graph: MemoryGraph, home: Path, at: datetime) -> Partner:
     return _seen(graph, ours.agree(place, peer, at=at))
 
 
-def _identity(consent: Consent) -> str | None:
+def _identity(consent: SharingConsent) -> str | None:
     return consent.peer or identity_of(consent.home)
 
 
@@ -113,7 +120,7 @@ def partners(graph: MemoryGraph) -> tuple[Partner, ...]:
     return tuple(_seen(graph, consent) for consent in graph.consents.list())
 
 
-def _seen(graph: MemoryGraph, consent: Consent) -> Partner:
+def _seen(graph: MemoryGraph, consent: SharingConsent) -> Partner:
     if not consent.stands:
         return Partner(consent.home, Side.LEFT, consent.withdrawn or consent.at)
     try:

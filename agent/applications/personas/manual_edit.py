@@ -6,10 +6,10 @@ from agent.language.validation import checked_message
 from agent.memory.home import Home
 from agent.memory.remember import without_secrets
 from store.journal import checked_text
-from store.personas import Line
+from store.side_tables.personas import PersonaLine
 
 
-def correct(home: Home, line: str, text: str) -> Line:
+def correct(home: Home, line: str, text: str) -> PersonaLine:
     """Let a line say this from now on.
 
     :raises UnknownId: if there is no such line.

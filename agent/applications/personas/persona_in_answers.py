@@ -16,7 +16,7 @@ from agent.ports import Vectors
 from agent.results import Inference, Mark, Reply
 from agent.results import Standing as Holding
 from policies.selection import Choice
-from store.personas import Layer, Line, Standing
+from store.side_tables.personas import LineStatus, PersonaLayer, PersonaLine
 from store.types import Memory, Trust
 
 _TIMELESS = Mark(Holding.HOLDS, None, None, None, lasts=False)
@@ -28,7 +28,7 @@ NEAR = 0.4
 class Vectored:
     """A line with its unit vector."""
 
-    line: Line
+    line: PersonaLine
     vector: Vectors
 
 
@@ -36,11 +36,11 @@ def usable(home: Home) -> tuple[Vectored, ...]:
     """The fresh distilled and induced lines of this home that have a vector."""
     graph, now = home.graph, home.config.now()
     vectors = graph.personas.vectors(home.embedder.identity)
-    lines = graph.personas.lines(now, Layer.DISTILLED, Layer.INDUCED)
+    lines = graph.personas.lines(now, PersonaLayer.DISTILLED, PersonaLayer.INDUCED)
     return tuple(
         Vectored(line, vectors[line.id])
         for line in lines
-        if line.standing is Standing.FRESH and line.id in vectors
+        if line.standing is LineStatus.FRESH and line.id in vectors
     )
 
 
@@ -74,7 +74,7 @@ def with_persona(found: Retrieved, question: str, home: Home, k: int) -> Retriev
     )
 
 
-def _as_memory(line: Line) -> Memory:
+def _as_memory(line: PersonaLine) -> Memory:
     # Trusted least: where it contradicts what was told, that is what holds.
     return Memory(
         line.id, f"(Inferred) {line.text}", "Attribute", "persona", line.made, trust=Trust.RELAYED

@@ -31,7 +31,7 @@ from agent.memory.home import Home
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Vectors
 from store.errors import InvalidInput
-from store.peers import VIEWS
+from store.side_tables.shared_homes import VIEWS
 
 SIZE = 20
 """Lines retrieved for a prediction."""

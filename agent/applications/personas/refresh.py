@@ -19,10 +19,10 @@ from agent.errors import ModelError
 from agent.memory.home import Home
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, LanguageModel
+from store.derived.view import GraphView
 from store.graph import MemoryGraph
-from store.personas import Layer, Line, Made, Standing
+from store.side_tables.personas import LineStatus, NewLine, PersonaLayer, PersonaLine
 from store.types import Memory
-from store.view import GraphView
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Due:
     """What is to be made anew, and the slots that are still there."""
 
     groups: tuple[Group, ...]
-    batches: tuple[tuple[Line, ...], ...]
-    slots: frozenset[tuple[Layer, str]]
+    batches: tuple[tuple[PersonaLine, ...], ...]
+    slots: frozenset[tuple[PersonaLayer, str]]
 
     def __len__(self) -> int:
         return len(self.groups) + len(self.batches)
@@ -58,24 +58,28 @@ def due(graph: MemoryGraph, view: GraphView, now: datetime) -> Due:
     all_groups = view.once(groups)
     standing = [
         line
-        for line in graph.personas.lines(now, Layer.DISTILLED)
-        if line.standing is Standing.FRESH
+        for line in graph.personas.lines(now, PersonaLayer.DISTILLED)
+        if line.standing is LineStatus.FRESH
     ]
     all_batches = batches(standing)
-    slots = {(Layer.DISTILLED, group.slot) for group in all_groups}
-    slots |= {(Layer.INDUCED, _slot(batch, n)) for batch in all_batches for n in range(INDUCED)}
+    slots = {(PersonaLayer.DISTILLED, group.slot) for group in all_groups}
+    slots |= {
+        (PersonaLayer.INDUCED, _slot(batch, n)) for batch in all_batches for n in range(INDUCED)
+    }
     return Due(
-        tuple(g for g in all_groups if known.get((Layer.DISTILLED, g.slot)) != g.basis),
-        tuple(b for b in all_batches if known.get((Layer.INDUCED, _slot(b, 0))) != _basis(b)),
+        tuple(g for g in all_groups if known.get((PersonaLayer.DISTILLED, g.slot)) != g.basis),
+        tuple(
+            b for b in all_batches if known.get((PersonaLayer.INDUCED, _slot(b, 0))) != _basis(b)
+        ),
         frozenset(slots),
     )
 
 
-def _slot(batch: tuple[Line, ...], number: int) -> str:
+def _slot(batch: tuple[PersonaLine, ...], number: int) -> str:
     return f"{batch[0].id}.{number}"
 
 
-def _basis(batch: tuple[Line, ...]) -> str:
+def _basis(batch: tuple[PersonaLine, ...]) -> str:
     return digest([f"{line.id} {line.text}" for line in batch])
 
 
@@ -132,7 +136,7 @@ def _make(
     llm: LanguageModel,
     embedder: Embedder,
     now: datetime,
-) -> list[Made]:
+) -> list[NewLine]:
     """The next thing that is due: a distilled line, else the induced lines of a batch."""
     if waiting.groups:
         return [_distilled(waiting.groups[0], view, llm, embedder, now)]
@@ -141,7 +145,7 @@ def _make(
 
 def _distilled(
     group: Group, view: GraphView, llm: LanguageModel, embedder: Embedder, now: datetime
-) -> Made:
+) -> NewLine:
     text = distil([memory.text for memory in group.memories], llm)
     evidence: tuple[Memory, ...] = ()
     vector = None
@@ -153,20 +157,20 @@ def _distilled(
         )
     said = text if text is not None and evidence else ""
     category = group.memories[0].subclass
-    return Made(
-        Layer.DISTILLED, group.slot, group.basis, category, said, evidence, llm.identity,
+    return NewLine(
+        PersonaLayer.DISTILLED, group.slot, group.basis, category, said, evidence, llm.identity,
         vector if said else None,
     )  # fmt: skip
 
 
 def _induced(
-    batch: tuple[Line, ...],
+    batch: tuple[PersonaLine, ...],
     view: GraphView,
     graph: MemoryGraph,
     llm: LanguageModel,
     embedder: Embedder,
     now: datetime,
-) -> list[Made]:
+) -> list[NewLine]:
     """Every slot of the batch, those without a line with empty words."""
     texts = [line.text for line in batch]
     memories = [
@@ -174,7 +178,7 @@ def _induced(
         for memory in graph.memories.of(tuple({key for line in batch for key in line.evidence}))
         if memory.id in view.row
     ]
-    lines: list[Made] = []
+    lines: list[NewLine] = []
     said = [text for text in induce(texts, llm) if well_formed(text)] if memories else []
     vectors = view.vectors[[view.row[memory.id] for memory in memories]]
     for text in said:
@@ -182,13 +186,15 @@ def _induced(
         rests_on = supporters(text, vector, memories, vectors, now, general=True)
         if rests_on and text not in texts and is_likely(text, texts, llm):
             lines.append(
-                Made(
-                    Layer.INDUCED, _slot(batch, len(lines)), _basis(batch), "", text,
+                NewLine(
+                    PersonaLayer.INDUCED, _slot(batch, len(lines)), _basis(batch), "", text,
                     tuple(memories[i] for i in rests_on), llm.identity, vector,
                 )
             )  # fmt: skip
     for number in range(len(lines), INDUCED):
         lines.append(
-            Made(Layer.INDUCED, _slot(batch, number), _basis(batch), "", "", (), llm.identity)
+            NewLine(
+                PersonaLayer.INDUCED, _slot(batch, number), _basis(batch), "", "", (), llm.identity
+            )
         )
     return lines

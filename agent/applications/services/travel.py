@@ -24,7 +24,7 @@ from agent.memory.entities.identity import Identities
 from agent.memory.entities.names import ME_KEY, key_of
 from agent.memory.timeline import Timeline, happens, present
 from agent.results import Standing
-from policies.words import words
+from policies.scoring.tokenize import words
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.types import Memory, Status

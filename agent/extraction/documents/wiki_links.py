@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from agent.extraction.triples.patterns import ME
-from store.records import entity_key
+from store.row_codecs import entity_key
 from store.types import Source, Triple
 
 MENTIONS = "mentions"

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from agent.language.relation_names import SAME_AS
 from store.errors import InvalidInput
-from store.records import entity_key
+from store.row_codecs import entity_key
 from store.types import Draft, Memory, Triple
 
 ME = "me"

@@ -18,7 +18,7 @@ from agent.errors import UnreadableSource
 from agent.extraction.triples.read import ME
 from agent.io.sources.structured import Entries, Item, text_of
 from agent.language.relation_names import attribute_name
-from store.records import entity_key
+from store.row_codecs import entity_key
 from store.types import Draft, Source, Span, Triple
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ that was deleted is taken out, and the others are left alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from agent.errors import UnreadableSource
@@ -16,7 +16,7 @@ from agent.results import Remembered
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
 from store.journal import Amend, Edit, Forget, Insert, Replace, checked_text
-from store.records import entity_key
+from store.row_codecs import entity_key
 from store.types import Draft, Memory, Source, SourceStatus, Status
 
 
@@ -180,8 +180,3 @@ def text_of(text: str) -> str:
         return checked_text(text)
     except MemlaneError:
         return ""
-
-
-def with_source(draft: Draft, source: Source) -> Draft:
-    """The draft as made from ``source``."""
-    return replace(draft, source=source.id, place=draft.place or source.place)

@@ -21,11 +21,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from store.backup import copy_database, put_back
 from store.connection import DATABASE_NAME, ensure_home
+from store.erasure.fingerprints import ZIP_ERRORS
 from store.errors import CorruptStore, HomeUnavailable, NewerStore, StoreError, StoreFull
 from store.graph import MemoryGraph
-from store.traces import ZIP_ERRORS
+from store.maintenance.backup import copy_database, put_back
 
 KIND = "memlane-backup"
 VERSION = 1

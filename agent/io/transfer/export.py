@@ -21,8 +21,8 @@ from typing import IO, Any
 
 from agent.io.transfer.formats import markdown
 from agent.io.transfer.records import HEAD, KINDS, VERSION, Row, Value, to_document, to_line
-from store.backup import Moment, moment
 from store.errors import HomeUnavailable
+from store.maintenance.backup import HomeSnapshot, moment
 from store.types import Memory, Source, Subclass
 
 Progress = Callable[[int, int], None]
@@ -41,7 +41,7 @@ class Exported:
     """Of everything below the manifest line (JSONL)."""
 
 
-def records(now: Moment) -> Iterator[Value | Row]:
+def records(now: HomeSnapshot) -> Iterator[Value | Row]:
     """All that is stored, in the order of ``KINDS``."""
     yield from now.subclasses()
     yield from now.sources()
@@ -52,7 +52,7 @@ def records(now: Moment) -> Iterator[Value | Row]:
         yield Row(table, values)
 
 
-def _total(now: Moment) -> int:
+def _total(now: HomeSnapshot) -> int:
     tables = ("subclasses", "sources", "journal", "memories", "turns")
     return sum(
         int(now.connection.query(f"SELECT count(*) AS n FROM {table}")[0]["n"]) for table in tables
@@ -156,7 +156,7 @@ def export_markdown(
     return Exported(path, "markdown", dict(counts), files, None)
 
 
-def _told(now: Moment) -> Iterator[Memory | Source | Subclass]:
+def _told(now: HomeSnapshot) -> Iterator[Memory | Source | Subclass]:
     # Memories first: they are what a person opens the file for.
     yield from now.graph.memories.list()
     yield from now.sources()

@@ -30,10 +30,10 @@ from agent.io.transfer.rebuild import rebuild
 from agent.io.transfer.records import KINDS
 from agent.io.transfer.report import Tally
 from agent.language.redaction import redact
-from store.backup import Rebuild, copy_database
 from store.connection import DATABASE_NAME
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
+from store.maintenance.backup import Rebuild, copy_database
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ from typing import Any
 from agent.io.transfer.records import Record, Rejected, Row, Value
 from agent.io.transfer.report import Tally
 from agent.io.transfer.validate import check
-from store.backup import Rebuild
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Edit, Entry, Expire, Forget, Insert, Replace
-from store.sources import Turn
+from store.maintenance.backup import Rebuild
+from store.tables.sources import Turn
 from store.types import Draft, Memory, Source, SourceKind, SourceStatus, Status, Subclass
 
 _COMING = "m0"

@@ -17,9 +17,9 @@ from typing import IO, Any, cast
 from agent.errors import UnreadableSource
 from agent.io.transfer.formats import markdown
 from agent.io.transfer.records import HEAD, VERSION, Record, Rejected, from_document, from_line
+from store.erasure.fingerprints import ZIP_ERRORS
 from store.errors import InvalidInput, NewerStore
 from store.journal import checked_text
-from store.traces import ZIP_ERRORS
 
 FORMATS = ("jsonl", "markdown", "mcp", "chatgpt", "claude", "ics", "vcf")
 MAX_LINE = 64_000_000

@@ -21,11 +21,12 @@ from agent.io.transfer.report import Tally
 from agent.io.transfer.serialization import BYTES
 from agent.io.transfer.spool import Numbers, Spool
 from agent.io.transfer.validate import check
-from store.backup import Rebuild, all_subclasses, canonical
 from store.errors import CorruptStore, EditConflict, MemlaneError, StoreError
 from store.journal import Change, Entry
-from store.records import public_id
-from store.sources import Turn
+from store.maintenance.backup import Rebuild, all_subclasses
+from store.row_codecs import public_id
+from store.tables.sources import Turn
+from store.tables.verify import canonical
 from store.types import EditKind, Memory, Source, Subclass
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.io.transfer.serialization import from_plain, to_plain
 from store.journal import Entry
-from store.sources import Turn
+from store.tables.sources import Turn
 from store.types import Memory, Source, Subclass
 
 VERSION = 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 from agent.io.transfer.records import Row, Value
 from store.errors import MemlaneError
 from store.journal import Entry
-from store.records import row_id
-from store.sources import Turn
+from store.row_codecs import row_id
+from store.tables.sources import Turn
 from store.types import Memory, Source, Status, Subclass
 
 

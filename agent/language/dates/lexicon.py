@@ -19,7 +19,6 @@ from agent.language.dates.values import HOLIDAYS
 MONTH_NAMES = (
     "January February March April May June July August September October November December"
 ).split()
-WEEKDAY_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 # What an opaque token may be called in a rule, as in "no word may follow".
 OTHER_WORD = "OTHER_WORD"

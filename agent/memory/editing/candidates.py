@@ -14,9 +14,9 @@ import numpy as np
 
 from agent.memory.editing.compare import slot
 from agent.ports import Vectors
+from store.derived.partitions import NearMemory
 from store.graph import MemoryGraph
-from store.partitions import Match
-from store.records import entity_key
+from store.row_codecs import entity_key
 from store.types import Draft, Memory, Triple
 
 PROBES = 5
@@ -41,7 +41,7 @@ class Nearby:
         self._index = graph.index(model, now)
         self._slots: dict[tuple[str, tuple[str, str]], tuple[str, ...]] = {}
         """What was looked up: the drafts of a text share many slots ('I met ...')."""
-        self._looked: dict[tuple[str, str], list[Match]] = {}
+        self._looked: dict[tuple[str, str], list[NearMemory]] = {}
 
     @classmethod
     def of(
@@ -68,7 +68,7 @@ class Nearby:
             )
             self._looked.update(zip(map(_place, some), found, strict=True))
 
-    def to(self, draft: Draft, vector: Vectors, called: Sequence[Triple] = ()) -> list[Match]:
+    def to(self, draft: Draft, vector: Vectors, called: Sequence[Triple] = ()) -> list[NearMemory]:
         """The memories that the draft may be about, best first.
 
         ``called`` are its relations under other names of their heads ('Kenji' for 'my boss').

@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from agent.language.relation_names import attribute_name, is_single
 from agent.memory.editing.cardinality import holds_several
-from store.partitions import Match
-from store.records import entity_key
+from store.derived.partitions import NearMemory
+from store.row_codecs import entity_key
 from store.types import Draft, Subclass, Triple
 
 SAME_TEXT = 0.97
@@ -43,7 +43,7 @@ _NAMED = re.compile(
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
-def same_statement(draft: Draft, match: Match) -> bool:
+def same_statement(draft: Draft, match: NearMemory) -> bool:
     """Whether the memory says what the draft says."""
     memory = match.memory
     if words(draft.text) == words(memory.text):
@@ -57,7 +57,7 @@ def same_statement(draft: Draft, match: Match) -> bool:
     return bool(told) and told <= known and match.score >= 0.85
 
 
-def sameslot(draft: Draft, match: Match, subclasses: Mapping[str, Subclass]) -> bool:
+def sameslot(draft: Draft, match: NearMemory, subclasses: Mapping[str, Subclass]) -> bool:
     """Whether draft and memory give different values to one relation that can hold only one."""
     memory = match.memory
     told = {slot(t): _name(t.tail) for t in draft.triples}
@@ -82,7 +82,7 @@ def sameslot(draft: Draft, match: Match, subclasses: Mapping[str, Subclass]) -> 
     return False
 
 
-def may_be_no_job(draft: Draft, match: Match) -> bool:
+def may_be_no_job(draft: Draft, match: NearMemory) -> bool:
     """Whether one of two employers may be none: 'I joined Fit24' tells of a gym or of a job.
 
     One may join a club and a choir; only an employer there is one of.

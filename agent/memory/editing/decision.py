@@ -28,10 +28,10 @@ from agent.memory.editing.judges.wording_features import (
     is_request,
     value_and_slot,
 )
-from store.partitions import Match
+from store.derived.partitions import NearMemory
 from store.types import Draft
 
-Judge = Callable[[Sequence[tuple[Draft, Match]]], Sequence[Judgement]]
+Judge = Callable[[Sequence[tuple[Draft, NearMemory]]], Sequence[Judgement]]
 
 SURE = 0.5
 """Probability from which a verdict is acted upon."""
@@ -49,7 +49,7 @@ _PERSON = re.compile(rf"\b(?:my|our) (?:\w+ )?({PERSON})\b", re.IGNORECASE)
 class Decision:
     """What the nearest memory means for a draft; ``match`` is None where the draft is new."""
 
-    match: Match | None
+    match: NearMemory | None
     same: bool = False
     """The memory says it already."""
     replaces: bool = False
@@ -61,7 +61,7 @@ class Decision:
 NEW = Decision(None)
 
 
-def decide(pairs: Iterable[tuple[Draft, Match]], judge: Judge) -> Decision:
+def decide(pairs: Iterable[tuple[Draft, NearMemory]], judge: Judge) -> Decision:
     """The decision for a draft against the memories near it, best first.
 
     Each memory comes with the draft in the names which that memory uses; none is asked for beyond
@@ -89,7 +89,7 @@ def decide(pairs: Iterable[tuple[Draft, Match]], judge: Judge) -> Decision:
     return NEW
 
 
-def same_person(draft: Draft, match: Match) -> bool:
+def same_person(draft: Draft, match: NearMemory) -> bool:
     """Whether both speak of the same people: what my mother likes says nothing of what I like."""
     return _people(draft.text) == _people(match.memory.text)
 
@@ -115,7 +115,7 @@ def _people(text: str) -> frozenset[str]:
     return frozenset(found.casefold() for found in _PERSON.findall(text))
 
 
-def adds_nothing(draft: Draft, match: Match) -> bool:
+def adds_nothing(draft: Draft, match: NearMemory) -> bool:
     """Whether nothing is lost when the draft is not stored.
 
     A request ('find jazz') only repeats the preference. A statement must be about what lasts and
@@ -142,7 +142,7 @@ _ATTITUDES = frozenset(
 """Words in which one attitude can be told in several ways; the judge has read them already."""
 
 
-def sets_a_slot(draft: Draft, match: Match) -> bool:
+def sets_a_slot(draft: Draft, match: NearMemory) -> bool:
     """Whether the draft gives a value to something that has a name, as the memory does.
 
     A story has no slot: of two sentences about one's work neither takes the other's place.
@@ -182,7 +182,7 @@ _PAST = re.compile(
 )
 
 
-def may_deny(draft: Draft, match: Match) -> bool:
+def may_deny(draft: Draft, match: NearMemory) -> bool:
     """Whether a denial may end the memory: one for a while does not end what lasts.
 
     What happened stays true, so an event ends only where the draft says so in words; a sentence of
@@ -228,7 +228,7 @@ MOST = 0.5
 """Share of a longer memory's value that a denial must name."""
 
 
-def is_lasting(draft: Draft, match: Match) -> bool:
+def is_lasting(draft: Draft, match: NearMemory) -> bool:
     """Whether both are states of the person rather than things that happen at a time."""
     return (
         not happens(match.memory.text, match.memory.type == "Event")

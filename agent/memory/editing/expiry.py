@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from agent.extraction.validity import is_over
 from agent.language.relation_names import LASTING
 from agent.memory.editing.compare import slot
-from store.partitions import Match
-from store.records import entity_key
+from store.derived.partitions import NearMemory
+from store.row_codecs import entity_key
 from store.types import Draft, may_replace
 
 _PLANNED = re.compile(
@@ -41,7 +41,7 @@ def _lasts(draft: Draft) -> bool:
     return any(t.relation in LASTING for t in draft.triples)
 
 
-def ended_by(draft: Draft, matches: Sequence[Match]) -> Match | None:
+def ended_by(draft: Draft, matches: Sequence[NearMemory]) -> NearMemory | None:
     """The memory that a draft only gives an end: 'I used to work at Acme', 'until the end of May'.
 
     It says the same of the same thing; the end is all that is new.
@@ -59,6 +59,6 @@ def ended_by(draft: Draft, matches: Sequence[Match]) -> Match | None:
     return None
 
 
-def passes(draft: Draft, match: Match) -> bool:
+def passes(draft: Draft, match: NearMemory) -> bool:
     """Whether a draft holds for a while beside something that lasts: a stay is no new home."""
     return draft.valid_until is not None and match.memory.valid_until is None and _lasts(draft)

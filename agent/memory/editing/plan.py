@@ -42,8 +42,8 @@ from agent.memory.editing.conflicts import Question
 from agent.memory.editing.decision import Judge, decide
 from agent.memory.editing.expiry import ended_by, passes, replaces_nothing
 from agent.memory.editing.judges.successor import Succession, in_slot_of
+from store.derived.partitions import NearMemory
 from store.journal import Edit, Expire, Insert, Replace
-from store.partitions import Match
 from store.types import Draft, Memory, Subclass, may_replace
 
 Worded = Callable[[Draft], Callable[[Memory], Draft]]
@@ -70,7 +70,7 @@ class EditPlan:
 
 def plan_edits(
     drafts: Sequence[Draft],
-    near: Callable[[Draft], Sequence[Match]],
+    near: Callable[[Draft], Sequence[NearMemory]],
     subclasses: Mapping[str, Subclass],
     judge: Judge | None = None,
     worded: Worded = lambda draft: lambda _: draft,
@@ -171,7 +171,7 @@ def _undated(draft: Draft) -> Draft:
     return draft if bare == draft.text else replace(draft, text=bare)
 
 
-def _takes_the_place(draft: Draft, match: Match, subclasses: Mapping[str, Subclass]) -> bool:
+def _takes_the_place(draft: Draft, match: NearMemory, subclasses: Mapping[str, Subclass]) -> bool:
     """Whether exact comparison shows that the draft says anew what the memory said."""
     old = match.memory
     return (

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from agent.language.pattern_kinds import PERSON
 from agent.language.relation_names import attribute_name
-from store.records import entity_key
+from store.row_codecs import entity_key
 
 ME_KEY = "me"
 LONGEST = 120

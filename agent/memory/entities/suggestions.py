@@ -29,7 +29,7 @@ from agent.memory.entities.names import (
     share_a_part,
 )
 from agent.memory.entities.statements import is_identity
-from store.records import row_id
+from store.row_codecs import row_id
 from store.types import Memory
 
 MOST_WORDS = 4

@@ -1,7 +1,7 @@
 """Gradients through the record encoder of ``purple``, by torch's automatic differentiation.
 
-The arithmetic is ``policies.propensity.forward``, written once for arrays and tensors. torch comes
-with sentence-transformers; it is imported here and at the first training only.
+The arithmetic is ``policies.purple.purple_encoder.forward``, written once for arrays and tensors.
+torch comes with sentence-transformers; it is imported here and at the first training only.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from policies.network import Floats
-from policies.propensity import Propensities, Records, forward, named
+from policies.mlp import Floats
+from policies.purple.purple_encoder import Propensities, Records, forward, named
 
 
 class TorchGradients:
-    """Fulfils ``policies.bandit_training.Backward``."""
+    """Fulfils ``policies.purple.purple_training.Backward``."""
 
     def __init__(self) -> None:
         import torch

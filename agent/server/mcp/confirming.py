@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 
 from agent.errors import NotAllowed
 from agent.server.mcp.fence import shown
-from store.confirmations import Confirmation
 from store.graph import MemoryGraph
+from store.side_tables.mcp_confirmations import Confirmation
 from store.types import Memory
 
 LASTS = timedelta(minutes=10)

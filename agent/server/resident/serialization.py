@@ -1,8 +1,8 @@
 """Serialization of frozen values as JSON, driven by type hints.
 
 Invariant: ``decode(type(value), encode(value)) == value`` for every request and result
-(``tests/test_resident_wire.py``). Knows dataclasses, tuples, mappings, unions, enums, dates and
-paths, and nothing of what they mean. What comes from outside is checked as it is decoded.
+(``tests/server/test_resident_wire.py``). Knows dataclasses, tuples, mappings, unions, enums, dates
+and paths, and nothing of what they mean. What comes from outside is checked as it is decoded.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from agent.session.session import Session
 from store.errors import EditConflict
 from store.graph import MemoryGraph
 from store.journal import Entry, Forget, Replace, checked_text
+from store.maintenance.batch_undo import undo_all
 from store.types import Memory
-from store.undoing import undo_all
 
 USER = "user"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from store.browsing import Month, Neighbour, Pair
+from store.tables.paging import EntityPair, Month, Neighbour
 from store.types import Memory, Subclass
 
 Stand = Literal["holds", "replaced", "expired", "planned", "forgotten"]
@@ -192,7 +192,7 @@ class Neighbourhood:
     entity: str
     key: str
     neighbours: tuple[Neighbour, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[EntityPair, ...]
     """How those are joined among themselves."""
     total: int
 

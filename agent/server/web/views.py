@@ -36,15 +36,15 @@ from agent.server.web.requests import (
     Why,
 )
 from agent.session.session import Session
-from store.browsing import Found
 from store.errors import InvalidInput, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Entry
-from store.records import entity_key, row_id
-from store.sources import Turn
-from store.taxonomy import TYPES
+from store.maintenance.batch_undo import plan_undo
+from store.row_codecs import entity_key, row_id
+from store.tables.paging import Page
+from store.tables.sources import Turn
+from store.tables.taxonomy import TYPES
 from store.types import EditKind, Memory, Source, Status
-from store.undoing import plan_undo
 
 MOST = 200
 """How much may be asked for at once."""
@@ -172,8 +172,8 @@ def card(memory: Memory, now: datetime) -> Card:
     return Card(memory, Timeline([memory]).standing(memory, now).value)
 
 
-def cards(graph: MemoryGraph, found: Found | Sequence[str], now: datetime) -> tuple[Card, ...]:
-    ids: Iterable[str] = found.ids if isinstance(found, Found) else found
+def cards(graph: MemoryGraph, found: Page | Sequence[str], now: datetime) -> tuple[Card, ...]:
+    ids: Iterable[str] = found.ids if isinstance(found, Page) else found
     return tuple(card(memory, now) for memory in graph.memories.of(tuple(ids)))
 
 

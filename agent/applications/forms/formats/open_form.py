@@ -40,11 +40,6 @@ class Form:
     """What of it was not read, a line each."""
 
 
-def read_form(source: Path | bytes | str, *, kind: Kind | None = None) -> tuple[FormField, ...]:
-    """The fields of a form; see ``open_form``."""
-    return open_form(source, kind=kind).fields
-
-
 def open_form(source: Path | bytes | str, *, kind: Kind | None = None) -> Form:
     """Read a form from a file (``Path``) or from what was piped in.
 

@@ -20,7 +20,7 @@ from agent.io.transfer.read import numbered_lines
 from agent.io.transfer.records import Rejected
 from agent.io.transfer.report import Tally
 from agent.language.relation_names import lemma, relation_name
-from store.sources import content_hash
+from store.tables.sources import content_hash
 from store.types import Draft, Source, SourceKind, SourceStatus, Span, Triple, Trust
 
 Place = Callable[[Sequence[str]], list[str]]

@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from agent.memory.editing.cardinality import holds_several
 from agent.memory.editing.compare import slot
-from store.partitions import Match
-from store.records import entity_key
+from store.derived.partitions import NearMemory
+from store.row_codecs import entity_key
 from store.types import Draft
 
 _NAMED = re.compile(
@@ -42,7 +42,7 @@ _SEVERAL = re.compile(
 """People of whom one has several: a new one takes nobody's place."""
 
 
-def changes_slot(draft: Draft, match: Match) -> bool:
+def changes_slot(draft: Draft, match: NearMemory) -> bool:
     """Whether the draft tells a change of what the memory names, whatever the relation."""
     if not (tells_change(draft) or _found(_GONE, draft.text) or _found(_NEW, draft.text)):
         return False  # most drafts; what each gives a value to need not be compared

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.language.relation_names import SWITCHED_FROM, SWITCHED_TO
-from store.partitions import Match
-from store.records import entity_key
+from store.derived.partitions import NearMemory
+from store.row_codecs import entity_key
 from store.types import Draft, Triple
 
 _TASTES = frozenset("likes dislikes prefers wants thinks noted".split())
 """Relations of what one may give up and still like."""
 
 
-def in_its_place(draft: Draft, matches: Sequence[Match]) -> Draft:
+def in_its_place(draft: Draft, matches: Sequence[NearMemory]) -> Draft:
     """The draft with the relation of what it gives up; itself where it gives up nothing known."""
     given_up = {entity_key(t.tail) for t in draft.triples if t.relation == SWITCHED_FROM}
     got = next((t.tail for t in draft.triples if t.relation == SWITCHED_TO), None)

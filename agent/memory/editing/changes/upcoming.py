@@ -12,11 +12,13 @@ from datetime import date, timedelta
 
 from agent.language.date_literals import clock, values_of
 from agent.language.dates import find_times
-from store.partitions import Match
+from store.derived.partitions import NearMemory
 from store.types import Draft, Memory
 
 
-def ahead(draft: Draft, fits: Sequence[Match]) -> tuple[tuple[Match, ...], Match | None]:
+def ahead(
+    draft: Draft, fits: Sequence[NearMemory]
+) -> tuple[tuple[NearMemory, ...], NearMemory | None]:
     """The memories that the draft changes among those it fits, and the one to ask about.
 
     ``fits`` are in the order of likeness; the first of what changes is what the draft is compared

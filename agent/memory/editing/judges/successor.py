@@ -30,8 +30,8 @@ from agent.memory.editing.changes.named_value import is_one_of_several, tells_ch
 from agent.memory.editing.compare import named_apart, negated
 from agent.memory.editing.judges.wording_features import folded, value_and_slot
 from agent.ports import Vectors
-from store.partitions import Match
-from store.records import entity_key
+from store.derived.partitions import NearMemory
+from store.row_codecs import entity_key
 from store.types import Draft, Triple
 
 WEIGHTS = Path(__file__).parent.parent / "data" / "succession.json"
@@ -97,7 +97,7 @@ class Succession:
         """With the weights that memlane comes with."""
         return cls(*load(WEIGHTS), names)
 
-    def likely(self, draft: Draft, match: Match) -> float:
+    def likely(self, draft: Draft, match: NearMemory) -> float:
         """The chance in [0, 1]; 0 where the two cannot be about one state of one person."""
         old = match.memory
         if draft.valid_until is not None or old.valid_until is not None:
@@ -112,7 +112,7 @@ class Succession:
         total = self.bias + sum(w * sign for w, sign in zip(self.weights, found, strict=True))
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, total))))
 
-    def succeeded(self, draft: Draft, matches: Sequence[Match]) -> Match | None:
+    def succeeded(self, draft: Draft, matches: Sequence[NearMemory]) -> NearMemory | None:
         """The likeliest memory, if it is likely enough."""
         if not tells_change(draft):
             return None
@@ -226,7 +226,7 @@ def _kind(value: str) -> str:
     return "word"
 
 
-def in_slot_of(draft: Draft, match: Match) -> Draft:
+def in_slot_of(draft: Draft, match: NearMemory) -> Draft:
     """The draft with the relation of the memory that it succeeds, beside its own.
 
     So a question about what was before finds both, and the next change finds this one.

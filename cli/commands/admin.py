@@ -1,0 +1,373 @@
+"""Administration commands: models, status, doctor, config."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.commands.processes.resident import running_of, shape
+from cli.context import Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+models = typer.Typer(help="Language and embedding models.", no_args_is_help=True)
+config = typer.Typer(help="Show or change settings.", invoke_without_command=True)
+
+
+@models.command("list")
+def models_list(context: typer.Context) -> None:
+    """Show which models are installed.
+
+    The hashes of their files are checked once, and the result is stored.
+    """
+    run: Run = context.obj
+    from agent.models.registry import ModelRegistry
+    from agent.models.worker.settings import Findings
+
+    settings = run.config
+    with run.err.status("checking weights") if run.err.is_terminal else _nothing():
+        installed = ModelRegistry(settings.models_dir).list()
+    used = {settings.llm, settings.reward_model, settings.embedder}
+    findings = Findings(settings.models_dir)
+    runs_with = {
+        model.name: finding
+        for model in installed
+        if model.path and model.sha256 and model.kind == "llm"
+        if (finding := findings.of(model.path, model.sha256, "chat"))
+    }
+
+    def show(out: Console) -> None:
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False)
+        for column in ("", "model", "kind", "state", "MB", "where"):
+            table.add_column(column, overflow="fold")
+        for model in installed:
+            table.add_row(
+                "*" if model.name in used else "",
+                model.name,
+                model.kind,
+                model.status,
+                f"{model.size / 1e6:,.0f}",
+                str(model.path or model.source),
+            )
+        out.print(table, soft_wrap=False)
+        for name, finding in runs_with.items():
+            out.print(f"{name} runs with {finding}", markup=False)
+        if any(model.status == "missing" for model in installed):
+            out.print(
+                "Install missing models from the checkout: pip install '.[offline]'", markup=False
+            )
+        if settings.llm_is_server:
+            out.print(f"Completion comes from the server {settings.llm}", markup=False)
+
+    run.emit(
+        {
+            "models": [
+                {
+                    "name": model.name,
+                    "kind": model.kind,
+                    "status": model.status,
+                    "path": None if model.path is None else str(model.path),
+                    "size": model.size,
+                    "sha256": model.sha256,
+                    "source": model.source,
+                    "in_use": model.name in used,
+                    "runs_with": str(runs_with[model.name].rung)
+                    if model.name in runs_with
+                    else None,
+                }
+                for model in installed
+            ]
+        },
+        show,
+    )
+
+
+@models.command("use")
+def models_use(
+    context: typer.Context,
+    model: Annotated[
+        str, typer.Argument(help="A name of 'models list', a path, or the address of a server.")
+    ],
+) -> None:
+    """Set the model to use.
+
+    A GGUF file becomes the language model, a folder the sentence encoder. The address of a server
+    on this machine, such as http://127.0.0.1:8080/v1, replaces the language model.
+    """
+    run: Run = context.obj
+    from agent.config import set_in_file
+    from agent.models.registry import ModelRegistry
+    from agent.server_address import looks_like_address
+
+    if looks_like_address(model):
+        kind, value = "llm", model
+    else:
+        kind = ModelRegistry(run.config.models_dir).check_usable(model)
+        path = Path(model).expanduser()
+        value = str(path.absolute()) if path.exists() else model
+    file = set_in_file(kind, value)
+    run.emit(
+        {kind: value, "file": str(file)},
+        lambda out: out.print(f"{kind} = {value}  (in {file})", markup=False),
+    )
+
+
+@models.command("pull")
+def models_pull(
+    context: typer.Context,
+    repository: Annotated[str, typer.Argument(help="OWNER/NAME on the model hub.")],
+    file: Annotated[str, typer.Argument(help="The GGUF file in it.")],
+) -> None:
+    """Download a GGUF file from the model hub.
+
+    The only command that connects to another machine.
+    """
+    run: Run = context.obj
+    from agent.models.registry import ModelRegistry
+
+    registry = ModelRegistry(run.config.models_dir)
+    with run.assembling() as progress:
+        path = registry.pull(
+            repository, file, lambda done, total: progress(f"fetching {file}", done, total)
+        )
+    run.emit(
+        {"path": str(path), "sha256": registry.sha256(path)},
+        lambda out: out.print(f"{path}\nUse it with: memlane models use {path}", markup=False),
+    )
+
+
+@models.command("check")
+def models_check(context: typer.Context) -> None:
+    """Test the models on this machine and find the fastest settings that work.
+
+    This happens automatically when a model first runs on a processor or a build of llama.cpp. Run
+    it after a crash or a system update.
+    """
+    run: Run = context.obj
+    from agent.models.lazy import LocalLanguageModel, LocalRewardModel
+
+    settings = run.config
+    found = {}
+    with run.assembling() as progress:
+        llm = LocalLanguageModel(settings, progress)
+        rewards = LocalRewardModel(settings, progress, cached=False)
+        for role, model in (("language model", llm), ("reward model", rewards)):
+            with run.err.status(f"trying the {role}") if run.err.is_terminal else _nothing():
+                found[role] = model.check()
+            model.free()
+
+    def show(out: Console) -> None:
+        for role, finding in found.items():
+            if finding is None:
+                out.print(f"{role}: a server with its own settings", markup=False)
+                continue
+            out.print(f"{role}: {finding.model}", markup=False)
+            out.print(f"  runs with {finding.rung}; found in {finding.seconds} s", markup=False)
+            for why in finding.why:
+                out.print(f"  not with {why}", markup=False)
+
+    run.emit(
+        {
+            role.replace(" ", "_"): None
+            if finding is None
+            else {
+                "model": finding.model,
+                "repack": finding.rung.repack,
+                "flash": finding.rung.flash,
+                "threads": finding.rung.threads,
+                "why": list(finding.why),
+                "seconds": finding.seconds,
+            }
+            for role, finding in found.items()
+        },
+        show,
+    )
+
+
+@models.command("cache")
+def models_cache(
+    context: typer.Context,
+    clear: Annotated[bool, typer.Option("--clear", help="Clear the cache.")] = False,
+) -> None:
+    """Show or clear the cache of computed rewards.
+
+    The cache contains no text. Cleared rewards are computed again when needed.
+    """
+    run: Run = context.obj
+    from agent.models.lazy import open_cache
+    from agent.models.reward_cache import MEGABYTE
+
+    settings = run.config
+    cache = open_cache(settings.home, settings.reward_cache_mb)
+    removed = cache.clear() if clear else None
+    (hits, misses), count, size = cache.totals(), cache.count(), cache.size()
+    document = {
+        "path": str(cache.path),
+        "entries": count,
+        "size": size,
+        "limit": settings.reward_cache_mb * MEGABYTE,
+        "hits": hits,
+        "misses": misses,
+    }
+    if removed:
+        document["removed"] = {"entries": removed[0], "size": removed[1]}
+
+    def show(out: Console) -> None:
+        if removed:
+            out.print(f"Removed {removed[0]:,} rewards, {removed[1] / MEGABYTE:.1f} MB.")
+        else:
+            limit = settings.reward_cache_mb
+            out.print(f"{count:,} rewards, {size / MEGABYTE:.1f} of at most {limit} MB")
+            out.print(f"{hits:,} of {hits + misses:,} lookups found a reward")
+        out.print(str(cache.path), markup=False)
+
+    run.emit(document, show)
+
+
+@config.callback()
+def config_show(context: typer.Context) -> None:
+    """Show each setting, its value and where it came from."""
+    if context.invoked_subcommand:
+        return
+    run: Run = context.obj
+    from agent.config import SETTINGS
+
+    settings = run.config
+    rows = [
+        {
+            "key": setting.key,
+            "value": getattr(settings, setting.key),
+            "origin": settings.origins[setting.key],
+            "variable": setting.variable,
+            "help": setting.help,
+        }
+        for setting in SETTINGS
+    ]
+
+    def show(out: Console) -> None:
+        for row in rows:
+            out.print(
+                f"{row['key']:<15} {row['value'] or '-'}  ({row['origin']}) - {row['help']}",
+                markup=False,
+            )
+        out.print(f"file: {settings.file}", markup=False)
+
+    run.emit(
+        {
+            "file": str(settings.file),
+            "settings": [
+                {**row, "value": str(v) if isinstance(v := row["value"], Path) else v}
+                for row in rows
+            ],
+        },
+        show,
+    )
+
+
+@config.command("set")
+def config_set(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(help="The setting, such as policy.")],
+    value: Annotated[str, typer.Argument(help="Its value.")],
+) -> None:
+    """Write one setting into config.toml."""
+    run: Run = context.obj
+    from agent.config import set_in_file
+
+    file = set_in_file(key, value)
+    run.emit(
+        {key: value, "file": str(file)},
+        lambda out: out.print(f"{key} = {value}  (in {file})", markup=False),
+    )
+
+
+def status(context: typer.Context) -> None:
+    """Show what is stored and what is waiting."""
+    run: Run = context.obj
+    from agent.io.watch_status import watch_status
+    from agent.session.doctor import overview
+    from cli.commands.files.watch import folder_lines
+
+    with run.graph() as graph:
+        found = overview(graph, run.config)
+        found["watch"] = watch_status(graph, run.config)
+    running = running_of(run.config)
+    if running is not None:
+        found |= shape(running)
+
+    def show(out: Console) -> None:
+        out.print(f"home      {found['home']}", markup=False)
+        for what in ("memories", "sources"):
+            counts = ", ".join(f"{n} {name}" for name, n in found[what].items()) or "none"
+            out.print(f"{what:<9} {counts}", markup=False)
+        if running is None:
+            out.print("resident  not running: commands load the models themselves (memlane up)")
+        else:
+            loaded = ", ".join(running.loaded) or "nothing"
+            port = f", port {running.port}" if running.port else ""
+            out.print(
+                f"resident  process {running.pid}{port}, up {running.uptime_s:,.0f} s, "
+                f"in memory: {loaded}"
+            )
+        for line in folder_lines(found["watch"]):
+            out.print(f"watched   {line}", markup=False)
+        for failure in found["failed"]:
+            out.print(
+                f"failed    {failure['source']} {failure['path'] or failure['kind']}: "
+                f"{failure['error']}",
+                markup=False,
+            )
+        if found["queue"]:
+            out.print(f"{found['queue']} not extracted yet: memlane ingest --retry")
+
+    run.emit(found, show)
+
+
+def doctor(
+    context: typer.Context,
+    quick: Annotated[bool, typer.Option("--quick", help="Do not load and run the models.")] = False,
+    forgotten: Annotated[
+        bool,
+        typer.Option(
+            "--forgotten",
+            help="Search every byte of the home for forgotten text; implies --quick.",
+        ),
+    ] = False,
+) -> None:
+    """Check the home, the models and the configuration.
+
+    Checks the database, the data derived from it, file permissions and the models, and that no
+    connection leaves this machine.
+    """
+    run: Run = context.obj
+    from agent.session.doctor import examine
+
+    with run.assembling() as progress:
+        checks = examine(
+            run.config,
+            try_models=not (quick or forgotten),
+            search_forgotten=forgotten,
+            on_progress=progress,
+        )
+
+    def show(out: Console) -> None:
+        for check in checks:
+            mark = "[green]ok[/green]  " if check.ok else "[red]FAIL[/red]"
+            out.print(f"{mark} {check.name}: ", end="")
+            out.print(check.detail, markup=False)
+
+    run.emit({"checks": [{"name": c.name, "ok": c.ok, "detail": c.detail} for c in checks]}, show)
+    if not all(check.ok for check in checks):
+        raise typer.Exit(1)
+
+
+def _nothing() -> AbstractContextManager[None]:
+    from contextlib import nullcontext
+
+    return nullcontext()

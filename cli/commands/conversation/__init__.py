@@ -1,0 +1,1 @@
+"""Commands that talk: say, ask, remember, chat, why, feedback, demo."""

@@ -1,0 +1,125 @@
+"""The commands ``say``, ``ask`` and ``remember``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.context import Run
+from cli.output import json_output
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.results import Reply
+
+
+def say(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help="The message.")],
+) -> None:
+    """Send one chat message.
+
+    New facts are remembered. Questions about them are answered from memory. Anything else gets an
+    ordinary answer.
+    """
+    run: Run = context.obj
+    with run.assistant() as assistant:
+        reply = assistant.respond(text)
+    _emit(run, reply)
+
+
+def ask(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(help="Your question.")],
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How memories are chosen: walk, scout, purple, rums-binary or rums-multi "
+            "(learned), top-k, fused-plain, bm25, rrf, fused, recency, random, partitioned, "
+            "decomposed, picked or rums-direct (by the language model), all.",
+        ),
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", min=1, help="Choose at most this many memories.")
+    ] = None,
+    no_llm: Annotated[
+        bool, typer.Option("--no-llm", help="Show only the chosen memories, without an answer.")
+    ] = False,
+) -> None:
+    """Answer a question from your memories.
+
+    The answer lists the memories it is based on. It says so when memlane does not know.
+    """
+    run: Run = context.obj
+    with run.assistant() as assistant:
+        reply = assistant.ask(question, policy=policy, k=k, use_llm=not no_llm)
+    _emit(run, reply)
+
+
+def remember(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help="The text to store.")],
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="WHEN", help="When it was said (ISO 8601).")
+    ] = None,
+    place: Annotated[str | None, typer.Option(help="Where it was said.")] = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="WHEN", help="When it stops being true (ISO 8601).")
+    ] = None,
+    keep_secrets: Annotated[
+        bool,
+        typer.Option(
+            "--keep-secrets", help="Also store card numbers, passwords and codes in the text."
+        ),
+    ] = False,
+    wait: Annotated[
+        bool,
+        typer.Option(
+            "--wait", help="Wait until the memories are made, not only until the text is stored."
+        ),
+    ] = False,
+) -> None:
+    """Store a text unchanged.
+
+    Relative dates become absolute; nothing else is rewritten. Each sentence that makes sense on its
+    own becomes a memory. The resident process may reply as soon as the text is stored and add the
+    memories a moment later.
+    """
+    run: Run = context.obj
+    said = until = None
+    if at or expires:
+        from agent.language.dates import parse_when
+
+        now = run.config.now()
+        said = parse_when(at, now) if at else None
+        until = parse_when(expires, said or now, end=True) if expires else None
+    with run.assistant() as assistant:
+        done = assistant.remember(
+            text, at=said, place=place, expires=until, keep_secrets=keep_secrets, wait=wait
+        )
+
+    def show(out: Console) -> None:
+        from cli.output import render
+
+        render.remembered(out, done)
+
+    document: dict[str, object] = {
+        "edits": json_output.edits(done.entries),
+        "unchanged": list(done.unchanged),
+        "open": [[old.id, new.id] for old, new in done.open],
+    }
+    if done.queued:
+        document["queued"] = done.source.id
+    run.emit(document, show)
+
+
+def _emit(run: Run, reply: Reply) -> None:
+    def show(out: Console) -> None:
+        from cli.output import render
+
+        render.reply(out, reply)
+
+    run.emit(json_output.reply(reply), show)

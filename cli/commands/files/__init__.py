@@ -1,0 +1,1 @@
+"""Commands on files: ingest, watch, fill, export, import, backup, restore."""

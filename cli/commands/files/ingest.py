@@ -1,0 +1,114 @@
+"""``memlane ingest``: notes, screenshots, calendars and contacts."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.context import Run
+from cli.output import json_output, render
+from store.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.results import FileReport
+
+
+def ingest(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Notes, screenshots, calendars, contacts, folders.")
+    ] = None,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Retry sources whose extraction failed.")
+    ] = False,
+) -> None:
+    """Read notes, screenshots, calendars and contacts into memory.
+
+    Notes are .md and .txt files, screenshots .png .jpg .jpeg .webp, calendars .ics, contacts .vcf;
+    folders are read recursively, without hidden files and without files excluded by a
+    .memlaneignore file or the setting ignore. An unchanged file is skipped. A changed file updates
+    the memories made from it. Secrets (card numbers, passwords, keys, one-time codes) are not
+    stored.
+    """
+    run: Run = context.obj
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    if not paths and not retry:
+        raise InvalidInput("Name a file or folder to ingest, or use --retry.")
+    reports: list[FileReport] = []
+    with (
+        run.assistant() as assistant,
+        Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[pace]}"),
+            TimeRemainingColumn(),
+            console=run.err,
+            transient=True,
+            disable=not run.err.is_terminal,
+        ) as progress,
+    ):
+        found = list(assistant.find(paths or []))
+        task = progress.add_task("reading", total=len(found), pace="")
+        begun = time.monotonic()
+
+        def on_file(number: int, path: Path) -> None:
+            pace = _pace(number, time.monotonic() - begun)
+            progress.update(task, completed=number, description=path.name, pace=pace)
+
+        if retry:
+            from store.types import SourceStatus
+
+            with run.graph() as graph:
+                waiting = len(graph.sources.list(SourceStatus.PENDING, SourceStatus.FAILED))
+            again = progress.add_task("extracting", total=waiting, pace="")
+            for report in assistant.retry():
+                reports.append(report)
+                progress.advance(again)
+        if paths:
+            reports += assistant.ingest(paths, on_file, found=found)
+        took = time.monotonic() - begun
+    taken = next((report.run for report in reports if report.run and report.entries), None)
+
+    def show(out: Console) -> None:
+        render.file_reports(out, reports)
+        read = [report for report in reports if report.status in ("new", "changed")]
+        if len(read) > 1:
+            made = sum(report.memories for report in read)
+            out.print(
+                f"  {len(read)} files, {made} memories in {took:.0f} s ({_pace(len(read), took)})"
+            )
+        if taken:
+            out.print(f"  [dim]undo all of it with: memlane memories undo --run {taken}[/dim]")
+
+    run.emit(
+        {
+            "sources": [json_output.file_report(report) for report in reports],
+            "edits": json_output.edits(entry for report in reports for entry in report.entries),
+            "run": taken,
+        },
+        show,
+    )
+    failed = [report for report in reports if report.status == "failed"]
+    if failed:
+        first = failed[0]
+        more = f" ({len(failed)} files failed)" if len(failed) > 1 else ""
+        typer.echo(f"memlane: {first.path}: {first.reason}{more}", err=True)
+        raise typer.Exit(1)
+
+
+def _pace(files: int, seconds: float) -> str:
+    """'24 files a minute'; empty where there is too little to tell by."""
+    return f"{files * 60 / seconds:.0f} files a minute" if files and seconds >= 0.1 else ""

@@ -1,0 +1,386 @@
+"""The commands ``export``, ``import``, ``backup`` and ``restore``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.context import Run
+from cli.input.confirm import confirmed
+from cli.output import json_output, render
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.io.transfer.backup import Backup
+    from agent.io.transfer.import_ import Imported
+    from agent.results import FileReport
+    from agent.session.session import Session
+
+Advance = Callable[[str, int, int], None]
+
+
+@contextmanager
+def _progress(run: Run) -> Iterator[Advance]:
+    """A bar on stderr with the time that is left; nothing where stderr is no terminal."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        Remaining(),
+        console=run.err,
+        transient=True,
+        disable=not run.err.is_terminal,
+    ) as progress:
+        task = progress.add_task("")
+
+        def advance(what: str, done: int, total: int) -> None:
+            progress.update(task, description=what, completed=done, total=max(total, 1))
+
+        yield advance
+
+
+def export(
+    context: typer.Context,
+    form: Annotated[
+        str,
+        typer.Option("--format", help="jsonl (everything) or markdown (memories and sources)."),
+    ] = "jsonl",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "--output", "-o", help="The file to write; for markdown a file or a folder."
+        ),
+    ] = None,
+) -> None:
+    """Export everything that is stored.
+
+    JSONL contains everything, with a manifest on the first line; a home can be rebuilt from it.
+    Markdown has one document per memory, with its fields as front matter and its sentence as text:
+    in one file if --out ends in .md, otherwise one file each in a folder. Without --out the export
+    is written to stdout.
+
+    Examples: memlane export --out all.jsonl; memlane export --format markdown --out memories/;
+    memlane export --format markdown --out memories.md.
+    """
+    run: Run = context.obj
+    from agent.io.transfer.export import export_jsonl, export_markdown
+    from store.errors import InvalidInput
+
+    writers = {"jsonl": export_jsonl, "markdown": export_markdown, "md": export_markdown}
+    if form not in writers:
+        raise InvalidInput(f"--format must be jsonl or markdown, not {form!r}.")
+    config = run.config
+    if output is None:
+        writers[form](config.home, sys.stdout, config.now(), None)
+        return
+    with _progress(run) as advance:
+        done = writers[form](
+            config.home, output, config.now(), lambda n, total: advance("exporting", n, total)
+        )
+    lines = sum(done.counts.values()) + (done.format == "jsonl")
+
+    def show(out: Console) -> None:
+        counts = ", ".join(f"{n:,} {kind}" for kind, n in done.counts.items() if n)
+        where = f"{done.files:,} files in {done.path}" if done.files > 1 else str(done.path)
+        out.print(f"{where}: {counts}", markup=False)
+
+    document = {
+        "path": str(output),
+        "format": done.format,
+        "lines": lines,
+        "files": done.files,
+        "counts": done.counts,
+        "sha256": done.sha256,
+    }
+    run.emit(document, show)
+
+
+def import_(
+    context: typer.Context,
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="An export of memlane or of another program, or a folder of Markdown files."
+        ),
+    ],
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="jsonl, markdown, mcp, chatgpt, claude, ics or vcf. Default: detected from the "
+            "content.",
+        ),
+    ] = None,
+    extract: Annotated[
+        bool,
+        typer.Option("--extract", help="Extract memories from imported chats now (takes long)."),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would happen, without changing anything.")
+    ] = False,
+) -> None:
+    """Import an export of memlane or of another program.
+
+    Into an empty home, an export is imported with its ids and history. Into a home with memories it
+    is merged: existing memories are not duplicated, and 'memories undo --run' undoes the whole
+    import. Other formats: memory.json of the MCP memory server, conversations.json (or its zip) of
+    ChatGPT and Claude, calendars (.ics) and contacts (.vcf). Chats are stored as raw text and
+    extracted by 'memlane ingest --retry', or at once with --extract. Lines that cannot be read are
+    reported and kept in FILE.rejected; the rest is imported, and the exit code is 1.
+
+    Examples: memlane import all.jsonl; memlane import all.jsonl --dry-run;
+    memlane import chatgpt-export.zip --extract; memlane import memory.json.
+    """
+    run: Run = context.obj
+    from agent.io.transfer.import_ import checked_format, import_file
+
+    config = run.config
+    form = checked_format(path, form)
+    if form in ("ics", "vcf"):
+        _ingest(run, path, form, dry_run)
+        return
+    size = path.stat().st_size if path.is_file() else 0
+    reports: list[FileReport] = []
+
+    def place(texts: Sequence[str]) -> list[str]:
+        return placing[0].placer.place(texts)
+
+    placing: list[Session] = []
+    with run.session() as session:
+        placing.append(session)
+        with _progress(run) as advance:
+            done = import_file(
+                path,
+                form,
+                config.home,
+                config.now(),
+                place,
+                dry_run=dry_run,
+                on_bytes=lambda read: advance("importing", read, max(size, read)),
+                keep_secrets=config.keep_secrets,
+            )
+            if extract and not dry_run:
+                for report in _extracted(session, done.waiting):
+                    reports.append(report)
+                    advance("extracting", len(reports), len(done.waiting))
+    document = _document(done, reports)
+    run.emit(document, lambda out: _show(out, done, reports))
+    failed = [report for report in reports if report.status == "failed"]
+    problems = []
+    if not done.complete:
+        problems.append(_not_complete(done))
+    problems += (
+        [f"{len(failed)} chats could not be extracted: {failed[0].reason}"] if failed else []
+    )
+    for problem in problems:
+        typer.echo(f"memlane: {problem}", err=True)
+    if problems:
+        raise typer.Exit(1)
+
+
+def _extracted(session: Session, waiting: tuple[str, ...]) -> Iterator[FileReport]:
+    from agent.answering.plain_statements import may_tell
+    from agent.io.ingest import retry
+    from agent.results import Route
+
+    def tells(text: str) -> bool:
+        return may_tell(text, session.router.detect(text).probabilities[Route.UPDATE])
+
+    yield from retry(session.graph, session, session.config.now(), tells, frozenset(waiting))
+
+
+def _ingest(run: Run, path: Path, form: str, dry_run: bool) -> None:
+    from agent.io.ingest import ingest, plan_change
+    from store.types import SourceKind
+
+    kind = SourceKind.CALENDAR if form == "ics" else SourceKind.CONTACT
+    if dry_run:
+        with run.graph() as graph:
+            change = plan_change(path, graph, kind)
+        document = {"sources": [{"path": str(path), "status": change.status}], "dry_run": True}
+        run.emit(document, lambda out: out.print(f"{path}: {change.status}", markup=False))
+        return
+    config = run.config
+    with run.session() as session:
+        fixed = config.fixed_now is not None
+        reports = list(
+            ingest(
+                [path],
+                session.graph,
+                session,
+                config.now,
+                fixed_time=fixed,
+                kind=kind,
+                keep_secrets=config.keep_secrets,
+            )
+        )
+    document = {
+        "format": form,
+        "sources": [json_output.file_report(report) for report in reports],
+        "edits": json_output.edits(entry for report in reports for entry in report.entries),
+        "run": next((report.run for report in reports if report.run), None),
+    }
+    run.emit(document, lambda out: render.file_reports(out, reports))
+    wrong = [r for r in reports if r.status == "failed" or (r.reason or "").startswith("not read")]
+    for report in wrong:
+        typer.echo(f"memlane: {report.path}: {report.reason}", err=True)
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _document(done: Imported, reports: list[FileReport]) -> dict[str, Any]:
+    tally = done.tally
+    new = {kind: n for kind, n in tally.new.items() if kind != "missing"}
+    return {
+        "path": str(done.path),
+        "format": done.format,
+        "mode": done.mode,
+        "dry_run": done.dry_run,
+        "new": new,
+        "unchanged": dict(tally.unchanged),
+        "left": dict(tally.left),
+        "rejected": {
+            "count": tally.rejected_count,
+            "lines": [{"line": r.line, "reason": r.reason} for r in tally.rejected],
+            "file": None if tally.kept is None else str(tally.kept),
+        },
+        "missing": tally.new["missing"],
+        "waiting": list(done.waiting) if not reports else [],
+        "extracted": sum(report.memories for report in reports),
+        "run": done.run,
+        "warnings": list(done.warnings),
+    }
+
+
+def _show(out: Console, done: Imported, reports: list[FileReport]) -> None:
+    tally = done.tally
+    would = "would be " if done.dry_run else ""
+
+    def listed(counts: dict[str, int]) -> str:
+        return ", ".join(f"{n:,} {kind}" for kind, n in sorted(counts.items()) if n)
+
+    new = {kind: n for kind, n in tally.new.items() if kind != "missing"}
+    out.print(f"{would}{done.mode}: {listed(new) or 'nothing new'}", markup=False)
+    if any(tally.unchanged.values()):
+        out.print(f"unchanged: {listed(dict(tally.unchanged))}", markup=False)
+    if tally.left["edit"]:
+        out.print(f"not imported: the history of the other home ({tally.left['edit']:,} edits)")
+    for warning in done.warnings:
+        out.print(f"note: {warning}", markup=False)
+    if reports:
+        made = sum(report.memories for report in reports)
+        out.print(f"extracted: {made:,} memories from {len(reports):,} messages")
+    elif done.waiting and not done.dry_run:
+        out.print(f"{len(done.waiting):,} wait for extraction: memlane ingest --retry")
+    if done.run and not done.dry_run:
+        out.print(f"  [dim]undo all of it with: memlane memories undo --run {done.run}[/dim]")
+
+
+def _not_complete(done: Imported) -> str:
+    tally = done.tally
+    parts = []
+    if tally.rejected_count:
+        first = tally.rejected[0]
+        more = f" and {tally.rejected_count - 1:,} more" if tally.rejected_count > 1 else ""
+        parts.append(f"line {first.line:,}{more} could not be read: {first.reason}")
+        if tally.kept:
+            parts.append(f"kept in {tally.kept}: fix that file and import it")
+    if tally.new["missing"]:
+        parts.append(f"{tally.new['missing']:,} exported lines are missing")
+    return f"{done.path}: {'; '.join(parts)}. The rest is imported."
+
+
+def backup(
+    context: typer.Context,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The file to write. Default: a file in the home."),
+    ] = None,
+) -> None:
+    """Back up the home into one verified file.
+
+    Works while memlane is in use. The backup is verified before it gets its final name, and only
+    you can read it. It still contains what you forget later: to forget something for good, delete
+    old backups too.
+
+    Examples: memlane backup; memlane backup --out /media/stick/memlane.zip.
+    """
+    run: Run = context.obj
+    from agent.io.transfer.backup import backup as write
+    from agent.io.transfer.backup import default_path
+
+    config = run.config
+    path = out or default_path(config.home, config.now())
+    with _progress(run) as advance:
+        done = write(config.home, path, config.now(), advance)
+    run.emit(
+        _backup_document(done),
+        lambda console: console.print(f"{done.path}: {_in_words(done)}", markup=False),
+    )
+
+
+def restore(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="A file written by memlane backup.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Replace the current home with a backup.
+
+    A file that fails verification is refused. The current home is backed up first. A running
+    memlane continues with the restored home.
+
+    Examples: memlane restore memlane.zip; memlane restore memlane.zip --yes.
+    """
+    run: Run = context.obj
+    from agent.io.transfer.backup import inspect
+    from agent.io.transfer.backup import restore as put_back
+
+    config = run.config
+    with _progress(run) as advance:
+        found = inspect(file, advance)
+    if not confirmed(
+        run,
+        f"Replace the memories in {config.home} with those of {found.taken} ({_in_words(found)})?",
+        yes=yes,
+        otherwise=f"That would replace the memories in {config.home}. Add --yes to confirm.",
+    ):
+        run.err.print("Nothing was changed.")
+        return
+    with _progress(run) as advance:
+        done = put_back(config.home, file, config.now(), advance)
+
+    def show(console: Console) -> None:
+        console.print(f"Restored {_in_words(done.backup)} of {done.backup.taken}.", markup=False)
+        if done.aside:
+            what = "could not be read; its files are" if done.damaged else "is backed up as"
+            console.print(f"The previous home {what} {done.aside}", markup=False)
+
+    document = {
+        **_backup_document(done.backup),
+        "aside": None if done.aside is None else str(done.aside),
+        "damaged": done.damaged,
+    }
+    run.emit(document, show)
+
+
+def _backup_document(done: Backup) -> dict[str, Any]:
+    return {
+        "path": str(done.path),
+        "size": done.size,
+        "sha256": done.sha256,
+        "taken": done.taken,
+        "memories": done.memories,
+    }
+
+
+def _in_words(done: Backup) -> str:
+    return f"{sum(done.memories.values()):,} memories, {done.size / 1e6:,.1f} MB"

@@ -1,0 +1,1 @@
+"""Commands about ratings, persona lines and training."""

@@ -1,0 +1,1 @@
+"""Commands on the memory graph: memories, entities, types."""

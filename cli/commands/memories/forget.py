@@ -1,0 +1,103 @@
+"""``memlane memories forget``: permanent erasure, or soft with --soft."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.context import Run
+from cli.input.confirm import confirmed
+from cli.output import json_output, render
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from store.erasure.plan import ErasePlan
+    from store.erasure.run import Forgotten
+
+
+def forget(
+    context: typer.Context,
+    memories: Annotated[list[str], typer.Argument(help="Memories such as m12.")],
+    soft: Annotated[
+        bool, typer.Option("--soft", help="Only hide them from answers; undo works for 30 days.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    no_proof: Annotated[
+        bool,
+        typer.Option(
+            "--no-proof",
+            help="Keep no hashes. 'doctor --forgotten' cannot check this erasure later.",
+        ),
+    ] = False,
+) -> None:
+    """Forget memories for good.
+
+    Their text is erased from the database, the history, the raw text they were read from, chat
+    turns and caches. Then every byte of the home is searched for it. With --soft they are only
+    hidden from answers, and erased after 30 days.
+    """
+    from store.journal import Forget
+
+    run: Run = context.obj
+    now = run.config.now()
+    with run.graph() as graph:
+        if soft:
+            wanted = [Forget(memory) for memory in dict.fromkeys(memories)]
+            entries = graph.apply(wanted, at=now, actor="user")
+        else:
+            plan = graph.plan_erase(memories)
+            if not _agreed(run, plan, yes):
+                run.err.print("Nothing was forgotten.")
+                raise typer.Exit(1)
+            done = graph.erase(memories, at=now, proof=not no_proof)
+    if soft:
+        run.emit(
+            {"edits": json_output.edits(entries), "undoable_until": json_output.iso(_until(now))},
+            lambda out: render.softly_forgotten(out, entries, _until(now)),
+        )
+        return
+    run.emit(json_output.forgotten(done), lambda out: render.forgotten(out, done))
+    if not done.verified:
+        run.err.print(f"memlane: {_remedy(done)}", markup=False)
+        raise typer.Exit(1)
+
+
+def _until(now: datetime) -> datetime:
+    from store.erasure.run import KEPT
+
+    return now + KEPT
+
+
+def _agreed(run: Run, plan: ErasePlan, yes: bool) -> bool:
+    if not yes:
+        for memory in plan.memories:
+            run.err.print(f"  {memory.id}: {memory.text}", markup=False)
+    return confirmed(
+        run,
+        f"Forget for good, with history and raw text: {', '.join(m.id for m in plan.memories)}? "
+        "This cannot be undone.",
+        yes=yes,
+        otherwise="Forgetting for good cannot be undone. Add --yes to confirm, or --soft to be "
+        "able to undo it for 30 days.",
+    )
+
+
+def _remedy(done: Forgotten) -> str:
+    if done.erased.still_in:
+        places = ", ".join(done.erased.still_in[:5])
+        return (
+            f"It is forgotten, but {places} says the same independently. See: memlane memories "
+            "history; to forget that memory too: memlane memories forget ID"
+        )
+    if done.searched.found:
+        return (
+            f"It is erased from memory, but these files of the home still contain bytes of it: "
+            f"{', '.join(done.searched.found)}. Delete them, or close other memlane processes "
+            "and run: memlane doctor --forgotten"
+        )
+    return (
+        "It is erased from memory, but another process uses the database, so the old bytes are "
+        "not overwritten yet. Close that process and run: memlane doctor --forgotten"
+    )

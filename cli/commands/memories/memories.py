@@ -1,0 +1,172 @@
+"""``memlane memories``: list, show, add and replace memories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.commands.memories import edit, forget, graph, history, tree, undo
+from cli.context import Run
+from cli.output import json_output, render
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from store.journal import Edit, Entry
+    from store.types import Draft
+
+app = typer.Typer(help="List, add, change, undo and forget memories.", no_args_is_help=True)
+
+MemoryId = Annotated[str, typer.Argument(help="The memory, such as m12.")]
+SubclassId = Annotated[
+    str | None, typer.Option("--subclass", help="Its subclass; see: memlane types list")
+]
+
+
+@app.command("list")
+def list_(
+    context: typer.Context,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Include replaced, expired and forgotten memories.")
+    ] = False,
+    type_: Annotated[str | None, typer.Option("--type", help="Only this type or subclass.")] = None,
+    search: Annotated[
+        str | None, typer.Option(help="Only memories that contain these words.")
+    ] = None,
+) -> None:
+    """List the current memories."""
+    run: Run = context.obj
+    now = run.config.now()
+    with run.graph() as graph:
+        found = graph.memories.search(search, 1000) if search else graph.memories.list()
+    chosen = [
+        m
+        for m in found
+        if (everything or m.holds_at(now))
+        and (type_ is None or type_.casefold() in (m.type.casefold(), m.subclass.casefold()))
+    ]
+    run.emit(
+        {"memories": [json_output.memory(m, now) for m in chosen]},
+        lambda out: render.memory_table(out, chosen, now),
+    )
+
+
+@app.command()
+def show(context: typer.Context, memory: MemoryId) -> None:
+    """Show one memory with its source and edits."""
+    run: Run = context.obj
+    now = run.config.now()
+    with run.graph() as graph:
+        found = graph.memories.get(memory)
+        entries = graph.journal.of_memory(memory)
+        source = graph.sources.get(found.source) if found.source else None
+        changes = graph.change_edges.of([found.id])
+
+    def render_it(out: Console) -> None:
+        render.memory_card(out, found, now, source)
+        for edge in changes:
+            out.print(f"possible change: {json_output.change_in_words(edge)}", markup=False)
+        render.edits(out, entries)
+
+    run.emit(
+        {
+            **json_output.memory(found, now),
+            "origin": json_output.origin(source),
+            "span": json_output.span(found, source),
+            "raw": None if source is None else source.text,
+            "edits": [json_output.journal_entry(entry) for entry in entries],
+            "possible_changes": [json_output.change_edge(edge) for edge in changes],
+        },
+        render_it,
+    )
+
+
+@app.command()
+def unlink(context: typer.Context, older: MemoryId, newer: MemoryId) -> None:
+    """Say that a newer memory does not change an older one.
+
+    memlane keeps a possible change between two memories with its probability, and shows it in
+    `memlane memories show` and `memlane why`. After this command it is not taken into account. If
+    the older memory is no longer true, use `memlane memories replace` or `forget` instead.
+    """
+    run: Run = context.obj
+    with run.graph() as graph:
+        first, second = (graph.memories.get(name).id for name in (older, newer))
+        done = graph.change_edges.dismiss(first, second, run.config.now())
+    text = f"Noted: {second} does not change {first}."
+    if not done:
+        text = f"There is no possible change from {first} to {second}."
+    run.emit({"older": first, "newer": second, "dismissed": done}, lambda out: out.print(text))
+
+
+@app.command()
+def add(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help="The memory, as one sentence.")],
+    subclass: SubclassId = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="WHEN", help="When it stops being true.")
+    ] = None,
+    place: Annotated[str | None, typer.Option(help="Where it was said.")] = None,
+) -> None:
+    """Add a memory unchanged."""
+    from store.journal import Insert
+
+    run: Run = context.obj
+    _apply_draft(run, text, lambda draft: Insert(draft), subclass, expires, place)
+
+
+@app.command()
+def replace(
+    context: typer.Context,
+    memory: MemoryId,
+    text: Annotated[str, typer.Argument(help="What is true now.")],
+    subclass: SubclassId = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="WHEN", help="When it stops being true.")
+    ] = None,
+) -> None:
+    """Replace a memory with a new one.
+
+    Use this when something has changed. The old memory is kept as history.
+    """
+    from store.journal import Replace
+
+    run: Run = context.obj
+    _apply_draft(run, text, lambda draft: Replace(memory, draft), subclass, expires, None)
+
+
+def _apply_draft(
+    run: Run,
+    text: str,
+    make: Callable[[Draft], Edit],
+    subclass: str | None,
+    expires: str | None,
+    place: str | None,
+) -> None:
+    from agent.language.dates import parse_when
+    from agent.memory.remember import edit_by_hand
+
+    now = run.config.now()
+    until = parse_when(expires, now, end=True) if expires else None
+    with run.session() as session:
+        entries = edit_by_hand(session, text, make, subclass=subclass, expires=until, place=place)
+    _emit_edits(run, entries)
+
+
+app.command()(edit.edit)
+
+
+app.command()(forget.forget)
+app.command()(undo.undo)
+
+
+app.command()(history.history)
+app.command()(tree.tree)
+app.command()(graph.graph)
+
+
+def _emit_edits(run: Run, entries: Sequence[Entry]) -> None:
+    run.emit({"edits": json_output.edits(entries)}, lambda out: render.edits(out, entries))

@@ -1,0 +1,217 @@
+"""``memlane memories undo``: undo of edits, batches, sources and ingests."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.context import Run
+from cli.input.confirm import confirmed
+from cli.output import json_output, render
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from store.graph import MemoryGraph
+    from store.journal import Change, Entry
+    from store.maintenance.batch_undo import UndoPlan
+
+SHOWN = 30
+"""Lines of a preview; the rest is counted."""
+
+
+def undo(
+    context: typer.Context,
+    edits: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="EDIT|N", help="Edits such as e12, or a number of last edits."),
+    ] = None,
+    last: Annotated[
+        int | None, typer.Option("--last", min=1, metavar="N", help="The last N edits.")
+    ] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="All edits made together with this edit.")
+    ] = False,
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="ID-OR-PATH", help="All edits from a source, file or folder."),
+    ] = None,
+    ingest: Annotated[
+        str | None,
+        typer.Option("--run", metavar="ID", help="All edits of one ingest, such as r3, or last."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show what would be undone, without changing anything."),
+    ] = False,
+) -> None:
+    """Undo edits, made by memlane or by you.
+
+    Without arguments: the last edit that is not undone. Several edits are undone together or not at
+    all. An undo can be undone too.
+
+    \b
+    Examples:
+      memlane memories undo
+      memlane memories undo e12
+      memlane memories undo 5
+      memlane memories undo --run last
+      memlane memories undo --source notes/home.md
+      memlane memories undo e40 --batch
+    """
+    run: Run = context.obj
+    from store.maintenance.batch_undo import plan_undo, refuse, undo_all
+
+    with run.graph() as graph:
+        asked = _asked(graph, edits or [], last, batch, source, ingest)
+        plan = plan_undo(graph.journal, asked)
+        if dry_run:
+            run.emit(_preview_document(plan), lambda out: _preview(out, plan))
+            return
+        refuse(plan)
+        count = len(plan.entries)
+        if count > 1 and not yes:
+            if not run.json:
+                _preview(run.err, plan)
+            if not confirmed(
+                run,
+                f"Undo these {count} edits?",
+                yes=yes,
+                otherwise=f"That would undo {count} edits. Add --yes to confirm, or --dry-run to "
+                "see them.",
+            ):
+                run.err.print("Nothing was changed.")
+                return
+        done = undo_all(graph, asked, at=run.config.now())
+
+    def show(out: Console) -> None:
+        render.edits(out, done)
+        if len(done) > 1:
+            out.print(
+                f"  [dim]{len(done)} edits undone; redo them with: "
+                f"memlane memories undo {done[0].id} --batch[/dim]"
+            )
+
+    run.emit({"edits": json_output.edits(done), "batch": done[0].id}, show)
+
+
+def _asked(
+    graph: MemoryGraph,
+    edits: Sequence[str],
+    last: int | None,
+    batch: bool,
+    source: str | None,
+    ingest: str | None,
+) -> tuple[Entry, ...]:
+    """The edits that the options name."""
+    from store.errors import InvalidInput, UnknownId
+    from store.maintenance.batch_undo import batch_of, from_sources, last_edits
+
+    count = last
+    if len(edits) == 1 and edits[0].isdecimal():
+        if last is not None:
+            raise InvalidInput(f"Give {edits[0]} or --last {last}, not both.")
+        count, edits = int(edits[0]), []
+        if count < 1:
+            raise InvalidInput("The number of edits to undo must be at least 1.")
+    ways = [bool(edits), count is not None, source is not None, ingest is not None]
+    if sum(ways) > 1:
+        raise InvalidInput("Give only one of: edits, a number, --source, --run.")
+    if batch and (source is not None or ingest is not None or (count or 1) > 1):
+        raise InvalidInput("--batch works with one edit, or with the last one.")
+    if ingest is not None:
+        chosen = graph.runs.last() if ingest == "last" else graph.runs.get(ingest)
+        found = from_sources(graph.journal, chosen.sources)
+        if not found:
+            raise UnknownId(f"The ingest {chosen.id} changed nothing: there is nothing to undo.")
+        return found
+    if source is not None:
+        names = _sources(graph, source)
+        found = from_sources(graph.journal, names)
+        if not found:
+            raise UnknownId(f"Nothing was made from {source}: there is nothing to undo.")
+        return found
+    first = (
+        [graph.journal.get(edit) for edit in dict.fromkeys(edits)]
+        if edits
+        else last_edits(graph.journal, count or 1)
+    )
+    if batch:
+        return tuple(entry for edit in first for entry in batch_of(graph.journal, edit.id))
+    return tuple(first)
+
+
+def _sources(graph: MemoryGraph, given: str) -> list[str]:
+    """The sources of an id, of a file (every version of it), or of a folder."""
+    from agent.io.ingest import locator_of
+    from store.errors import UnknownId
+
+    if re.fullmatch(r"[sS]\d+", given):
+        return [graph.sources.get(given).id]
+    # normpath and not resolve(): a link is stored as it was named.
+    path = os.path.normpath(locator_of(Path(given).expanduser()))
+    found = [
+        source.id
+        for source in graph.sources.list()
+        if source.locator is not None
+        and f"{os.path.normpath(source.locator)}/".startswith(f"{path.rstrip('/')}/")
+    ]
+    if not found:
+        raise UnknownId(
+            f"Nothing was ingested from {given}. `memlane memories history --runs` lists what was."
+        )
+    return found
+
+
+def _preview_document(plan: UndoPlan) -> dict[str, Any]:
+    return {
+        "would_undo": [json_output.journal_entry(entry) for entry in plan.entries],
+        "conflicts": [
+            {"edit": c.entry, "memory": c.memory, "later": c.later} for c in plan.conflicts
+        ],
+        "already": [entry.id for entry in plan.already],
+        "erased": [entry.id for entry in plan.erased],
+    }
+
+
+def _preview(out: Console, plan: UndoPlan) -> None:
+    if not plan.entries:
+        out.print("Nothing is left to undo there.")
+    for entry in plan.entries[:SHOWN]:
+        out.print(f"  {entry.id} {entry.kind.value}: {undone_as(entry)}", markup=False)
+    if (rest := len(plan.entries) - SHOWN) > 0:
+        out.print(f"  and {rest} more")
+    for entry in plan.erased:
+        out.print(f"  {entry.id} stays: its memory is forgotten for good")
+    for conflict in plan.conflicts:
+        out.print(
+            f"  conflict: {conflict.later} changed {conflict.memory} after {conflict.entry}; "
+            f"undo {conflict.later} first",
+            markup=False,
+        )
+
+
+def undone_as(entry: Entry) -> str:
+    """What taking ``entry`` back does, for people."""
+    from store.journal import reversed_changes
+
+    return "; ".join(_effect(change) for change in reversed_changes(entry.changes))
+
+
+def _effect(change: Change) -> str:
+    from agent.memory.history import field_changes
+
+    before, after = change.before, change.after
+    if after is None:
+        return f"removes {change.memory} {before.text if before else ''}".rstrip()
+    if before is None:
+        return f"restores {change.memory} {after.text}"
+    if before.status != after.status:
+        return f"{change.memory} is {after.status.value} again: {after.text}"
+    return f"{change.memory} {field_changes(before, after)}"

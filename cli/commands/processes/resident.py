@@ -1,0 +1,221 @@
+"""``memlane up`` and ``down``: the resident process."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.context import Run
+
+if TYPE_CHECKING:
+    from agent.config import Config
+    from agent.server.resident.client import Running
+
+START_S = 30.0
+"""How long a new process may take to answer."""
+END_S = 10.0
+_STEP_S = 0.05
+
+
+def up(
+    context: typer.Context,
+    foreground: Annotated[
+        bool, typer.Option("--foreground", help="Stay in this terminal; Ctrl-C stops it.")
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="Also listen on this local port (0: any free port). Clients need the token of "
+            "the home.",
+        ),
+    ] = None,
+    install: Annotated[
+        bool,
+        typer.Option("--install", help="Only write the file that starts it at login."),
+    ] = False,
+) -> None:
+    """Start the resident process.
+
+    It keeps the models loaded so that commands answer at once, and unloads unused models. Commands
+    find it automatically and also work without it.
+    """
+    run: Run = context.obj
+    if install:
+        _install(run, port)
+    elif foreground:
+        _serve(run, port, context.find_root().command)
+    else:
+        _detach(run, port)
+
+
+def down(context: typer.Context) -> None:
+    """Stop the resident process.
+
+    An answer in progress stops at the next word. Nothing stored is lost.
+    """
+    run: Run = context.obj
+    import os
+    import signal
+    import time
+
+    from agent.server.resident.paths import Place, holder
+    from store.errors import StoreBusy
+
+    lock = Place(run.config.home).lock
+    pid = holder(lock)
+    if pid is not None:
+        os.kill(pid, signal.SIGTERM)
+        deadline = time.monotonic() + END_S
+        while holder(lock) == pid:
+            if time.monotonic() > deadline:
+                raise StoreBusy(
+                    f"The resident process (process {pid}) does not stop. As a last resort: kill "
+                    f"-9 {pid}"
+                )
+            time.sleep(_STEP_S)
+    run.emit(
+        {"running": False, "pid": None, "stopped": pid},
+        lambda out: out.print(
+            "The resident process has stopped." if pid else "It was not running."
+        ),
+    )
+
+
+def _command(run: Run, port: int | None) -> list[str]:
+    """The command line of a process with the settings of this one."""
+    from pathlib import Path
+
+    config = run.config
+    words = [sys.executable, "-P", "-m", "cli.app", "--home", str(config.home)]
+    if given := run.options.get("llm"):
+        path = Path(given).expanduser()
+        words += ["--llm", str(path.absolute()) if path.exists() else given]
+    words += ["--now", run.now] if run.now else []
+    words += ["--debug"] if run.debug else []
+    words += ["up", "--foreground"]
+    return words + (["--port", str(port)] if port is not None else [])
+
+
+def _install(run: Run, port: int | None) -> None:
+    import os
+
+    from platformdirs import user_config_path
+
+    from agent.server.resident.autostart import unit_for, write
+
+    unit = unit_for(_command(run, port), user_config_path(), os.getuid())
+    write(unit)
+    run.emit(
+        {"file": str(unit.path), "start": unit.start, "remove": unit.remove},
+        lambda out: out.print(
+            f"Wrote {unit.path}. Nothing is started yet.\nTo start it now and at each login: "
+            f"{unit.start}\nTo stop that: {unit.remove}",
+            markup=False,
+        ),
+    )
+
+
+def _serve(run: Run, port: int | None, app: object) -> None:
+    from contextlib import suppress
+
+    from typer.core import TyperGroup
+
+    from agent.server.serve import serve
+    from cli.forwarded import work_out
+
+    def ready(where: str) -> None:
+        with suppress(OSError):  # nobody may be reading
+            run.err.print(f"memlane is up at {where}", markup=False)
+
+    assert isinstance(app, TyperGroup)
+    command = work_out(run.config.home, app)
+    serve(run.config, port=port, debug=run.debug, on_ready=ready, command=command)
+
+
+def _detach(run: Run, port: int | None) -> None:
+    found = start(run, port)
+    run.emit(
+        shape(found),
+        lambda out: out.print(
+            f"memlane is up (process {found.pid}, {found.socket}"
+            + (f", port {found.port})" if found.port else ")"),
+            markup=False,
+        ),
+    )
+
+
+def start(run: Run, port: int | None = None) -> Running:
+    """Start the process in a session of its own, and wait until it answers.
+
+    :raises StoreBusy: if it is up already.
+    :raises HomeUnavailable: if it does not come up.
+    """
+    import subprocess
+    import time
+
+    from agent.server.resident.paths import Place, holder
+    from store.connection import ensure_home
+    from store.errors import HomeUnavailable, StoreBusy
+
+    lock = Place(run.config.home).lock
+    if pid := holder(lock):
+        raise StoreBusy(
+            f"memlane is already running for {run.config.home} (process {pid}). "
+            "See it with: memlane status"
+        )
+    ensure_home(run.config.home)
+    with subprocess.Popen(
+        _command(run, port),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        cwd="/",
+        start_new_session=True,
+    ) as child:
+        deadline = time.monotonic() + START_S
+        while (running := running_of(run.config)) is None or running.pid != child.pid:
+            if child.poll() is not None:
+                said = (child.stderr.read() if child.stderr else b"").decode("utf-8", "replace")
+                reason = (said.strip().splitlines() or ["it exited without a message"])[-1]
+                raise HomeUnavailable(reason.removeprefix("memlane: "))
+            if time.monotonic() > deadline:
+                child.kill()
+                raise HomeUnavailable(
+                    f"The resident process did not answer in {START_S:.0f} seconds. "
+                    f"See {Place(run.config.home).log}"
+                )
+            time.sleep(_STEP_S)
+        child.returncode = 0  # it is meant to outlive this process
+    return running
+
+
+def running_of(config: Config) -> Running | None:
+    """How the resident process of this home is doing, whatever its settings; None if it is down."""
+    from agent.server.resident.client import Client
+    from agent.server.resident.paths import Place, is_mine
+    from store.errors import MemlaneError
+
+    path = Place(config.home).socket
+    if not is_mine(path):
+        return None
+    try:
+        return Client(config, path).running()
+    except (OSError, MemlaneError):
+        return None
+
+
+def shape(running: Running) -> dict[str, object]:
+    """The JSON of a running process."""
+    return {
+        "running": True,
+        "pid": running.pid,
+        "socket": running.socket,
+        "uptime_s": running.uptime_s,
+        "queue": running.queue,
+        "loaded": list(running.loaded),
+        "port": running.port,
+    }

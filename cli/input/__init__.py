@@ -1,0 +1,1 @@
+"""What commands ask for: lines, confirmations, the text editor."""

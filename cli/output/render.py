@@ -1,0 +1,241 @@
+"""Text output for people. Memory text is never treated as markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from cli.output import json_output
+from cli.output.json_output import state
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.results import FileReport, FilledField, Remembered, Reply
+    from store.erasure.run import Forgotten
+    from store.journal import Entry
+    from store.types import Memory, Source
+
+
+def edit_line(entry: Entry) -> str:
+    """One edit in plain text, with its id for undo."""
+    before, after = entry.before, entry.after
+    match entry.kind.value:
+        case "erase":
+            gone = ", ".join(change.memory for change in entry.changes)
+            return f"{entry.id} erase {gone}: forgotten for good"
+        case _ if entry.redacted:
+            what = f"{after or before or ''} (forgotten in part: {_redacted(entry)})"
+            what = what if after or before else "(forgotten for good)"
+        case "amend" if before == after:
+            what = f"{after} ({_fields(entry)})"
+        case "replace" | "amend":
+            what = f"{before} -> {after}"
+        case "forget":
+            what = f"{before} (no longer used)"
+        case "undo":
+            what = f"{entry.undoes}: {after or 'removed ' + repr(before)}"
+        case _:
+            last = entry.changes[-1].after
+            until = (
+                f" (until {last.valid_until:%Y-%m-%d %H:%M})" if last and last.valid_until else ""
+            )
+            what = f"{after}{until}"
+    return f"{entry.id} {entry.kind.value} {entry.memory}: {what}"
+
+
+def _fields(entry: Entry) -> str:
+    from agent.memory.history import field_changes
+
+    change = entry.changes[-1]
+    return field_changes(change.before, change.after) if change.before and change.after else ""
+
+
+def _redacted(entry: Entry) -> str:
+    return ", ".join(change.memory for change in entry.changes if change.redacted)
+
+
+def edits(out: Console, entries: Iterable[Entry]) -> None:
+    for entry in entries:
+        out.print(f"  [dim]{escape(edit_line(entry))}[/dim]")
+
+
+NAMED = 4
+"""Edits of one message up to which each is named for undo."""
+
+
+def undo_of(entries: Sequence[Entry]) -> str:
+    """What to give to ``undo`` so that all these edits, made in one go, are taken back."""
+    if len(entries) > NAMED:
+        return f"{entries[0].id} --batch"
+    return " ".join(entry.id for entry in entries)
+
+
+def reply(out: Console, reply: Reply) -> None:
+    if reply.route.value == "update":
+        if not reply.entries:
+            out.print(reply.text, markup=False)
+        else:
+            out.print("Remembered:")
+            edits(out, reply.entries)
+            out.print(f"  [dim]undo with: memlane memories undo {undo_of(reply.entries)}[/dim]")
+        _questions(out, reply)
+        return
+    from agent.results import phrase
+
+    if reply.text:
+        out.print(reply.text, markup=False)
+    for chosen in reply.memories:
+        trust = chosen.memory.trust
+        where = "" if trust is None or trust == "told" else f" ({phrase(trust)})"
+        mark = reply.marks.get(chosen.memory.id)
+        when = f" ({mark.standing.value}: {mark})" if mark and mark.standing != "holds" else ""
+        out.print(
+            f"  [dim]{chosen.memory.id} {chosen.score:.2f} "
+            f"{escape(chosen.memory.text)}{when}{where}[/dim]"
+        )
+    for line in reply.inferred:
+        out.print(f"  [dim]{line.id} (inferred) {escape(line.text)}[/dim]")
+    for doubt in reply.doubts:
+        out.print(
+            f"  [yellow]{doubt.first.id} ({phrase(doubt.first.trust)}) and {doubt.second.id} "
+            f"({phrase(doubt.second.trust)}) contradict each other: "
+            f"{escape(doubt.second.text)}[/yellow]"
+        )
+    _questions(out, reply)
+
+
+def _questions(out: Console, reply: Reply) -> None:
+    """What memlane asks, where the text does not ask it already."""
+    for question in reply.questions:
+        if reply.entries or question not in reply.text:
+            out.print(question, markup=False)
+
+
+def remembered(out: Console, done: Remembered) -> None:
+    if done.queued:
+        out.print(
+            f"Stored ({done.source.id}). Its memory will be ready in a moment: memlane status"
+        )
+    for memory in done.unchanged:
+        out.print(f"I knew that already ({memory}).")
+    edits(out, done.entries)
+    for old, new in done.open:
+        out.print(
+            f"{old.id} and {new.id} contradict each other; in the next chat I will ask which one "
+            "is true."
+        )
+    if done.note:
+        out.print(done.note, markup=False)
+
+
+def file_reports(out: Console, reports: Sequence[FileReport]) -> None:
+    for report in reports:
+        reason = f": {report.reason}" if report.reason else ""
+        out.print(
+            f"{report.status:<9} {report.memories:>3} memories  {report.path}{reason}", markup=False
+        )
+        edits(out, report.entries)
+
+
+def memory_table(out: Console, memories: Sequence[Memory], now: datetime) -> None:
+    from rich.table import Table
+
+    if not memories:
+        out.print("No memories. Tell me something: memlane say 'My name is ...'")
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("id", "memory", "subclass", "state", "until"):
+        table.add_column(column, overflow="fold", no_wrap=column != "memory")
+    for memory in memories:
+        until = f"{memory.valid_until:%Y-%m-%d %H:%M}" if memory.valid_until else ""
+        table.add_row(memory.id, escape(memory.text), memory.subclass, state(memory, now), until)
+    out.print(table, soft_wrap=False)
+
+
+def memory_card(out: Console, memory: Memory, now: datetime, source: Source | None) -> None:
+    from agent.results import phrase
+
+    span = json_output.span(memory, source)
+    rows = {
+        "id": memory.id,
+        "text": memory.text,
+        "subclass": f"{memory.type} / {memory.subclass}",
+        "state": state(memory, now),
+        "said": f"{memory.created:%Y-%m-%d %H:%M}",
+        "valid from": f"{memory.valid_from:%Y-%m-%d %H:%M}" if memory.valid_from else None,
+        "valid until": f"{memory.valid_until:%Y-%m-%d %H:%M}" if memory.valid_until else None,
+        "place": memory.place,
+        "replaced by": memory.replaced_by,
+        "relations": "; ".join(f"{t.head} -{t.relation}-> {t.tail}" for t in memory.triples),
+        "trust": f"{memory.trust} ({phrase(memory.trust)})",
+        "source": None if source is None else _origin(source),
+        "read from": None
+        if span is None
+        else f'"{span["text"]}" (characters {span["start"]} to {span["end"]})',
+        "raw text": None if source is None else source.text,
+    }
+    for name, value in rows.items():
+        if value:
+            out.print(f"[bold]{name:<12}[/bold] {escape(str(value))}")
+
+
+def _origin(source: Source) -> str:
+    locator = f" {source.locator}" if source.locator else ""
+    return f"{source.id}, {source.kind.value}{locator}, {source.captured:%Y-%m-%d %H:%M}"
+
+
+def softly_forgotten(out: Console, entries: Sequence[Entry], until: datetime) -> None:
+    edits(out, entries)
+    out.print(
+        f"Hidden from every answer. 'memlane memories undo {entries[-1].id}' restores it until "
+        f"{until:%Y-%m-%d}; after that it is erased for good."
+    )
+
+
+def forgotten(out: Console, done: Forgotten) -> None:
+    """What went, what was looked through for it, and what is left to the person."""
+    plan, erased = done.plan, done.erased
+    ids = ", ".join(memory.id for memory in plan.memories)
+    out.print(
+        f"Forgotten for good: {ids}, with {len(plan.entries)} edits of its history, the raw text "
+        f"it was read from and {len(erased.turns)} turns. This cannot be undone."
+    )
+    looked = f"{done.searched.files} files, {done.searched.size / 1e6:.1f} MB"
+    if done.verified:
+        out.print(f"Searched every byte of {looked}: no trace of it is left.")
+    for name in done.cleaned:
+        out.print(f"Also removed from the home: the text of it in {name}.", markup=False)
+    for memory in plan.stays:
+        out.print(
+            f"{memory.id} stays: it was replaced by this memory, or replaced it.", markup=False
+        )
+    for path in json_output.outside(plan):
+        out.print(f"Your own file still contains it: {path}", markup=False)
+
+
+def filled(out: Console, fields: Sequence[FilledField]) -> None:
+    for field in fields:
+        value = _left_empty(field) if field.value is None else str(field.value)
+        evidence = f"  [{field.confidence:.2f} from {', '.join(field.memories)}]"
+        out.print(
+            f"{field.label or field.name}: {value}" + (evidence if field.memories else ""),
+            markup=False,
+        )
+        for other in field.alternatives:
+            out.print(f"    or {other.value}  [{', '.join(other.memories)}]", markup=False)
+
+
+def _left_empty(field: FilledField) -> str:
+    if field.consent is not None:
+        return "(empty: you have not agreed to it)"
+    if field.alternatives:
+        return "(empty: your choice)"
+    from agent.applications.forms.matching.vocabulary import Policy, vocabulary
+
+    if field.key is not None and vocabulary().keys[field.key].policy is Policy.NEVER:
+        return "(never filled)"
+    return "(empty: nothing remembered)"

@@ -1,0 +1,76 @@
+"""Display of streamed answers as drafts.
+
+What a model writes is a draft until it is checked (``agent.answering.grounding``), and is shown as
+one: dim, and gone from the screen when the checked answer takes its place. A draft that did not
+stand the check is not hidden: it stays, struck through, with a line that says so. Nothing of a
+draft ever goes into a pipe.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rich.live import Live
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.results import Reply
+
+WITHDRAWN = "withdrawn: nothing you told me supports it"
+_TIMES_A_SECOND = 12
+
+
+class StreamedAnswer:
+    """A place on the screen for the words of an answer; a context manager that clears it again.
+
+    ``waiting`` shows at once that something is done; without it the first word does.
+    """
+
+    def __init__(self, out: Console, *, waiting: bool = False) -> None:
+        self._out = out
+        self._live: Live | None = None
+        self._waiting = waiting
+        self.text = ""
+
+    def __enter__(self) -> Self:
+        if self._waiting:
+            self._show("…")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def add(self, piece: str) -> None:
+        """Show a further piece."""
+        self.text += piece
+        self._show(self.text)
+
+    def _show(self, text: str) -> None:
+        shown = Text(text.strip(), style="dim")
+        if self._live is not None:
+            self._live.update(shown)
+        elif self._out.is_terminal:
+            self._live = Live(
+                shown, console=self._out, transient=True, refresh_per_second=_TIMES_A_SECOND
+            )
+            self._live.start()
+
+
+def show_withdrawn(out: Console, draft: str, reply: Reply) -> None:
+    """Show what was written and taken back, where the checked reply is not what was written."""
+    from agent.answering.answer import admits_nothing
+
+    said = draft.strip()
+    if reply.abstained and said and not admits_nothing(said):
+        out.print(Text(said, style="dim strike"))
+        out.print(f"  [dim]{WITHDRAWN}[/dim]")

@@ -1,0 +1,1 @@
+"""``purple``: a bandit over ordered sets of memories (docs/purple.md)."""

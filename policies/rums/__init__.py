@@ -1,0 +1,1 @@
+"""RUMS: utility of subsets, and the policies made of it (docs/rums.md)."""

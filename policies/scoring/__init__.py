@@ -1,0 +1,1 @@
+"""What policies score by: words, signs of text, similarity, names in a question."""

@@ -1,0 +1,1 @@
+"""Walks over the graph: ``walk`` of EMG-RAG and our own, ``scout`` (docs/selection.md)."""

@@ -1,0 +1,1 @@
+"""What is computed from the tables and can be computed again: views, cache, indexes."""

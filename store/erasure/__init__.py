@@ -1,0 +1,1 @@
+"""Erasure for good: plan, rows, bytes on disk, and the proof."""

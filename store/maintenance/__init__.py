@@ -1,0 +1,1 @@
+"""Whole homes and many edits at once: backup, rebuild, batch undo."""

@@ -1,0 +1,356 @@
+"""Backup, restore and rebuild of whole homes.
+
+Invariants: a copy is taken and put back by SQLite's online backup, so it is one moment of the
+database and any process that has it open sees one transaction, never a torn file. Rows are only
+written here into a home that has nothing yet, inside one transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from store.connection import BUSY_SECONDS, DATABASE_NAME, Connection, translated
+from store.errors import StoreBusy, StoreError
+from store.graph import MemoryGraph
+from store.journal import Change, Entry, payload_from_changes
+from store.row_codecs import dumps, iso, public_id, row_id, subclass_from_row
+from store.tables.sources import Turn
+from store.types import Memory, Source, Subclass
+
+Pages = Callable[[int, int], None]
+"""Called with (pages done, pages in all) while a database is copied."""
+
+_PAGES = 512
+"""Pages a step copies while the source may be written: 2 MB, some milliseconds under its lock."""
+_FEW_PAGES = 8
+
+
+def copy_database(source: Path, target: Path, on_pages: Pages | None = None) -> None:
+    """Copy a database that may be in use into a new file ``target``, as of one moment.
+
+    :raises StoreError: if the source cannot be read or the target not be written.
+    """
+    with (
+        translated(source),
+        closing(sqlite3.connect(source, timeout=BUSY_SECONDS)) as reading,
+        closing(sqlite3.connect(target)) as writing,
+    ):
+        # A read transaction keeps the moment: without it every write of another process would
+        # make the backup begin again.
+        reading.execute("BEGIN")
+        reading.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        reading.backup(writing, pages=_PAGES, progress=_watched(source, on_pages))
+        reading.rollback()
+        # One file that stands alone: no -wal and -shm beside it.
+        writing.execute("PRAGMA journal_mode = DELETE")
+
+
+def put_back(
+    copy: Path,
+    home: Path,
+    on_pages: Pages | None = None,
+    when_locked: Callable[[], None] | None = None,
+) -> None:
+    """Make the database of ``home`` what ``copy`` is, in one transaction.
+
+    Processes that have it open go on: what they read next is the copy. ``when_locked`` is called
+    while nobody can write and the old content still stands; when it fails nothing is changed.
+
+    :raises StoreBusy: if another process keeps the write lock for more than ``BUSY_SECONDS``.
+    """
+    live = home / DATABASE_NAME
+    watched = _watched(live, on_pages)
+    locked = False
+
+    def progress(status: int, remaining: int, total: int) -> None:
+        nonlocal locked
+        watched(status, remaining, total)
+        # The first pages take the write lock, and the last ones give it back: no schema is so
+        # small that both come in one step.
+        if when_locked and not locked and status == sqlite3.SQLITE_OK:
+            locked = True
+            when_locked()
+
+    with (
+        translated(live),
+        closing(sqlite3.connect(copy)) as reading,
+        closing(sqlite3.connect(live, timeout=BUSY_SECONDS)) as writing,
+    ):
+        reading.backup(writing, pages=_FEW_PAGES, progress=progress, sleep=0.05)
+
+
+def _watched(path: Path, on_pages: Pages | None) -> Callable[[int, int, int], None]:
+    deadline = time.monotonic() + BUSY_SECONDS
+
+    def progress(status: int, remaining: int, total: int) -> None:
+        nonlocal deadline
+        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            # Python's backup() would wait for ever.
+            if time.monotonic() > deadline:
+                raise StoreBusy(
+                    f"Another process has been writing {path} for {BUSY_SECONDS:.0f} seconds. "
+                    "Wait for it to end, then run the command again."
+                )
+            return
+        deadline = time.monotonic() + BUSY_SECONDS
+        if on_pages:
+            on_pages(total - remaining, total)
+
+    return progress
+
+
+# ---- reading one moment -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class HomeSnapshot:
+    """The home as it stood when reading began; what others write meanwhile is not seen."""
+
+    graph: MemoryGraph
+    connection: Connection
+
+    def entries(self, page: int = 1000) -> Iterator[Entry]:
+        """The journal, oldest first, a page at a time in memory."""
+        last = 0
+        while found := list(
+            self.graph.journal._read("WHERE id > ? ORDER BY id LIMIT ?", (last, page))
+        ):
+            yield from found
+            last = row_id("e", found[-1].id, "edit")
+
+    def sources(self, page: int = 200) -> Iterator[Source]:
+        """The sources in the order they came, a page at a time in memory."""
+        last = 0
+        while keys := self.connection.query(
+            "SELECT id FROM sources WHERE id > ? ORDER BY id LIMIT ?", (last, page)
+        ):
+            for row in keys:
+                yield self.graph.sources.get(public_id("s", row["id"]))
+            last = keys[-1]["id"]
+
+    def subclasses(self) -> tuple[Subclass, ...]:
+        """Layer 2 with what was taken out of it: history still names that."""
+        return all_subclasses(self.connection)
+
+    def last_ids(self) -> dict[str, int]:
+        """The highest id that each table ever gave: none is given twice."""
+        rows = self.connection.query("SELECT name, seq FROM sqlite_sequence ORDER BY name")
+        return {row["name"]: row["seq"] for row in rows}
+
+    def other_rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Rows of tables that no frozen value stands for, so that a new table travels too."""
+        for table in other_tables(self.connection):
+            for row in self.connection.query(f'SELECT * FROM "{table}"'):
+                yield table, row
+
+
+@contextmanager
+def moment(home: Path) -> Iterator[HomeSnapshot]:
+    """Open ``home`` for reads that all see the same moment.
+
+    :raises StoreError: if the home cannot be used.
+    """
+    with MemoryGraph.open(home):
+        pass  # creates the home, brings its schema up to date
+    connection = Connection.open(home)
+    try:
+        with translated(connection.path):
+            connection.db.conn.execute("BEGIN")
+            yield HomeSnapshot(MemoryGraph(connection), connection)
+            connection.db.conn.rollback()
+    finally:
+        connection.close()
+
+
+_TOLD = frozenset("types subclasses sources turns memories journal".split())
+_DERIVED = frozenset("entities relations journal_memories vectors".split())
+"""Told again by the journal, or made from the memories when they are needed."""
+
+
+def other_tables(connection: Connection) -> list[str]:
+    """Tables that are neither told by frozen values nor derived from them."""
+    rows = connection.query(
+        """SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main'
+           AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_%' ESCAPE '\\'
+           AND name NOT LIKE 'memories\\_fts%' ESCAPE '\\' ORDER BY name"""
+    )
+    left = [row["name"] for row in rows if row["name"] not in _TOLD | _DERIVED]
+    ordered: list[str] = []
+    while left:
+        # What a table refers to comes before it.
+        waiting = {name: _parents(connection, name) & set(left) - {name} for name in left}
+        ready = [name for name in left if not waiting[name]] or left[:1]
+        ordered += ready
+        left = [name for name in left if name not in ready]
+    return ordered
+
+
+def _parents(connection: Connection, table: str) -> set[str]:
+    rows = connection.query(f'PRAGMA foreign_key_list("{table}")')
+    return {row["table"] for row in rows}
+
+
+def all_subclasses(connection: Connection) -> tuple[Subclass, ...]:
+    """Every subclass that was ever there, in the order of the types and of the taxonomy."""
+    rows = connection.query(
+        """SELECT subclasses.* FROM subclasses JOIN types ON types.name = subclasses.type
+           ORDER BY types.position, subclasses.position"""
+    )
+    return tuple(map(subclass_from_row, rows))
+
+
+# ---- rebuilding ---------------------------------------------------------------------------
+
+
+class Rebuild:
+    """Writes a home anew with its old ids and its history. Use it inside ``graph.writing()``."""
+
+    def __init__(self, home: Path) -> None:
+        self.connection = Connection.open(home)
+        self.graph = MemoryGraph(self.connection)
+        self._columns: dict[str, frozenset[str]] = {}
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def is_empty(self) -> bool:
+        """Whether nothing was ever stored here."""
+        rows = self.connection.query(
+            """SELECT EXISTS (SELECT 1 FROM journal) OR EXISTS (SELECT 1 FROM sources)
+               OR EXISTS (SELECT 1 FROM turns) AS filled"""
+        )
+        return not rows[0]["filled"]
+
+    def put_subclass(self, subclass: Subclass) -> None:
+        """Add a subclass behind the others, or make the stored one what this says."""
+        self.connection.execute(
+            "INSERT OR IGNORE INTO types SELECT ?, coalesce(max(position), 0) + 1 FROM types",
+            [subclass.type],
+        )
+        (last,) = self.connection.query("SELECT max(position) AS n FROM subclasses")
+        row = {
+            **_row(subclass),
+            "examples": dumps(list(subclass.examples)),
+            "position": (last["n"] or 0) + 1,
+        }
+        names = [name for name in row if name in self._columns_of("subclasses")]
+        kept = ("id", "position")
+        self.connection.execute(
+            f"INSERT INTO subclasses ({', '.join(names)}) VALUES ({_marks(names)}) "
+            f"ON CONFLICT(id) DO UPDATE SET "
+            + ", ".join(f"{name} = excluded.{name}" for name in names if name not in kept),
+            [row[name] for name in names],
+        )
+
+    def put_source(self, source: Source, *, anew: bool = False) -> str:
+        """Store a source with its id (or, ``anew``, under the next one); returns the id."""
+        row = {**_row(source), "id": None if anew else row_id("s", source.id, "source")}
+        return public_id("s", self._insert("sources", row))
+
+    def put_turn(self, turn: Turn, *, anew: bool = False) -> str:
+        """Store an exchange with its id (or, ``anew``, under the next one); returns the id."""
+        row = {**_row(turn), "id": None if anew else row_id("t", turn.id, "turn")}
+        return public_id("t", self._insert("turns", {**row, "trace": dumps(turn.trace)}))
+
+    def put_entry(self, entry: Entry) -> None:
+        """Write a line of the journal with its id, and do what it says."""
+        for change in entry.changes:
+            if not change.redacted:  # what it did is not known any more
+                self.graph.memories.set(change)
+        source, undoes = entry.source, entry.undoes
+        number = self._insert(
+            "journal",
+            {
+                **_row(entry),
+                "id": row_id("e", entry.id, "edit"),
+                "source": source and row_id("s", source, "source"),
+                "undoes": undoes and row_id("e", undoes, "edit"),
+                "changes": dumps(payload_from_changes(entry.changes)),
+            },
+        )
+        for memory in {change.memory for change in entry.changes}:
+            self.connection.execute(
+                "INSERT INTO journal_memories VALUES (?, ?)",
+                (number, row_id("m", memory, "memory")),
+            )
+
+    def standing(self, memory: str) -> Memory | None:
+        """The memory as the rows have it now."""
+        key = row_id("m", memory, "memory")
+        if not self.connection.query("SELECT 1 FROM memories WHERE id = ?", [key]):
+            return None
+        return self.graph.memories.get(memory)
+
+    def put_memory(self, change: Change, entry: Entry) -> None:
+        """Write a memory that the journal does not tell, with a new line that tells it."""
+        self.graph.memories.set(change)
+        self.graph.journal.append(
+            entry.kind, (change,), at=entry.at, actor=entry.actor, source=entry.source
+        )
+
+    def put_row(self, table: str, row: dict[str, Any]) -> None:
+        """Store a row of a table that no frozen value stands for."""
+        if table not in other_tables(self.connection):
+            raise StoreError(f"This memlane has no table {table!r}. Upgrade memlane.")
+        # A new home may bring such a row with it.
+        self._insert(table, row, "OR IGNORE")
+
+    def keep_ids(self, last: dict[str, int]) -> None:
+        """Never give an id again that was given before, even where its row is gone."""
+        for table, number in last.items():
+            self._next(table, number + 1)
+
+    def _next(self, table: str, number: int) -> None:
+        """Let the next id of ``table`` be at least ``number``."""
+        done = self.connection.query("SELECT seq FROM sqlite_sequence WHERE name = ?", [table])
+        if not done:
+            self.connection.execute(
+                "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number - 1)
+            )
+        elif done[0]["seq"] < number - 1:
+            self.connection.execute(
+                "UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (number - 1, table)
+            )
+
+    def _insert(self, table: str, row: dict[str, Any], conflict: str = "") -> int:
+        # A field without a column would be lost in silence.
+        if unknown := sorted(row.keys() - self._columns_of(table)):
+            raise StoreError(f"{table} has no column {unknown[0]!r}. Upgrade memlane.")
+        return self.connection.execute(
+            f'INSERT {conflict} INTO "{table}" ({", ".join(row)}) VALUES ({_marks(row)})',
+            list(row.values()),
+        )
+
+    def _columns_of(self, table: str) -> frozenset[str]:
+        if table not in self._columns:
+            rows = self.connection.query(f'PRAGMA table_info("{table}")')
+            self._columns[table] = frozenset(row["name"] for row in rows)
+        return self._columns[table]
+
+
+def _row(value: Source | Turn | Subclass | Entry) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for field in fields(value):
+        if field.name == "changes":
+            continue
+        item = getattr(value, field.name)
+        if isinstance(item, datetime):
+            item = iso(item)
+        elif isinstance(item, bool):
+            item = int(item)
+        elif isinstance(item, tuple | dict | list):
+            item = json.dumps(item)
+        row[field.name] = item
+    return row
+
+
+def _marks(names: Sequence[str] | dict[str, Any]) -> str:
+    return ", ".join("?" * len(names))

@@ -1,0 +1,1 @@
+"""Tables beside the memories: consents, questions, persona lines, what was learned, queues."""

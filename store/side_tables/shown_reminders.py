@@ -1,0 +1,43 @@
+"""Reminders already shown on the desktop.
+
+Holds ids and times, no text; a memory that is erased takes its rows with it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from store.row_codecs import iso, row_id
+
+if TYPE_CHECKING:
+    from store.connection import Connection
+
+
+class ShownReminderTable:
+    """The shown reminders of one home."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._rows = connection
+
+    def claim(self, memory: str, when: datetime, now: datetime) -> bool:
+        """Take it upon this process to show a reminder; False where that was done before."""
+        key = row_id("m", memory, "memory")
+        with self._rows.writing():
+            if self._rows.query(
+                "SELECT 1 FROM notified WHERE memory = ? AND occasion = ?", [key, iso(when)]
+            ):
+                return False
+            self._rows.execute(
+                "INSERT INTO notified (memory, occasion, shown) VALUES (?, ?, ?)",
+                (key, iso(when), iso(now)),
+            )
+        return True
+
+    def release(self, memory: str, when: datetime) -> None:
+        """Take a claim back: it could not be shown."""
+        key = row_id("m", memory, "memory")
+        with self._rows.writing():
+            self._rows.execute(
+                "DELETE FROM notified WHERE memory = ? AND occasion = ?", [key, iso(when)]
+            )

@@ -1,0 +1,1 @@
+"""Memories, their sources and vectors, the taxonomy, and the check of them all."""

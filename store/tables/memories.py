@@ -1,0 +1,255 @@
+"""Rows of layer 3: memories, entities and relations.
+
+``set`` is the one place that writes them, and it is only called with a journal entry beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from store.connection import Connection
+from store.errors import UnknownId
+from store.journal import Change
+from store.row_codecs import ROW, entity_key, iso, memory_from_row, public_id, row_id
+from store.types import Memory, Status, Triple
+
+_SELECT = f"""SELECT {", ".join(ROW)} FROM memories
+    JOIN subclasses ON subclasses.id = memories.subclass
+    LEFT JOIN sources ON sources.id = memories.source"""
+
+_UPSERT = """INSERT INTO memories
+    (id, text, subclass, created, valid_from, valid_until, place, source, status, replaced_by,
+     span_start, span_end, trust)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT(id) DO UPDATE SET text = excluded.text, subclass = excluded.subclass,
+        created = excluded.created, valid_from = excluded.valid_from,
+        valid_until = excluded.valid_until, place = excluded.place, source = excluded.source,
+        status = excluded.status, replaced_by = excluded.replaced_by,
+        span_start = excluded.span_start, span_end = excluded.span_end, trust = excluded.trust"""
+
+_RELATIONS = """SELECT relations.memory, head.name AS head, relations.name, tail.name AS tail
+    FROM relations JOIN entities AS head ON head.id = relations.head
+    JOIN entities AS tail ON tail.id = relations.tail"""
+
+
+_FEW = 500
+"""Up to this many memories their relations are looked up one by one, above it all are read."""
+
+
+class MemoryTable:
+    """The memories of one home."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._rows = connection
+
+    def get(self, memory: str) -> Memory:
+        """:raises UnknownId: if there is none with this id."""
+        for memory_row in self._read("WHERE memories.id = ?", [row_id("m", memory, "memory")]):
+            return memory_row
+        raise UnknownId(f"There is no memory {memory}. `memlane memories list` shows them.")
+
+    def of(self, ids: Sequence[str]) -> tuple[Memory, ...]:
+        """Several memories, in the order given.
+
+        :raises UnknownId: if there is none with one of the ids.
+        """
+        keys = [row_id("m", memory, "memory") for memory in ids]
+        found: dict[str, Memory] = {}
+        for start in range(0, len(keys), _FEW):
+            marks = ",".join(map(str, keys[start : start + _FEW]))
+            found.update((m.id, m) for m in self._read(f"WHERE memories.id IN ({marks})"))
+        if len(found) < len(set(keys)):
+            gone = next(memory for memory in ids if memory not in found)
+            raise UnknownId(f"There is no memory {gone}. `memlane memories list` shows them.")
+        return tuple(found[public_id("m", key)] for key in keys)
+
+    def list(self, *statuses: Status) -> tuple[Memory, ...]:
+        """Memories in the order of their ids: all, or those of the given statuses."""
+        marks = ",".join("?" * len(statuses))
+        where = f"WHERE memories.status IN ({marks})" if statuses else ""
+        triples = self._triples(None)
+        # One row at a time: all rows of 100,000 memories beside the memories are 100 MB.
+        rows = self._rows.tuples(f"{_SELECT} {where} ORDER BY memories.id", statuses)
+        return tuple(memory_from_row(row, triples.pop(row[0], ())) for row in rows)
+
+    def made_from(self, source: str) -> tuple[Memory, ...]:
+        """Memories that were made from this source."""
+        key = row_id("s", source, "source")
+        return tuple(self._read("WHERE memories.source = ?", [key]))
+
+    def saying(self, text: str) -> tuple[Memory, ...]:
+        """Memories of every status whose text is this, case aside."""
+        return tuple(self._read("WHERE memories.text = ? COLLATE NOCASE", [text]))
+
+    def replaced_by(self, ids: Collection[str]) -> tuple[Memory, ...]:
+        """Memories that one of these took the place of."""
+        keys = [row_id("m", memory, "memory") for memory in ids]
+        marks = ",".join("?" * len(keys))
+        return tuple(self._read(f"WHERE memories.replaced_by IN ({marks})", keys))
+
+    def search(self, text: str, limit: int = 20) -> tuple[Memory, ...]:
+        """Full-text search over memories of every status, best first."""
+        words = [f'"{word}"' for word in text.replace('"', " ").split()]
+        if not words:
+            return ()
+        rows = self._rows.query(
+            "SELECT rowid AS id FROM memories_fts WHERE memories_fts MATCH ? ORDER BY rank LIMIT ?",
+            (" OR ".join(words), limit),
+        )
+        return tuple(self.get(public_id("m", row["id"])) for row in rows)
+
+    def in_slot(self, head: str, relations: Sequence[str], limit: int) -> tuple[str, ...]:
+        """Ids of the latest current memories with one of the relations at the entity of a key."""
+        # With one name SQLite takes the latest off the index; with two it reads and sorts them all.
+        names = tuple(dict.fromkeys(relations))
+        marks = ",".join("?" * len(names))
+        rows = self._rows.query(
+            f"""SELECT memories.id FROM relations JOIN memories ON memories.id = relations.memory
+                WHERE head = (SELECT id FROM entities WHERE key = ?) AND relations.name IN ({marks})
+                AND status = 'current' ORDER BY relations.memory DESC LIMIT ?""",
+            [head, *names, limit],
+        )
+        return tuple(public_id("m", row["id"]) for row in rows)
+
+    def mentioning(self, words: str, limit: int) -> tuple[Memory, ...]:
+        """The latest current memories whose text holds these words in a row."""
+        quoted = '"' + words.replace('"', " ") + '"'
+        rows = self._rows.query(
+            """SELECT memories.id FROM memories_fts
+               JOIN memories ON memories.id = memories_fts.rowid
+               WHERE memories_fts MATCH ? AND status = 'current'
+               ORDER BY memories_fts.rowid DESC LIMIT ?""",
+            [quoted, limit],
+        )
+        return self.of([public_id("m", row["id"]) for row in rows])
+
+    def counts(self) -> dict[str, int]:
+        """How many memories have which status."""
+        rows = self._rows.query("SELECT status, count(*) AS n FROM memories GROUP BY status")
+        return {row["status"]: row["n"] for row in rows}
+
+    def neighbours(self, entity: str) -> tuple[tuple[Triple, str], ...]:
+        """The relations at an entity, each with the id of the memory it carries."""
+        key = entity_key(entity)
+        rows = self._rows.query(
+            f"{_RELATIONS} WHERE head.key = ? OR tail.key = ? ORDER BY relations.memory",
+            [key, key],
+        )
+        return tuple(
+            (Triple(r["head"], r["name"], r["tail"]), public_id("m", r["memory"])) for r in rows
+        )
+
+    def entity(self, name: str) -> str | None:
+        """An entity's name as it was first spelt; None where no relation names it."""
+        rows = self._rows.query("SELECT name FROM entities WHERE key = ?", [entity_key(name)])
+        return str(rows[0]["name"]) if rows else None
+
+    def entity_names(self) -> tuple[str, ...]:
+        """The names of all entities, in the order they were first told."""
+        rows = self._rows.query("SELECT name FROM entities ORDER BY id")
+        return tuple(row["name"] for row in rows)
+
+    def relation_names(self) -> tuple[str, ...]:
+        """Every name of a relation."""
+        # From one name to the next in the index: DISTINCT would read every relation.
+        rows = self._rows.query(
+            """WITH RECURSIVE names(name) AS (
+                   SELECT min(name) FROM relations
+                   UNION ALL
+                   SELECT (SELECT min(name) FROM relations WHERE name > names.name)
+                   FROM names WHERE names.name IS NOT NULL
+               ) SELECT name FROM names WHERE name IS NOT NULL"""
+        )
+        return tuple(row["name"] for row in rows)
+
+    def with_relations(self, names: Collection[str]) -> tuple[Memory, ...]:
+        """Memories of every status that carry a relation of one of these names."""
+        marks = ",".join("?" * len(names))
+        rows = self._rows.query(
+            f"SELECT DISTINCT memory FROM relations WHERE name IN ({marks})", tuple(names)
+        )
+        return self.of([public_id("m", row["memory"]) for row in rows])
+
+    def _read(self, where: str, parameters: Sequence[object] = ()) -> Iterator[Memory]:
+        rows = list(self._rows.tuples(f"{_SELECT} {where} ORDER BY memories.id", parameters))
+        triples = self._triples([row[0] for row in rows]) if rows else {}
+        for row in rows:
+            yield memory_from_row(row, triples.get(row[0], ()))
+
+    def _triples(self, keys: Sequence[int] | None) -> dict[int, tuple[Triple, ...]]:
+        """The relations of some memories; None or many: of all."""
+        only = ""
+        if keys is not None and len(keys) <= _FEW:
+            only = f"WHERE relations.memory IN ({','.join(map(str, keys))})"
+        triples: dict[int, tuple[Triple, ...]] = {}
+        # The same names come again and again: one string each is kept of them.
+        shared: dict[str, str] = {}
+        for memory, *names in self._rows.tuples(
+            f"{_RELATIONS} {only} ORDER BY relations.memory, relations.position"
+        ):
+            triple = Triple(*(shared.setdefault(name, name) for name in names))
+            triples[memory] = (*triples.get(memory, ()), triple)
+        return triples
+
+    # ---- writing --------------------------------------------------------------------------
+
+    def set(self, change: Change) -> None:
+        """Make the rows of one memory what ``change.after`` says."""
+        key = row_id("m", change.memory, "memory")
+        after = change.after
+        before_triples = () if change.before is None else change.before.triples
+        after_triples = () if after is None else after.triples
+        if after is not None:
+            self._rows.execute(
+                _UPSERT,
+                (
+                    key,
+                    after.text,
+                    after.subclass,
+                    iso(after.created),
+                    iso(after.valid_from),
+                    iso(after.valid_until),
+                    after.place,
+                    after.source and row_id("s", after.source, "source"),
+                    after.status,
+                    after.replaced_by and row_id("m", after.replaced_by, "memory"),
+                    after.span and after.span.start,
+                    after.span and after.span.end,
+                    after.trust,
+                ),
+            )
+        if before_triples != after_triples:
+            self._set_relations(key, after_triples, had_some=bool(before_triples))
+        if after is None:
+            self._rows.execute("DELETE FROM memories WHERE id = ?", [key])
+
+    def _set_relations(self, memory: int, triples: Sequence[Triple], *, had_some: bool) -> None:
+        old: Sequence[dict[str, int]] = ()
+        if had_some:
+            old = self._rows.query("SELECT head, tail FROM relations WHERE memory = ?", [memory])
+            self._rows.execute("DELETE FROM relations WHERE memory = ?", [memory])
+        for position, triple in enumerate(triples):
+            self._rows.execute(
+                "INSERT INTO relations VALUES (?, ?, ?, ?, ?)",
+                (
+                    memory,
+                    position,
+                    self._ensure_entity(triple.head),
+                    triple.relation,
+                    self._ensure_entity(triple.tail),
+                ),
+            )
+        # An entity lives as long as a relation names it.
+        for entity in {row[end] for row in old for end in ("head", "tail")}:
+            self._rows.execute(
+                """DELETE FROM entities WHERE id = ?
+                   AND NOT EXISTS (SELECT 1 FROM relations WHERE head = entities.id)
+                   AND NOT EXISTS (SELECT 1 FROM relations WHERE tail = entities.id)""",
+                [entity],
+            )
+
+    def _ensure_entity(self, name: str) -> int:
+        key = entity_key(name)
+        for (known,) in self._rows.tuples("SELECT id FROM entities WHERE key = ?", [key]):
+            return int(known)
+        return self._rows.execute("INSERT INTO entities (name, key) VALUES (?, ?)", (name, key))

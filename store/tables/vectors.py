@@ -1,0 +1,104 @@
+"""Stored vectors of memories, with the identity of their model.
+
+Derived from the rows: a vector leaves with its memory, and with its text when that changes.
+Vectors of different models never mix; a changed model finds its vectors missing and makes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.connection import Connection
+from store.row_codecs import public_id, row_id
+
+Vector = NDArray[np.float32]
+
+
+class VectorTable:
+    """The vectors of one home."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._rows = connection
+
+    def put(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        """Store unit vectors by memory id."""
+        with self._rows.writing():
+            self._rows.execute_many(
+                "INSERT OR REPLACE INTO vectors (memory, model, vector) VALUES (?, ?, ?)",
+                (
+                    (
+                        row_id("m", memory, "memory"),
+                        model,
+                        np.ascontiguousarray(vector, dtype="<f4").tobytes(),
+                    )
+                    for memory, vector in vectors.items()
+                ),
+            )
+
+    def of(self, model: str) -> dict[str, Vector]:
+        """Vectors of one model by memory id."""
+        rows = self._rows.query("SELECT memory, vector FROM vectors WHERE model = ?", [model])
+        return {
+            public_id("m", row["memory"]): np.frombuffer(row["vector"], dtype="<f4") for row in rows
+        }
+
+    def of_some(self, model: str, keys: Sequence[int]) -> dict[int, Vector]:
+        """Vectors of one model for some memories, both by row number."""
+        marks = ",".join(str(int(key)) for key in keys)
+        rows = self._rows.tuples(
+            f"SELECT memory, vector FROM vectors WHERE model = ? AND memory IN ({marks})", [model]
+        )
+        return {key: np.frombuffer(blob, dtype="<f4") for key, blob in rows}
+
+    def dimension(self, model: str) -> int:
+        """Numbers in a vector of this model; 0 where there are none yet."""
+        rows = self._rows.query("SELECT vector FROM vectors WHERE model = ? LIMIT 1", [model])
+        return len(rows[0]["vector"]) // 4 if rows else 0
+
+    def blocks(self, model: str, size: int = 2000) -> Iterator[tuple[list[int], Vector]]:
+        """All vectors of one model, many at a time: row numbers and a matrix with their rows."""
+        dimension = self.dimension(model)
+        rows = self._rows.tuples("SELECT memory, vector FROM vectors WHERE model = ?", [model])
+        while some := list(islice(rows, size)):
+            # A broken one is left out here; ``problems`` names it.
+            whole = [(key, blob) for key, blob in some if len(blob) == 4 * dimension]
+            joined = b"".join(blob for _, blob in whole)
+            yield (
+                [key for key, _ in whole],
+                np.frombuffer(joined, dtype="<f4").reshape(len(whole), dimension),
+            )
+
+    def missing(self, model: str) -> tuple[str, ...]:
+        """Ids of memories that have no vector of ``model`` yet."""
+        rows = self._rows.query(
+            """SELECT id FROM memories WHERE NOT EXISTS
+               (SELECT 1 FROM vectors WHERE vectors.memory = memories.id AND model = ?)
+               ORDER BY id""",
+            [model],
+        )
+        return tuple(public_id("m", row["id"]) for row in rows)
+
+    def models(self) -> dict[str, int]:
+        """Identities that have vectors here, and how many."""
+        rows = self._rows.query("SELECT model, count(*) AS n FROM vectors GROUP BY model")
+        return {row["model"]: row["n"] for row in rows}
+
+    def problems(self) -> list[str]:
+        """What is wrong with stored vectors: broken length, or no unit vector."""
+        found = []
+        dimensions: dict[str, int] = {}
+        for row in self._rows.query("SELECT model, memory, vector FROM vectors"):
+            name = f"vector of {public_id('m', row['memory'])} by {row['model']}"
+            if len(row["vector"]) % 4 or not row["vector"]:
+                found.append(f"{name}: {len(row['vector'])} bytes are not a float32 array")
+                continue
+            vector = np.frombuffer(row["vector"], dtype="<f4")
+            if dimensions.setdefault(row["model"], vector.size) != vector.size:
+                found.append(f"{name}: {vector.size} dimensions, others have another number")
+            elif not abs(float(np.linalg.norm(vector)) - 1.0) < 1e-3:
+                found.append(f"{name}: not of unit length")
+        return found

@@ -1,0 +1,139 @@
+"""Words that lean on the conversation are understood; all others are left as they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from agent.answering.references import YESTERDAY, in_context, recent
+from agent.language.mentions import Kind, listed, mentions
+from agent.results import Exchange
+from agent.session.session import Session
+from store.types import Status
+from tests.conftest import NOW, ScriptedModel
+
+MIA = Exchange("Where does my sister Mia live?", "Your sister Mia lives in Porto.")
+BIKES = Exchange("Which bicycles did I like?", "You liked the Trek, the Giant and the old Peugeot.")
+FLIGHT = Exchange("When does my flight EK349 leave?", "Your flight EK349 leaves at 01:40.")
+
+
+@pytest.mark.parametrize(
+    ("before", "message", "meant"),
+    [
+        ([MIA], "What does she do there?", "What does my sister Mia do in Porto?"),
+        ([MIA], "And my brother?", "Where does my brother live?"),
+        ([MIA], "How often did I fly there?", "How often did I fly to Porto?"),
+        ([BIKES], "I bought the second one.", "I bought the Giant."),
+        ([BIKES], "How much was the last one?", "How much was the old Peugeot?"),
+        ([FLIGHT], "Where does it go?", "Where does my flight EK349 go?"),
+        ([FLIGHT, Exchange("Thanks!")], "When is it?", "When is my flight EK349?"),
+        ([Exchange("", "1. the red room\n2. the attic")], "Take number 2.", "Take the attic."),
+    ],
+)
+def test_what_leans_on_the_conversation_is_named(before: list[Exchange], message: str, meant: str):
+    assert in_context(message, before) == meant
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Is it raining?",
+        "Is there any milk left?",
+        "It's late, good night.",
+        "Forget it.",
+        "My aunt Greta says she likes her job.",
+        "My mother has a cat, and it sleeps all day.",
+        "Tell me about the second world war.",
+        "Where does Tom live?",
+        "那里天气怎么样？",
+    ],
+)
+def test_what_stands_by_itself_is_left_alone(message: str):
+    assert in_context(message, [MIA, FLIGHT, BIKES]) == message
+
+
+def test_two_who_could_be_meant_leave_the_message_as_it_is():
+    assert in_context("Where does he live?", [Exchange("Tom met Karl.")]) == "Where does he live?"
+
+
+def test_a_list_longer_than_the_ordinal_is_not_made_up():
+    two = Exchange("", "You liked the Trek and the Giant.")
+    assert in_context("And the fourth one?", [two]) == "And the fourth one?"
+
+
+def test_mentions_tell_people_places_and_things():
+    found = {m.text: m.kinds for m in mentions("My boss Kenji parks the car in Porto.")}
+    assert found == {
+        "my boss Kenji": {Kind.PERSON},
+        "the car": {Kind.THING},
+        "Porto": {Kind.PLACE},
+    }
+    assert listed("a red tent, two stoves or Oslo") == ()
+    assert listed("I like Oslo, Bergen or the sea.") == ("Oslo", "Bergen", "the sea")
+
+
+def test_a_session_answers_the_question_that_is_meant(session: Session, scripted: ScriptedModel):
+    session.respond("My sister Mia lives in Porto.")
+    scripted.replies.append("She lives in Porto.")
+    reply = session.respond("Where does she live?")
+    assert reply.read_as == "Where does my sister Mia live?"
+    assert "Question: Where does my sister Mia live?" in scripted.asked[-1][-1].content
+    turn = session.graph.turns.last(1)[0]
+    assert turn.text == "Where does she live?"  # kept as it was said
+    assert turn.trace["leans"] is True and "Mia" not in str(turn.trace)
+
+
+def test_what_is_told_is_remembered_as_it_is_meant(session: Session, scripted: ScriptedModel):
+    session.respond("My sister Mia lives in Porto.")
+    session.respond("I moved there in April 2024.")
+    (memory,) = [m for m in session.graph.memories.list(Status.CURRENT) if "moved" in m.text]
+    assert "I moved to Porto" in memory.text
+    assert session.graph.sources.get(memory.source or "").text == "I moved there in April 2024."
+    assert session.graph.verify() == ()
+
+
+def test_what_is_old_or_forgotten_is_no_context(session: Session):
+    session.respond("My sister Mia lives in Porto.")
+    assert recent(session.graph, NOW + timedelta(days=1))[-1].answered.startswith("My sister Mia")
+    assert recent(session.graph, NOW + YESTERDAY + timedelta(hours=1)) == ()
+    assert recent(session.graph, NOW - timedelta(days=1)) == ()  # the clock was moved back
+    session.graph.erase(["m1"], at=NOW)
+    assert recent(session.graph, NOW) == ()
+
+
+def test_small_talk_goes_on_and_answers_from_memory_are_not_repeated_to_the_model(
+    session: Session, scripted: ScriptedModel
+):
+    session.remember("My cat is called Zanzibar.")
+    scripted.replies += ["Your cat is called Zanzibar.", "Hello!", "Fine, thank you."]
+    session.respond("What is my cat called?")
+    session.respond("Good morning!")
+    session.respond("How are you?")
+    said = [turn.content for turn in scripted.asked[-1]]
+    assert said[1:] == ["Good morning!", "Hello!", "How are you?"]
+
+
+def test_judging_an_answer_to_a_question_that_leans_teaches_nothing(
+    session: Session, scripted: ScriptedModel
+):
+    from agent.learning.feedback import judge
+    from store.side_tables.training_data import AnswerJudgement
+
+    session.respond("My sister Mia lives in Porto.")
+    scripted.replies += ["Your sister Mia lives in Porto."]
+    session.respond("Where does she live?")
+    assert not judge(session, AnswerJudgement.GOOD).learnable
+
+
+def test_yesterdays_conversation_goes_on(session: Session, scripted: ScriptedModel):
+    session.respond("My sister Mia lives in Porto.")
+    later = Session(
+        replace(session.config, fixed_now=NOW + timedelta(days=1)),
+        session.graph,
+        llm=scripted,
+        embedder=session.embedder,
+    )
+    scripted.replies.append("Your sister Mia lives in Porto.")
+    assert later.respond("Where does she live?").read_as == "Where does my sister Mia live?"

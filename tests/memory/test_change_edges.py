@@ -1,0 +1,244 @@
+"""Possible changes: edges between memories, what they bring into an answer, what they forbid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agent.answering.answer_from_notes import answer_from_notes, build_turns
+from agent.answering.notes import Note, gather
+from agent.config import Config
+from agent.language.units import units
+from agent.memory.changes import allows, judged, sure_replacements
+from agent.memory.editing.plan import EditPlan
+from agent.memory.passages import Passage
+from agent.ports import KINDS, RELATIONS, Embedder, Probabilities
+from agent.session.session import Session
+from store.graph import MemoryGraph
+from store.journal import Forget, Insert, Replace
+from store.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.types import Draft, Memory, Trust
+from tests.conftest import Result, ScriptedModel
+
+Memlane = Callable[..., Result]
+
+NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
+
+
+class ScriptedReader:
+    """Says of a pair what the words of the newer text promise; everything is relevant."""
+
+    def __init__(self, changes: Sequence[str] = (), relation: str = "supersedes") -> None:
+        self.changes = changes
+        self.relation = relation
+
+    def kinds(self, statements: Sequence[str]) -> Probabilities:
+        return _one_hot([KINDS.index("state")] * len(statements), len(KINDS))
+
+    def relations(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+        rows = [
+            RELATIONS.index(self.relation if any(w in new for w in self.changes) else "unrelated")
+            for _, new in pairs
+        ]
+        return _one_hot(rows, len(RELATIONS))
+
+    def relevance(self, question: str, statements: Sequence[str]) -> Probabilities:
+        return np.full((len(statements), 1), 0.9, dtype=np.float32)
+
+
+def _one_hot(rows: Sequence[int], size: int) -> Probabilities:
+    made = np.zeros((len(rows), size), dtype=np.float32)
+    made[range(len(rows)), list(rows)] = 1.0
+    return made
+
+
+def insert(graph: MemoryGraph, *texts: str) -> list[str]:
+    drafts = [
+        Draft(text, "attribute.occupation", NOW + timedelta(days=n)) for n, text in enumerate(texts)
+    ]
+    return [entry.memory for entry in graph.apply([Insert(d) for d in drafts], at=NOW)]
+
+
+# ---- the store ------------------------------------------------------------------------------
+
+
+def test_an_edge_is_found_from_both_of_its_ends_and_kept_once(graph: MemoryGraph):
+    old, new = insert(graph, "I work at Kindling.", "Redford has me on the grill.")
+    for probability in (0.3, 0.8):
+        edge = ChangeEdge(old, new, ChangeKind.SUPERSEDES, probability)
+        graph.change_edges.put([edge], NOW)
+    assert graph.change_edges.of([old]) == graph.change_edges.of([new]) == (edge,)
+
+
+def test_an_edge_of_a_forgotten_memory_counts_no_longer(graph: MemoryGraph):
+    old, new = insert(graph, "I work at Kindling.", "Redford has me on the grill.")
+    graph.change_edges.put([ChangeEdge(old, new, ChangeKind.ENDS, 0.9)], NOW)
+    graph.apply([Forget(new)], at=NOW)
+    assert graph.change_edges.of([old]) == ()
+
+
+def test_a_dismissed_edge_stays_dismissed(graph: MemoryGraph):
+    old, new = insert(graph, "I work at Kindling.", "Bo works at Redford.")
+    edge = ChangeEdge(old, new, ChangeKind.SUPERSEDES, 0.4)
+    graph.change_edges.put([edge], NOW)
+    assert graph.change_edges.dismiss(old, new, NOW)
+    graph.change_edges.put([edge], NOW)
+    assert graph.change_edges.of([old]) == ()
+    assert not graph.change_edges.dismiss(old, new, NOW)
+
+
+# ---- the command line -----------------------------------------------------------------------
+
+
+def test_show_tells_possible_changes_and_unlink_takes_them_back(memlane: Memlane, own_home: Path):
+    with MemoryGraph.open(own_home) as graph:
+        old, new = insert(graph, "I work at Kindling.", "Redford has me on the grill.")
+        graph.change_edges.put([ChangeEdge(old, new, ChangeKind.SUPERSEDES, 0.42)], NOW)
+    assert f"{new} may supersede {old} (0.42)" in memlane("memories", "show", old).out
+    shown = memlane("memories", "show", new, "--json").json
+    assert shown["possible_changes"] == [
+        {"older": old, "newer": new, "change": "may_supersede", "probability": 0.42}
+    ]
+    assert f"{new} does not change {old}" in memlane("memories", "unlink", old, new).out
+    assert memlane("memories", "show", old, "--json").json["possible_changes"] == []
+    assert "no possible change" in memlane("memories", "unlink", old, new).out
+    assert memlane("memories", "unlink", old, "m99").code == 1
+
+
+# ---- replacements ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "allowed"),
+    [
+        (Trust.TOLD, Trust.TOLD, True),
+        (None, None, True),
+        (Trust.NOTED, Trust.NOTED, True),
+        (Trust.NOTED, Trust.TOLD, False),
+        (Trust.SEEN, Trust.TOLD, False),
+    ],
+)
+def test_what_is_read_in_files_replaces_nothing_that_was_told(
+    new: Trust | None, old: Trust | None, allowed: bool
+):
+    (sure,) = judged(ScriptedReader(["Redford"]), [("I work at Kindling.", "I work at Redford.")])
+    assert allows(sure, new, old) is allowed
+
+
+def test_a_replacement_that_the_reader_is_not_sure_of_is_an_insert(graph: MemoryGraph):
+    (old,) = insert(graph, "Ruth lives in Flat 3.")
+    draft = Draft("Ruth Adeyemi lives in Hackney.", "attribute.occupation", NOW)
+    plan = EditPlan((Replace(old, draft),), ())
+    assert sure_replacements(plan, graph, ScriptedReader()).edits == (Insert(draft),)
+    assert sure_replacements(plan, graph, ScriptedReader(["Hackney"])).edits == plan.edits
+
+
+# ---- answers --------------------------------------------------------------------------------
+
+
+def notes_of(*texts: str, changed: float = 0.0, kind: ChangeKind = ChangeKind.SUPERSEDES):
+    """Notes of a relevance of 0.9; the first may have been changed by the last."""
+    made = []
+    for n, text in enumerate(texts, 1):
+        said = NOW + timedelta(days=n)
+        memory = Memory(f"m{n}", text, "Attribute", "attribute.occupation", said)
+        made.append(Note(memory, Passage(text, said, text, (f"s{n}", 0)), 0.9))
+    made[0] = replace(made[0], changed=changed, by=f"m{len(texts)}", change=kind)
+    return made
+
+
+def ask(said: str, notes: Sequence[Note]):
+    model = ScriptedModel([said])
+    return answer_from_notes("Where do I work?", notes, now=NOW, llm=model), model
+
+
+KINDLING, REDFORD = "I work at Kindling.", "End of week one at Redford, my feet hurt."
+
+
+def test_what_was_probably_changed_is_not_shown_to_the_model():
+    told, model = ask("You work at Redford.", notes_of(KINDLING, REDFORD, changed=0.8))
+    assert "Kindling" not in model.asked[0][-1].content
+    assert told.text.startswith("You work at Redford.")
+    assert [choice.memory.id for choice in told.evidence] == ["m2"]
+
+
+def test_a_model_without_an_answer_is_replaced_by_the_notes_themselves():
+    told, _ = ask("I don't know.", notes_of(KINDLING, REDFORD, changed=0.8))
+    assert told.text == f"On 2024-05-10 you said: “{REDFORD}”"
+    assert not told.abstained
+
+
+def test_an_invented_name_is_no_answer():
+    told, _ = ask("You work at Costa.", notes_of(KINDLING, REDFORD, changed=0.8))
+    assert "Costa" not in told.text and REDFORD in told.text
+
+
+def test_where_it_is_a_toss_up_both_are_told_and_nothing_is_claimed():
+    told, _ = ask("You work at Kindling.", notes_of(KINDLING, REDFORD, changed=0.4))
+    assert KINDLING in told.text and REDFORD in told.text
+    assert "You work" not in told.text and "not sure" in told.text
+
+
+def test_an_ended_fact_is_not_confirmed():
+    notes = notes_of("I have driving lessons.", "That was that, the car is sold.", changed=0.9,
+                     kind=ChangeKind.ENDS)  # fmt: skip
+    told, _ = ask("Yes, you still have driving lessons.", notes)
+    assert told.text.startswith("No longer.")
+
+
+def test_without_notes_the_model_is_not_asked():
+    model = ScriptedModel()
+    told = answer_from_notes("How old is Noor?", (), now=NOW, llm=model)
+    assert told.abstained and model.asked == []
+
+
+def test_an_irrelevant_note_is_not_quoted():
+    notes = [replace(note, relevance=0.1) for note in notes_of(KINDLING)]
+    told, _ = ask("I don't know.", notes)
+    assert told.abstained
+
+
+def test_examples_in_english_do_not_stand_before_a_chinese_question():
+    notes = notes_of("我在蓝鲸科技上班。")
+    assert len(build_turns("我在哪家公司上班？", notes, (), NOW)) == 2
+
+
+def test_a_newer_memory_comes_along_with_the_older_one_that_was_selected(
+    graph: MemoryGraph, settings: Config, embedder: Embedder, own_home: Path
+):
+    config = replace(settings, home=own_home, fixed_now=NOW + timedelta(days=30))
+    reader = ScriptedReader()
+    session = Session(config, graph, embedder=embedder, statements=reader)
+    old, *_, new = insert(graph, KINDLING, *(f"Fact {n} of many." for n in range(20)), REDFORD)
+    graph.change_edges.put([ChangeEdge(old, new, ChangeKind.SUPERSEDES, 0.7)], NOW)
+    found = session.retrieve("Where do I work?", k=1, use_llm=False)
+    notes = {note.memory.id: note for note in gather("Where do I work?", found, session, reader)}
+    assert not notes[old].holds and notes[new].holds
+
+
+# ---- units ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("ok", ["ok"]),
+        (
+            "I live in Lyon, by the river. Bo lives in Nice, by the sea.",
+            ["I live in Lyon, by the river.", "Bo lives in Nice, by the sea."],
+        ),
+        ("Finally. I live in Lyon, by the river.", ["Finally. I live in Lyon, by the river."]),
+    ],
+)
+def test_units_are_sentences_and_short_ones_stand_with_their_neighbour(
+    text: str, expected: list[str]
+):
+    found = units(text)
+    assert [unit.text for unit in found] == expected
+    assert all(unit.text == text[unit.start : unit.end] for unit in found)

