@@ -1,8 +1,8 @@
 """Whether words that lean on the conversation are understood, and all others left alone.
 
 ``python -m benchmarks.context [--quick] [--show]``. Two samples of dialogues of our own: with *own*
-the rules of ``agent/answering/references.py`` were developed; *heldout* was written before the
-rules met it and was never used to change one. Figures of each: of the messages that lean on what
+the rules of ``agent/answering/question/references.py`` were developed; *heldout* was written before
+the rules met it and was never used to change one. Figures of each: of the messages that lean on what
 was said, how many were resolved right, how many wrong (the rest stayed as they were); of those that
 stand by themselves, how many were left unharmed; microseconds a message.
 """
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.answering.references import in_context
+from agent.answering.question.references import in_context
 from agent.results import Exchange
 from benchmarks.common import parser, progress, write_results
 
@@ -54,7 +54,7 @@ def dialogues(path: Path) -> Iterator[Dialogue]:
 
 
 def _told(exchange: Exchange) -> Exchange:
-    """As ``agent.answering.references.recent`` gives it: of what was told, the memory."""
+    """As ``agent.answering.question.references.recent`` gives it: of what was told, the memory."""
     answered = exchange.answered.removeprefix("Noted: ").removesuffix("Noted.")
     return Exchange(exchange.said, "" if answered.startswith("I don't know") else answered)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from agent.answering.answer import Answer, answer
-from agent.answering.question_time import Asked
+from agent.answering.question.question_time import Asked
 from agent.answering.retrieve import retrieve
 from agent.memory.remember import store_drafts
 from agent.memory.timeline import Timeline

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.answering.grounding import evidence, invented, supported
-from agent.answering.question_time import About, Asked
+from agent.answering.question.question_time import About, Asked
 from agent.language.injection import as_data, attacks, steers
 from agent.memory.contradictions import contradictions
 from agent.ports import ChatTurn, LanguageModel

@@ -8,11 +8,11 @@ from datetime import datetime
 
 import numpy as np
 
-from agent.answering.entity_expansion import choose, with_former_links, wordings
 from agent.answering.grounding import STOP, names, terms
-from agent.answering.question_time import About, Asked, anchored, read_question
-from agent.answering.slot_lookup import in_slot
-from agent.answering.time_filter import asks_of_days, eligible, falls_in
+from agent.answering.question.entity_expansion import choose, with_former_links, wordings
+from agent.answering.question.question_time import About, Asked, anchored, read_question
+from agent.answering.question.slot_lookup import in_slot
+from agent.answering.question.time_filter import asks_of_days, eligible, falls_in
 from agent.language.dates import find_times
 from agent.memory.entities.aliases import also_said, also_said_then
 from agent.memory.entities.events import event_of

@@ -1,8 +1,8 @@
 """Rule-based mention detection: people, places and things in short texts.
 
-Made for conversation (``agent.answering.references``), where a wrong reading costs more than none:
-a phrase that its words do not tell apart has several readings, and who asks takes one only where
-one is left.
+Made for conversation (``agent.answering.question.references``), where a wrong reading costs more
+than none: a phrase that its words do not tell apart has several readings, and who asks takes one
+only where one is left.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from agent.answering.answer import UNKNOWN, Answer, answer, converse
 from agent.answering.answer_from_notes import QUOTABLE, answer_from_notes
 from agent.answering.notes import Note, gather, selected
 from agent.answering.plain_statements import CHANCE
-from agent.answering.question_time import About
-from agent.answering.references import in_context, recent
+from agent.answering.question.question_time import About
+from agent.answering.question.references import in_context, recent
 from agent.answering.retrieve import Retrieved
 from agent.answering.routing import Router
 from agent.applications.personas.persona_in_answers import told_apart

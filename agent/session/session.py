@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from agent.answering.plain_statements import CHANCE, may_tell
-from agent.answering.references import in_context, recent
+from agent.answering.question.references import in_context, recent
 from agent.answering.retrieve import Retrieved, retrieve
 from agent.answering.routing import Router
 from agent.answering.selection.policy_factory import build_policy

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.answering.question_time import About, read_question
-from agent.answering.time_filter import eligible
+from agent.answering.question.question_time import About, read_question
+from agent.answering.question.time_filter import eligible
 from agent.memory import timeline
 from agent.session.session import Session
 from store.types import Memory, Status, Triple

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from agent.answering.references import YESTERDAY, in_context, recent
+from agent.answering.question.references import YESTERDAY, in_context, recent
 from agent.language.mentions import Kind, listed, mentions
 from agent.results import Exchange
 from agent.session.session import Session

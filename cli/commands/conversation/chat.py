@@ -290,7 +290,7 @@ def show_last(out: Console, session: Session) -> None:
     """The end of the last conversation, which the new one goes on with."""
     from rich.markup import escape
 
-    from agent.answering.references import goes_on
+    from agent.answering.question.references import goes_on
 
     now = session.config.now()
     for turn in session.graph.turns.last(SHOWN):

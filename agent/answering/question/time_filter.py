@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from agent.answering.question_time import About, Asked
+from agent.answering.question.question_time import About, Asked
 from agent.language.dates import find_times
 from agent.memory.timeline import Key, Period, Telling, Timeline, present
 from agent.results import Standing

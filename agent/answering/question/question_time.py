@@ -1,7 +1,7 @@
 """Parser for the time a question asks about. Pure: no model, no database.
 
-``agent.answering.time_filter`` chooses by it among all memories that were ever stored; docs/time.md
-lists the ways of asking.
+``time_filter`` chooses by it among all memories that were ever stored; docs/time.md lists the ways
+of asking.
 """
 
 from __future__ import annotations
