@@ -1,11 +1,10 @@
 """Whether words that lean on the conversation are understood, and all others left alone.
 
 ``python -m benchmarks.context [--quick] [--show]``. Two samples of dialogues of our own: with *own*
-the rules of ``agent/answering/question/references.py`` were developed; *heldout* was written before
-the rules met it and was never used to change one. Figures of each: of the messages that lean on what
-was said, how many were resolved right, how many wrong (the rest stayed as they were); of those that
-stand by themselves, how many were left unharmed; microseconds a message.
-"""
+the rules of ``agent/answering/question/references.py`` were developed; *heldout* was written
+before the rules met it and was never used to change one. Figures of each: of the messages that
+lean on what was said, how many were resolved right, how many wrong (the rest stayed as they were);
+of those that stand by themselves, how many were left unharmed; microseconds a message."""
 
 from __future__ import annotations
 

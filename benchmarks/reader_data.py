@@ -15,10 +15,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from agent.language.relation_names import is_single
 from agent.language.units import Unit, in_message, units
+from agent.memory.editing.compare import negated
 from agent.ports import KINDS, RELATIONS
 from benchmarks.common import ROOT
 from benchmarks.editing_own import pairs
+from benchmarks.lives_train import BANK as TRAIN
+from benchmarks.lives_world import Told, write_life
 
 VOICES = ROOT / "benchmarks" / "samples" / "voices"
 STRENGTH = {name: n for n, name in enumerate(RELATIONS)}
@@ -132,13 +136,57 @@ def _units(episode: Episode) -> list[list[tuple[Unit, list[Statement]]]]:
 
 def slot_examples(count: int, seed: int = 0) -> list[Example]:
     """Short plain pairs of invented slots (``editing_own``): the easy kind, in many slots."""
-    label = {"same": "same", "negated": "ends", "apart": "unrelated"}
+    label = {"negated": "ends", "apart": "unrelated"}
     made = []
-    for pair in random.Random(seed).sample(list(pairs()), count):
+    known = [pair for pair in pairs() if pair.label != "same"]
+    for pair in random.Random(seed).sample(known, count):
         name = label.get(pair.label) or ("supersedes" if pair.single else "adds")
         number = RELATIONS.index(name)
         made.append(Example("relation", pair.old, pair.new, number, 0.5, "slots", pair.group))
     return made
+
+
+def life_examples(count: int) -> list[Example]:
+    """Plain sentences of simulated lives: what takes which place, what answers which question.
+
+    Only the bank ``train``: the bank ``test`` measures the product.
+    """
+    made: list[Example] = []
+    for seed in range(count):
+        chance = random.Random(seed)
+        life = write_life(TRAIN, 1000 + seed)
+        told = [one for one in life.told if one.triples and not negated(one.text)]
+        pairs_of_life = [(old, new) for n, new in enumerate(told) for old in told[:n]]
+        related = [pair for pair in pairs_of_life if _slot(pair[0]) == _slot(pair[1])]
+        others = chance.sample(pairs_of_life, min(len(pairs_of_life), 2 * len(related)))
+        for old, new in (*related, *others):
+            number = RELATIONS.index(_told_relation(old, new))
+            made.append(Example("relation", old.text, new.text, number, 0.7, "lives", "lives"))
+        questions = [asked for asked in life.asked if asked.kind == "now" and asked.right]
+        for asked in chance.sample(questions, min(12, len(questions))):
+            before = [one for one in told if one.at <= asked.at]
+            right = [one for one in before if any(v in one.text for v in asked.right | asked.wrong)]
+            rest = [one for one in before if one not in right]
+            for one in (*right, *chance.sample(rest, min(3, len(rest)))):
+                label = int(one in right)
+                made.append(
+                    Example("relevance", asked.text, one.text, label, 0.7, "lives", "lives")
+                )
+    return made
+
+
+def _slot(told: Told) -> tuple[str, str]:
+    return told.triples[0].head.casefold(), told.triples[0].relation
+
+
+def _told_relation(old: Told, new: Told) -> str:
+    if _slot(old) != _slot(new):
+        return "unrelated"
+    if old.triples[0].tail == new.triples[0].tail:
+        return "same"
+    if new.triples[0].relation == "is_at":
+        return "refines"
+    return "supersedes" if is_single(new.triples[0].relation) else "adds"
 
 
 def _kinds(episode: Episode) -> Iterator[Example]:

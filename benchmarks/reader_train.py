@@ -29,7 +29,7 @@ from agent.models.local_statement_reader import WEIGHTS
 from agent.models.registry import ModelRegistry
 from agent.ports import RELATIONS
 from benchmarks.common import ROOT, parser, progress, write_results
-from benchmarks.reader_data import Example, examples, read_episodes, slot_examples
+from benchmarks.reader_data import Example, examples, life_examples, read_episodes, slot_examples
 
 CHANGES = [RELATIONS.index(name) for name in ("refines", "corrects", "ends", "supersedes")]
 HELD_VOICES = ("household", "elder", "slang")
@@ -44,7 +44,7 @@ SHARES = {"relation": 1.0, "kind": 0.4, "relevance": 0.5}
 def main() -> None:
     options = parser("reader_train", __doc__ or "")
     options.add_argument("--held", action="store_true", help="measure on held-out voices, topics")
-    options.add_argument("--epochs", type=int, default=5)
+    options.add_argument("--epochs", type=int, default=4)
     options.add_argument("--rate", type=float, default=1.5e-4)
     options.add_argument("--batch", type=int, default=32)
     options.add_argument("--out", type=Path, default=WEIGHTS)
@@ -59,7 +59,7 @@ def main() -> None:
         for row in made
         if not given.held or (row.voice not in HELD_VOICES and row.topic not in topics)
     ]
-    learned += slot_examples(40 if given.quick else 1500)
+    learned += slot_examples(40 if given.quick else 1000) + life_examples(1 if given.quick else 14)
     progress(f"{len(episodes)} episodes, {len(made)} examples, {len(learned)} to learn from")
     network, tokenizer = fit(learned, given.epochs, given.rate, given.batch)
     if given.held:

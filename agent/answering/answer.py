@@ -54,7 +54,7 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
 _DONT_KNOW = re.compile(
     r"\b(?:do|does|did)(?: not|n['’]t) (?:know|say|hold|contain|mention|have)\b"
     r"|\bnot (?:mentioned|stated|known|specified|provided|given)\b|\bno (?:information|note)\b"
-    r"|\bunknown\b|\bcannot (?:answer|say|tell)\b",
+    r"|不知道|没有提到|\bunknown\b|\bcannot (?:answer|say|tell)\b",
     re.IGNORECASE,
 )
 

@@ -17,25 +17,27 @@ from agent.answering.notes import Note
 from agent.language.injection import as_data, steers
 from agent.language.sentences import is_chinese
 from agent.ports import ChatTurn, LanguageModel
-from policies.selection import Choice
 from store.side_tables.change_edges import ChangeKind
+from store.types import Trust
 
 MAX_TOKENS = 80
-QUOTABLE = 0.3
+QUOTABLE = 0.5
 """Relevance from which a note is quoted where the model has no answer."""
 DOUBTED = 0.3
 """Probability of a change from which the older note is no answer by itself."""
 QUOTED = 2
 """Most notes that are quoted in an answer."""
-COVERED = 0.5
-"""Share of a note's words in the answer from which a quotation would only repeat it."""
 
 SYSTEM = """You answer a question of the user. You get notes in the user's own words, with their \
 dates: what holds now, and sometimes what held before. Say what holds now in one short sentence \
 with exact names, dates and numbers, with you and your. If the notes say nothing about it, say: \
 I don't know."""
-OTHER_LANGUAGE = """ Answer in the language of the question."""
+SYSTEM_ZH = """根据用户自己写的、带日期的笔记，用一句简短的中文回答用户的问题，\
+写出准确的名字、日期和数字。\
+前后不一致时以较新的笔记为准。如果笔记里没有答案，就说：我不知道。"""
 
+LABELS = ("Holds now:", "Held before:", "Today:", "Question:")
+LABELS_ZH = ("笔记：", "以前的笔记：", "今天：", "问题：")
 EXAMPLES: tuple[tuple[str, str], ...] = (
     (
         "Holds now:\n[2025-05-12] Sold the Fabia to my cousin. The Leaf charges overnight in the "
@@ -87,13 +89,14 @@ def answer_from_notes(
     turns = build_turns(question, holding, before, now)
     said = llm.chat(turns, max_tokens=MAX_TOKENS, on_text=on_text).strip()
     best = max(holding, key=lambda note: note.relevance)
-    shown = [note.as_choice().memory for note in (*holding, *before)]
+    shown = [note.in_words() for note in (*holding, *before)]
     ended = _ended(best, notes)
     if (
         not said
         or admits_nothing(said)
         or steers(said)
         or invented(said, question, shown, now)
+        or any(_echoes(said, note) for note in holding)
         or (ended and said.lower().startswith("yes"))
     ):
         return _quoting(holding, "No longer." if ended else "")
@@ -101,24 +104,29 @@ def answer_from_notes(
     newer = next((note for note in holding if note.memory.id == base.by), None)
     if newer is not None and base.changed >= DOUBTED:
         return _quoting([base, newer], "", close="I am not sure which holds.")
+    if best.passage.said > base.passage.said and _quotable(best):
+        # The sentence rests on something older than the note that the question is about most.
+        return _quoting([best], "")
     choices = [note.as_choice() for note in holding]
     rests_on = {choice.memory.id for choice in evidence(question, said, choices)}
+    rests_on = rests_on or {base.memory.id}
     text = to_you(said)
-    if best.relevance >= QUOTABLE and not _covered(said, best):
-        text = f"{text} {quotation(best)}"
-        rests_on.add(best.memory.id)
-    return Answer(text, tuple(_plain(n) for n in holding if n.memory.id in rests_on), False)
+    if _quotable(base) and _vague(question, said, base):
+        text = f"{text} {quotation(base)}"
+        rests_on.add(base.memory.id)
+    return Answer(text, tuple(n.as_choice() for n in holding if n.memory.id in rests_on), False)
 
 
 def _quoting(notes: Sequence[Note], lead: str, close: str = "") -> Answer:
     """The most relevant notes as the answer, newest first."""
     best = sorted(notes, key=lambda note: -note.relevance)[:QUOTED]
-    best = [note for note in best if note.relevance >= QUOTABLE]
+    quoted = {note.memory.id for note in best}
+    best = [note for note in best if _quotable(note) and (close or note.by not in quoted)]
     if not best:
         return Answer(UNKNOWN, (), True)
     best.sort(key=lambda note: note.passage.said, reverse=True)
-    parts = [lead, *map(quotation, best), close]
-    return Answer(" ".join(filter(None, parts)), tuple(map(_plain, best)), False)
+    parts = [lead, *dict.fromkeys(map(quotation, best)), close]
+    return Answer(" ".join(filter(None, parts)), tuple(note.as_choice() for note in best), False)
 
 
 def build_turns(
@@ -127,28 +135,46 @@ def build_turns(
     """The prompt: instructions and examples first, since they are the same in every call."""
     # Examples in one language make a small model forget another.
     other = is_chinese(question)
-    turns = [ChatTurn("system", SYSTEM + OTHER_LANGUAGE if other else SYSTEM)]
+    turns = [ChatTurn("system", SYSTEM_ZH if other else SYSTEM)]
     for shown, answer in () if other else EXAMPLES:
         turns += [ChatTurn("user", shown), ChatTurn("assistant", answer)]
-    parts = ["Holds now:", *map(_line, holding)]
+    now_line, then_line, today, asked = LABELS_ZH if other else LABELS
+    parts = [now_line, *dict.fromkeys(map(_line, holding))]
     if before:
-        parts += ["Held before:", *map(_line, before)]
-    parts += [f"Today: {now:%A %Y-%m-%d}", f"Question: {as_data(question)}"]
+        parts += [then_line, *dict.fromkeys(map(_line, before))]
+    parts += [f"{today} {now:%A %Y-%m-%d}", f"{asked} {as_data(question)}"]
     turns.append(ChatTurn("user", "\n".join(parts)))
     return tuple(turns)
 
 
 def quotation(note: Note) -> str:
-    """The user's own words with their day."""
-    return f"On {note.passage.said:%Y-%m-%d} you said: “{note.passage.text}”"
+    """The user's own words with their day, in their language."""
+    day, text = f"{note.passage.said:%Y-%m-%d}", note.passage.text
+    if is_chinese(text):
+        return f"你在 {day} 说过：“{text}”"
+    if note.memory.trust is Trust.NOTED:
+        return f"Your note of {day} says: “{text}”"
+    return f"On {day} you said: “{text}”"
+
+
+def _quotable(note: Note) -> bool:
+    """Only the user's own words are given back; what a screen or a mail says is no answer."""
+    return _own(note) and note.relevance >= QUOTABLE
+
+
+def _own(note: Note) -> bool:
+    return note.memory.trust in (None, Trust.TOLD, Trust.NOTED)
+
+
+def _echoes(said: str, note: Note) -> bool:
+    """Whether an answer gives back lines of somebody else's text instead of one sentence."""
+    if _own(note) or "\n" not in said:
+        return False
+    return any(line.strip() and line.strip() in note.memory.text for line in said.splitlines())
 
 
 def _line(note: Note) -> str:
     return f"[{note.passage.said:%a %Y-%m-%d}] {as_data(note.passage.text)}"
-
-
-def _plain(note: Note) -> Choice:
-    return Choice(note.memory, note.relevance)
 
 
 def _needed(note: Note, notes: Sequence[Note]) -> bool:
@@ -173,6 +199,6 @@ def _shared(said: str, note: Note) -> int:
     return len(terms(note.passage.text) & terms(said))
 
 
-def _covered(said: str, note: Note) -> bool:
-    words = terms(note.passage.text)
-    return not words or len(words & terms(said)) >= COVERED * len(words)
+def _vague(question: str, said: str, note: Note) -> bool:
+    """Whether a sentence says nothing of the note that the question did not say already."""
+    return not (terms(said) & terms(note.passage.text)) - terms(question)

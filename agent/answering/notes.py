@@ -25,8 +25,10 @@ NEAREST = 12
 """Memories nearest to the question that are looked at beside the selection."""
 BESIDE = 4
 """Most notes beside the selection."""
-LEAST = 0.15
-"""Relevance below which a passage is no note."""
+LEAST = 0.3
+"""Relevance below which a passage beside the selection is no note."""
+OVERRULING = 0.6
+"""The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 CHANGED = 0.5
 """Probability of a change from which the older note is taken to hold no longer."""
 UNREAD = 0.4
@@ -48,6 +50,8 @@ class Note:
     by: str = ""
     """The memory that most likely changed it."""
     change: ChangeKind | None = None
+    score: float | None = None
+    """What the policy that selected it gave it; None where it was not selected."""
 
     @property
     def holds(self) -> bool:
@@ -55,8 +59,12 @@ class Note:
         return self.changed < CHANGED
 
     def as_choice(self) -> Choice:
-        """The memory in the words of its passage, as a choice."""
-        return Choice(replace(self.memory, text=self.passage.text), self.relevance)
+        """The memory as a choice, with its score in the selection."""
+        return Choice(self.memory, self.relevance if self.score is None else self.score)
+
+    def in_words(self) -> Memory:
+        """The memory in the words of its passage."""
+        return replace(self.memory, text=self.passage.text)
 
 
 def gather(
@@ -84,10 +92,16 @@ def gather(
     relevance = {name: chances[passage.read] for name, passage in passages.items()}
     live = [edge for edge in edges.values() if edge.older in pool and edge.newer in pool]
     relevance = _spread(relevance, live)
+    chosen = {choice.memory.id: choice.score for choice in found.selection.chosen}
     notes = [
-        _note(memory, passages[memory.id], relevance[memory.id], live) for memory in pool.values()
+        replace(
+            _note(memory, passages[memory.id], relevance[memory.id], live),
+            score=chosen.get(memory.id),
+        )
+        for memory in pool.values()
     ]
-    return _chosen(notes, {choice.memory.id for choice in found.selection.chosen})
+    doubted = found.likely is not None and not chosen
+    return _chosen(notes, chosen, OVERRULING if doubted else LEAST)
 
 
 def _pool(question: str, found: Retrieved, home: Home) -> dict[str, Memory]:
@@ -118,24 +132,19 @@ def _note(memory: Memory, passage: Passage, relevance: float, edges: Iterable[Ch
     return Note(memory, passage, relevance, last.probability, last.newer, last.change)
 
 
-def _chosen(notes: Sequence[Note], selected: Collection[str]) -> tuple[Note, ...]:
-    """The selection and the most relevant beside it, one of each passage, oldest first.
+def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> tuple[Note, ...]:
+    """The selection, and of ``BESIDE`` other passages the most relevant, oldest first.
 
     What was selected stays whatever the reader says of it: it may be a link of a chain.
     """
-    newest_first = sorted(notes, key=lambda note: note.passage.said, reverse=True)
-    newest_first.sort(key=lambda note: (-note.relevance, -note.changed))
+    chosen = [note for note in notes if note.memory.id in selected]
     places: dict[tuple[str, int], Note] = {}
-    for note in newest_first:
-        if note.memory.id in selected:
+    newest_first = sorted(notes, key=lambda note: note.passage.said, reverse=True)
+    for note in sorted(newest_first, key=lambda note: (-note.relevance, -note.changed)):
+        if note.relevance >= least and note.memory.id not in selected and len(places) < BESIDE:
             places.setdefault(note.passage.place, note)
-    room = len(places) + BESIDE
-    for note in newest_first:
-        if note.relevance >= LEAST and len(places) < room:
-            places.setdefault(note.passage.place, note)
-    return tuple(
-        sorted(places.values(), key=lambda note: (note.passage.said, int(note.memory.id[1:])))
-    )
+    chosen += places.values()
+    return tuple(sorted(chosen, key=lambda note: (note.passage.said, int(note.memory.id[1:]))))
 
 
 def selected(selection: Selection, notes: Sequence[Note]) -> Selection:
@@ -152,7 +161,10 @@ def selected(selection: Selection, notes: Sequence[Note]) -> Selection:
             older = brought.get(name)
             reason = f"may have changed {older}" if older else "the question may need it"
             steps.append(Step(name, note.relevance, True, reason, via=older))
-    chosen = tuple(Choice(note.memory, note.relevance) for note in _best_first(notes))
+    kept = {choice.memory.id for choice in selection.chosen}
+    beside = [note for note in notes if note.memory.id not in kept]
+    beside.sort(key=lambda note: -note.relevance)
+    chosen = (*selection.chosen, *(note.as_choice() for note in beside))
     return replace(selection, chosen=chosen, trace=tuple(steps))
 
 
@@ -160,7 +172,3 @@ def _decided(step: Step, notes: Mapping[str, Note]) -> Step:
     if step.memory in notes:
         return replace(step, chosen=True, reason="the question may need it")
     return replace(step, chosen=False, reason="the question hardly needs it")
-
-
-def _best_first(notes: Sequence[Note]) -> list[Note]:
-    return sorted(notes, key=lambda note: -note.relevance)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.language.sentences import words
 from agent.language.units import Unit, units
 from agent.ports import KINDS, StatementReader
 from store.types import Draft
@@ -15,6 +16,8 @@ from store.types import Draft
 TOLD = ("state", "preference", "event", "plan")
 SURE = 0.5
 """Probability from which a unit tells something."""
+FEWEST = 4
+"""Words below which a text tells nothing by itself: 'The new one.' answers something."""
 SHARED = 0.5
 """Part of a unit that a draft must have been read from to stand for it."""
 
@@ -32,6 +35,8 @@ def tells(text: str, reader: StatementReader) -> float:
 
     That of its likeliest unit; none where the text as one piece reads as a question or an order.
     """
+    if len(words(text)) < FEWEST:
+        return 0.0
     whole = reader.kinds([text])[0]
     if whole[[KINDS.index(name) for name in ("question", "command")]].sum() >= SURE:
         return 0.0

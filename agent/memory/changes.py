@@ -14,14 +14,14 @@ from datetime import datetime
 
 from agent.language.sentences import is_chinese
 from agent.memory.editing.candidates import probes_among
-from agent.memory.editing.plan import EditPlan
+from agent.memory.editing.plan import EditPlan, Worded
 from agent.memory.home import Models
 from agent.memory.passages import passage_of, sources_of
 from agent.ports import RELATIONS, Probabilities, StatementReader
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Memory, Trust
+from store.types import Memory, Trust, may_replace
 
 LEAST = 0.15
 """Probability of a change from which an edge is kept."""
@@ -126,22 +126,32 @@ def _edges(pairs: Iterable[tuple[str, str]], judgements: Sequence[Judged]) -> It
             yield ChangeEdge(older, newer, ChangeKind.ADDS, one.added)
 
 
-def sure_replacements(plan: EditPlan, graph: MemoryGraph, reader: StatementReader) -> EditPlan:
+def sure_replacements(
+    plan: EditPlan,
+    graph: MemoryGraph,
+    reader: StatementReader,
+    worded: Worded = lambda draft: lambda _: draft,
+) -> EditPlan:
     """The plan without replacements that the reader is not sure of.
 
     A replacement hides what somebody told, so the rules that plan one are not enough. What is taken
     out is inserted beside the older memory; an edge between the two tells that it may have changed
-    it.
+    it. The reader reads a draft in the names that the older memory uses (``worded``).
     """
     risky = [edit for edit in plan.edits if isinstance(edit, Replace)]
     if not risky:
         return plan
     older = graph.memories.of([edit.memory for edit in risky])
-    pairs = [(old.text, edit.draft.text) for edit, old in zip(risky, older, strict=True)]
+    pairs = [
+        (old.text, worded(edit.draft)(old).text) for edit, old in zip(risky, older, strict=True)
+    ]
     unsure = {
         edit.memory
         for edit, old, one in zip(risky, older, judged(reader, pairs), strict=True)
-        if not allows(one, edit.draft.trust, old.trust) and not _unread(edit.draft.text)
+        # What may not replace at all is asked about (``agent.memory.trust``).
+        if may_replace(edit.draft.trust, old.trust)
+        and not allows(one, edit.draft.trust, old.trust)
+        and not _unread(edit.draft.text)
     }
     edits = tuple(
         Insert(edit.draft) if isinstance(edit, Replace) and edit.memory in unsure else edit

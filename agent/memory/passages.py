@@ -18,6 +18,8 @@ from store.types import Memory, Source, SourceKind
 
 LONGEST = 400
 """Characters of a passage; a longer one gives way to the memory's own sentence."""
+SHORT = 240
+"""Characters up to which the whole text of a source is the passage."""
 _QUOTED = (SourceKind.CHAT, SourceKind.NOTE, SourceKind.MANUAL)
 """Sources whose sentences are read as they stand; what a screen shows is no sentence."""
 
@@ -60,8 +62,15 @@ def _passage(memory: Memory, source: Source) -> Passage | None:
     words = Unit(source.text[start:end], start, end)
     if len(words.text) > LONGEST:
         return None
-    shown = " ".join(words.text.split())
-    return Passage(shown, source.captured, in_message(words, source.text), (source.id, start))
+    read = in_message(words, source.text)
+    if len(source.text) <= SHORT:
+        # A short message is understood as a whole: 'The 12th is off. It is the 19th now.'
+        return Passage(_line(source.text), source.captured, read, (source.id, 0))
+    return Passage(_line(words.text), source.captured, read, (source.id, start))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def sources_of(memories: Sequence[Memory], graph: MemoryGraph) -> dict[str, Source]:

@@ -231,10 +231,9 @@ def plan_against(
     named = models.embedder.encode_names if isinstance(models.embedder, NameEncoder) else None
     follows = None if named is None else Succession.shipped(named)
     plan = plan_edits(others, near, subclasses, judge, worded, follows)
-    plan = within_trust(with_ratings(plan, rated), drafts, graph.memories.get, near)
-    if models.statements is None:
-        return plan
-    return sure_replacements(plan, graph, models.statements)
+    if models.statements is not None:
+        plan = sure_replacements(plan, graph, models.statements, worded)
+    return within_trust(with_ratings(plan, rated), drafts, graph.memories.get, near)
 
 
 def _nearby(graph: MemoryGraph, embedder: Embedder, now: datetime) -> Nearby:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from agent.answering.answer import UNKNOWN, Answer, answer, converse
-from agent.answering.answer_from_notes import QUOTABLE, answer_from_notes
+from agent.answering.answer_from_notes import answer_from_notes
 from agent.answering.notes import Note, gather, selected
 from agent.answering.plain_statements import CHANCE
 from agent.answering.question.question_time import About
@@ -28,6 +28,8 @@ ABOUT_THIS = 0.45
 development data as docs/why.md tells."""
 OF_NOW = frozenset((About.NOW, About.HAPPENED, About.PLANNED))
 """Questions about what holds; those about the past are answered from the timeline."""
+SURELY = 0.7
+"""Relevance from which a note is about a message that the router takes for small talk."""
 NOT_KEPT = "I remember nothing in private mode."
 
 OnText = Callable[[str], None]
@@ -101,14 +103,14 @@ def answer_message(
 
 def _notes(home: Responder, message: str, found: Retrieved) -> tuple[Note, ...] | None:
     """The notes of a question about what holds; None where the timeline answers it."""
-    if home.statements is None or found.asked.about not in OF_NOW:
+    if home.statements is None or found.asked.about not in OF_NOW or found.inferred:
         return None
     return gather(message, found, home, home.statements)
 
 
 def _about_this(found: Retrieved, notes: tuple[Note, ...] | None) -> bool:
     near = max(found.near.values(), default=0.0) >= ABOUT_THIS
-    return near or any(note.relevance >= QUOTABLE for note in notes or ())
+    return near or any(note.relevance >= SURELY for note in notes or ())
 
 
 def _answered(

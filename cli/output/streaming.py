@@ -68,9 +68,10 @@ class StreamedAnswer:
 
 def show_withdrawn(out: Console, draft: str, reply: Reply) -> None:
     """Show what was written and taken back, where the checked reply is not what was written."""
-    from agent.answering.answer import admits_nothing
+    from agent.answering.answer import admits_nothing, to_you
 
     said = draft.strip()
-    if reply.abstained and said and not admits_nothing(said):
+    stands = not reply.abstained and (said in reply.text or to_you(said) in reply.text)
+    if said and not stands and not admits_nothing(said):
         out.print(Text(said, style="dim strike"))
         out.print(f"  [dim]{WITHDRAWN}[/dim]")

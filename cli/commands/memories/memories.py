@@ -87,9 +87,9 @@ def show(context: typer.Context, memory: MemoryId) -> None:
 def unlink(context: typer.Context, older: MemoryId, newer: MemoryId) -> None:
     """Say that a newer memory does not change an older one.
 
-    memlane keeps a possible change between two memories with its probability, and shows it in
-    `memlane memories show` and `memlane why`. After this command it is not taken into account. If
-    the older memory is no longer true, use `memlane memories replace` or `forget` instead.
+    A possible change between two memories is kept with its probability and shown by `memlane
+    memories show`. After this command it is not taken into account. If the older memory is no
+    longer true, use `memlane memories replace` or `memlane memories forget` instead.
     """
     run: Run = context.obj
     with run.graph() as graph:
