@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from agent.language.relation_names import is_single
 from agent.language.units import Unit, in_message, units
 from agent.memory.editing.compare import negated
 from agent.ports import KINDS, RELATIONS
@@ -186,7 +185,8 @@ def _told_relation(old: Told, new: Told) -> str:
         return "same"
     if new.triples[0].relation == "is_at":
         return "refines"
-    return "supersedes" if is_single(new.triples[0].relation) else "adds"
+    # Of all that these lives tell, only tastes stand beside one another.
+    return "adds" if new.triples[0].relation == "likes" else "supersedes"
 
 
 def _kinds(episode: Episode) -> Iterator[Example]:

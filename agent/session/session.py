@@ -6,7 +6,7 @@ way: stored raw, detected, then remembered or answered, then logged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -51,6 +51,11 @@ from policies.selection import Selection
 from store.errors import MemlaneError, StoreFull
 from store.graph import MemoryGraph
 from store.types import Source, SourceKind, SourceStatus
+
+HARDLY = 0.05
+"""Probability of an update from which the statement reader is asked whether something is told."""
+SURELY = 0.9
+"""Probability, by the reader, from which it is."""
 
 
 class Session:
@@ -136,11 +141,10 @@ class Session:
         # are taken on less than an even chance: extraction finds nothing in a mere question, and
         # memory that holds no answer says so.
         reply = None
-        tells = 0.0 if self.statements is None else likeliest(message, self.statements)
-        if may_tell(meant, max(likely[Route.UPDATE], tells)):
+        if may_tell(meant, likely[Route.UPDATE]) or self._tells(message, likely):
             with clock.measure("remember"):
                 done = remember_source(source, self.graph, self, now, meant=meant)
-            if done.entries or done.unchanged or max(likely[Route.UPDATE], tells) >= 0.5:
+            if done.entries or done.unchanged or likely[Route.UPDATE] >= 0.5:
                 reply = told(done)
         if reply is None:
             asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
@@ -151,6 +155,15 @@ class Session:
             self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
         reply = replace(reply, read_as=leaned(message, meant))
         return self._logged(message, self._asking(reply, now), clock, now)
+
+    def _tells(self, message: str, likely: Mapping[Route, float]) -> bool:
+        """Whether the statement reader finds something told where the router hardly does.
+
+        The reader learned from few questions, so it is asked only where the router sees none.
+        """
+        if self.statements is None or likely[Route.UPDATE] < HARDLY:
+            return False
+        return likely[Route.RETRIEVE] < 0.5 and likeliest(message, self.statements) >= SURELY
 
     def ask(
         self,
