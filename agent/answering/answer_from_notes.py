@@ -21,7 +21,7 @@ from store.side_tables.change_edges import ChangeKind
 from store.types import Trust
 
 MAX_TOKENS = 80
-QUOTABLE = 0.5
+QUOTABLE = 0.3
 """Relevance from which a note is quoted where the model has no answer."""
 DOUBTED = 0.3
 """Probability of a change from which the older note is no answer by itself."""
@@ -121,7 +121,11 @@ def _quoting(notes: Sequence[Note], lead: str, close: str = "") -> Answer:
     """The most relevant notes as the answer, newest first."""
     best = sorted(notes, key=lambda note: -note.relevance)[:QUOTED]
     quoted = {note.memory.id for note in best}
-    best = [note for note in best if _quotable(note) and (close or note.by not in quoted)]
+    best = [
+        note
+        for note in best
+        if (_own(note) if close else _quotable(note) and note.by not in quoted)
+    ]
     if not best:
         return Answer(UNKNOWN, (), True)
     best.sort(key=lambda note: note.passage.said, reverse=True)

@@ -25,9 +25,9 @@ NEAREST = 12
 """Memories nearest to the question that are looked at beside the selection."""
 BESIDE = 4
 """Most notes beside the selection."""
-LEAST = 0.3
+LEAST = 0.15
 """Relevance below which a passage beside the selection is no note."""
-OVERRULING = 0.6
+OVERRULING = 0.35
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 CHANGED = 0.5
 """Probability of a change from which the older note is taken to hold no longer."""
