@@ -171,10 +171,10 @@ def _own(note: Note) -> bool:
 
 
 def _echoes(said: str, note: Note) -> bool:
-    """Whether an answer gives back lines of somebody else's text instead of one sentence."""
-    if _own(note) or "\n" not in said:
-        return False
-    return any(line.strip() and line.strip() in note.memory.text for line in said.splitlines())
+    """Whether an answer gives back the lines of a text instead of one sentence."""
+    return "\n" in said and any(
+        line.strip() and line.strip() in note.memory.text for line in said.splitlines()
+    )
 
 
 def _line(note: Note) -> str:
