@@ -17,11 +17,9 @@ from __future__ import annotations
 
 import json
 import tempfile
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
-from statistics import median
 
 from agent.config import load_config
 from agent.session.session import Session, open_session
@@ -94,15 +92,9 @@ def _answers(cases: Iterable[Case], models: Session, arms: list[str]) -> Iterabl
 
 def _ours(case: Case, models: Session, row: Row) -> str:
     with tempfile.TemporaryDirectory() as home, fresh(models, Path(home)) as session:
-        spent = []
         for moment, text in case.messages:
-            began = time.perf_counter()
             at(session, moment).respond(text)
-            spent.append(time.perf_counter() - began)
-        began = time.perf_counter()
         reply = at(session, case.asked).ask(case.question)
-        row["answer_s"] = time.perf_counter() - began
-        row["message_s"] = median(spent)
         chosen = reply.selection.chosen if reply.selection else ()
         row["shown"] = [choice.memory.text for choice in chosen]
         row["evidence"] = _holds_evidence(case, {c.memory.source for c in chosen}, session)
@@ -144,8 +136,6 @@ def figures(rows: list[Row]) -> dict[str, float]:
             held = [bool(row["evidence"]) for row in members if row["evidence"] is not None]
             result[f"{name}.ours.evidence"] = sum(held) / max(1, len(held))
             result[f"{name}.ours.evidence.n"] = len(held)
-            for what in ("message_s", "answer_s"):
-                result[f"{name}.ours.{what}"] = median(float(str(row[what])) for row in members)
     return result
 
 

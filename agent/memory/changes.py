@@ -33,8 +33,8 @@ RECENT = 4
 """Newest older memories that it is compared with as well: people go on about the same thing."""
 SURE_TOLD, SURE_READ = 0.4, 0.8
 """Score that a planned replacement needs: told by the user, read in a file. Of the replacements
-that rules planned for three held-out voices, 0.72 were right; of those with these scores, 0.95
-and more (``benchmarks.replacements``)."""
+that rules planned for three held-out voices, 0.78 were right; of those with these scores, 0.93 and
+0.96 (``benchmarks.replacements``)."""
 
 _CHANGES: Mapping[str, ChangeKind] = {
     "supersedes": ChangeKind.SUPERSEDES,
