@@ -9,7 +9,7 @@ QUALITY = (
         "Editing: repeat, deny, replace",
         "An edit is right more often than by a prompt on the 1.5B model; it errs most where one"
         " value at a time is allowed. Plain statements are hardly ever lost.",
-        ("editing", "succession_train"),
+        ("editing",),
         "the product",
         (
             Row("CarMem: right / where one value / where several are allowed",
@@ -21,10 +21,6 @@ QUALITY = (
                 "prompt.operation.accuracy_on_the_same", {"1.5B, prompt": "prompt.accuracy"},
                 "prompt.n"),
             Row("statements about lives lost", "stories.lost", n="stories.n"),
-            Row("changes in other words, three banks held back: right",
-                "succession_train:{train,first,second}.right",
-                {"wrong": "succession_train:{train,first,second}.wrong"},
-                "succession_train:{train,first,second}.n"),
         ),
     ),
     Claim(

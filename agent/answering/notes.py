@@ -29,6 +29,10 @@ LEAST = 0.15
 """Relevance below which a passage beside the selection is no note."""
 OVERRULING = 0.35
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
+BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
+"""Edges that bring the newer note along and leave the older one true."""
+LEAST_CHANGED = 0.15
+"""Probability of a change from which an answer is written from notes and not from the selection."""
 CHANGED = 0.5
 """Probability of a change from which the older note is taken to hold no longer."""
 UNREAD = 0.4
@@ -125,7 +129,7 @@ def _spread(relevance: Mapping[str, float], edges: Iterable[ChangeEdge]) -> dict
 
 
 def _note(memory: Memory, passage: Passage, relevance: float, edges: Iterable[ChangeEdge]) -> Note:
-    own = [edge for edge in edges if edge.older == memory.id and edge.change is not ChangeKind.ADDS]
+    own = [edge for edge in edges if edge.older == memory.id and edge.change not in BOTH_HOLD]
     last = max(own, key=lambda edge: edge.probability, default=None)
     if last is None:
         return Note(memory, passage, relevance)
