@@ -20,7 +20,6 @@ QUALITY = (
             Row("CarMem: right, utterances that the model was asked too",
                 "prompt.operation.accuracy_on_the_same", {"1.5B, prompt": "prompt.accuracy"},
                 "prompt.n"),
-            Row("statements about lives lost", "stories.lost", n="stories.n"),
         ),
     ),
     Claim(
