@@ -31,8 +31,6 @@ OVERRULING = 0.35
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
 """Edges that bring the newer note along and leave the older one true."""
-LEAST_CHANGED = 0.15
-"""Probability of a change from which an answer is written from notes and not from the selection."""
 CHANGED = 0.5
 """Probability of a change from which the older note is taken to hold no longer."""
 UNREAD = 0.4

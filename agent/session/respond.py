@@ -11,7 +11,7 @@ from typing import Protocol
 
 from agent.answering.answer import UNKNOWN, Answer, answer, converse
 from agent.answering.answer_from_notes import answer_from_notes
-from agent.answering.notes import LEAST_CHANGED, Note, gather, selected
+from agent.answering.notes import Note, gather, selected
 from agent.answering.plain_statements import CHANCE
 from agent.answering.question.question_time import About
 from agent.answering.question.references import in_context, recent
@@ -105,10 +105,7 @@ def _notes(home: Responder, message: str, found: Retrieved) -> tuple[Note, ...] 
     """The notes of a question about what holds; None where the timeline answers it."""
     if home.statements is None or found.asked.about not in OF_NOW or found.inferred:
         return None
-    notes = gather(message, found, home, home.statements)
-    doubted = any(note.changed >= LEAST_CHANGED for note in notes)
-    # A chain of memories that nothing has changed is answered better from the selection alone.
-    return notes if doubted or not found.selection.chosen else None
+    return gather(message, found, home, home.statements)
 
 
 def _about_this(found: Retrieved, notes: tuple[Note, ...] | None) -> bool:
@@ -124,7 +121,7 @@ def _answered(
     on_text: OnText | None = None,
 ) -> Answer:
     now = home.config.now()
-    if notes:
+    if notes is not None:
         return answer_from_notes(message, notes, now=now, llm=home.llm, on_text=on_text)
     return answer(
         message,
