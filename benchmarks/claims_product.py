@@ -24,10 +24,10 @@ QUALITY = (
     ),
     Claim(
         "Changes as people tell them",
-        "After messages that change what was said before, the current value is told more often than"
-        " by the same model with all messages pasted into its prompt. The cases are by writers who"
-        " never saw the code, development part; the reader learned from other writers. The"
-        " alternative with examples has four worked examples of later notes.",
+        "The current value is told more often than by the same model with all messages pasted for"
+        " the two writers, less often for two messages. The reader learned from other writers, but"
+        " thresholds and the form of the answer were chosen on these development cases, so the"
+        " figures are no held-out ones. The alternative has four worked examples of later notes.",
         ("changes", "replacements"),
         "memlane",
         (

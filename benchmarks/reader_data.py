@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from agent.language.units import Unit, in_message, units
 from agent.memory.editing.compare import negated
@@ -79,7 +80,7 @@ def read_episodes(folder: Path = VOICES) -> Iterator[Episode]:
                 yield _episode(json.loads(line))
 
 
-def _episode(row: dict) -> Episode:  # type: ignore[type-arg]  # JSON
+def _episode(row: dict[str, Any]) -> Episode:
     asked = row["question"]
     return Episode(
         id=row["id"],

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from transformers import AutoModel, AutoTokenizer, PreTrainedModel
 
 from agent.ports import KINDS, RELATIONS, Probabilities
 
@@ -30,12 +31,12 @@ HEADS = {"kind": len(KINDS), "relation": len(RELATIONS), "relevance": 1}
 class Network(nn.Module):
     """Encoder and heads; pooled is the first token beside the mean of all."""
 
-    def __init__(self, encoder: nn.Module, dropout: float = 0.1) -> None:
+    def __init__(self, encoder: PreTrainedModel, dropout: float = 0.1) -> None:
         super().__init__()
         for name, parameter in encoder.named_parameters():
             parameter.requires_grad = trained(name)
         self.encoder = encoder
-        width = 2 * int(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
+        width = 2 * int(encoder.config.hidden_size)
         self.heads = nn.ModuleDict(
             {
                 name: nn.Sequential(nn.Linear(width, 128), nn.GELU(), nn.Linear(128, size))
@@ -71,8 +72,6 @@ class TrainedReader:
     """The trained reader; fulfils ``agent.ports.StatementReader``. Threads take turns on a lock."""
 
     def __init__(self, folder: Path, weights: Path) -> None:
-        from transformers import AutoModel, AutoTokenizer
-
         stored = np.load(weights)
         self._tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
         encoder = AutoModel.from_pretrained(
