@@ -184,6 +184,8 @@ KINDS = ("state", "preference", "event", "plan", "smalltalk", "question", "comma
 """What a statement is; the last three tell nothing to remember."""
 RELATIONS = ("unrelated", "same", "adds", "refines", "corrects", "ends", "supersedes")
 """What a newer statement does to an older one."""
+ORDERS = ("none", "forget", "undo", "other")
+"""What a message orders to be done with memory."""
 Probabilities = NDArray[np.float32]
 
 
@@ -196,6 +198,10 @@ class StatementReader(Protocol):
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
         """Of each (older, newer) pair the probability of each of ``RELATIONS``: (n, 7)."""
+        ...
+
+    def orders(self, messages: Sequence[str]) -> Probabilities:
+        """Of each message the probability of each of ``ORDERS``: (n, 4)."""
         ...
 
     def relevance(self, question: str, statements: Sequence[str]) -> Probabilities:

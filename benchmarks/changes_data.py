@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 Verdict = Literal["current", "stale", "lost"]
 SETS = ("two_messages", "writer_1", "writer_2", "chinese")
@@ -56,21 +56,24 @@ def plain(text: str) -> str:
 def read_cases(path: Path) -> Iterator[Case]:
     """The cases of one JSON-lines file."""
     for line in path.read_text("utf-8").splitlines():
-        if not line.strip():
-            continue
-        row = json.loads(line)
-        yield Case(
-            id=row["id"],
-            set=path.stem,
-            kind=row["kind"],
-            language=row.get("lang", "en"),
-            messages=tuple((_time(at), text) for at, text in row["messages"]),
-            asked=_time(row["ask"]),
-            question=row["q"],
-            new=tuple(row.get("new", ())),
-            every=tuple(row.get("all", ())),
-            old=tuple(row.get("old", ())),
-        )
+        if line.strip():
+            yield case_of(json.loads(line), path.stem)
+
+
+def case_of(row: dict[str, Any], name: str) -> Case:
+    """The case of one line of a set."""
+    return Case(
+        id=row["id"],
+        set=name,
+        kind=row["kind"],
+        language=row.get("lang", "en"),
+        messages=tuple((_time(at), text) for at, text in row["messages"]),
+        asked=_time(row["ask"]),
+        question=row["q"],
+        new=tuple(row.get("new", ())),
+        every=tuple(row.get("all", ())),
+        old=tuple(row.get("old", ())),
+    )
 
 
 def _time(text: str) -> datetime:

@@ -18,13 +18,15 @@ from typing import Any
 
 from agent.language.units import Unit, in_message, units
 from agent.memory.editing.compare import negated
-from agent.ports import KINDS, RELATIONS
+from agent.ports import KINDS, ORDERS, RELATIONS
 from benchmarks.common import ROOT
 from benchmarks.editing_own import pairs
 from benchmarks.lives_train import BANK as TRAIN
 from benchmarks.lives_world import Told, write_life
 
 VOICES = ROOT / "benchmarks" / "samples" / "voices"
+ORDERS_OWN = ROOT / "benchmarks" / "samples" / "orders_own.jsonl"
+KINDS_OWN = ROOT / "benchmarks" / "samples" / "kinds_own.jsonl"
 STRENGTH = {name: n for n, name in enumerate(RELATIONS)}
 TOLD = frozenset(KINDS[:4])
 
@@ -144,6 +146,27 @@ def slot_examples(count: int, seed: int = 0) -> list[Example]:
         number = RELATIONS.index(name)
         made.append(Example("relation", pair.old, pair.new, number, 0.5, "slots", pair.group))
     return made
+
+
+def kind_examples(path: Path = KINDS_OWN) -> list[Example]:
+    """Single messages in a dozen voices, with what they are: more questions and orders."""
+    rows = map(json.loads, path.read_text("utf-8").splitlines())
+    return [
+        Example("kind", row["text"], None, KINDS.index(row["kind"]), 1.0, row["voice"], "kinds")
+        for row in rows
+    ]
+
+
+def order_examples(orders: Path = ORDERS_OWN, kinds: Path = KINDS_OWN) -> list[Example]:
+    """Messages that order to forget or to undo, those that look alike, and others."""
+    rows = [json.loads(line) for line in orders.read_text("utf-8").splitlines()]
+    others = [json.loads(line) for line in kinds.read_text("utf-8").splitlines()]
+    # What the orders among the others ask for is not marked.
+    rows += [{**row, "order": "none"} for row in others if row["kind"] != "command"]
+    return [
+        Example("order", row["text"], None, ORDERS.index(row["order"]), 1.0, row["voice"], "orders")
+        for row in rows
+    ]
 
 
 def life_examples(count: int) -> list[Example]:

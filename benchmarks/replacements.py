@@ -38,6 +38,7 @@ class Consenting:
 
     def __init__(self, reader: StatementReader) -> None:
         self.kinds = reader.kinds
+        self.orders = reader.orders
         self.relevance = reader.relevance
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:

@@ -42,6 +42,7 @@ from agent.models.lazy import (
 from agent.models.local_statement_reader import statement_reader
 from agent.ports import Embedder, LanguageModel, RewardModel, StatementReader, TextReader
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route
+from agent.session.orders import carry_out, order_in
 from agent.session.reply import told, trace_of, with_question
 from agent.session.respond import answer_message, leaned, small_talk, whisper
 from agent.session.timing import Stopwatch
@@ -135,6 +136,11 @@ class Session:
             settled = settle(source, self.graph, self, now)
         if settled is not None:
             return self._logged(message, self._asking(told(settled), now), clock, now)
+        if (order := order_in(message, self)) is not None:
+            with self._kept(source):
+                carried = carry_out(order, message, self, now)
+            self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+            return self._logged(message, carried, clock, now)
         with clock.measure("detect"), self._kept(source):
             likely = self.router.detect(meant).probabilities
         # What is told must not be lost and what is not known must not be made up, so both routes

@@ -17,7 +17,7 @@ from agent.language.units import units
 from agent.memory.changes import allows, judged, sure_replacements
 from agent.memory.editing.plan import EditPlan
 from agent.memory.passages import Passage
-from agent.ports import KINDS, RELATIONS, Embedder, Probabilities
+from agent.ports import KINDS, ORDERS, RELATIONS, Embedder, Probabilities
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert, Replace
@@ -46,6 +46,9 @@ class ScriptedReader:
             for _, new in pairs
         ]
         return _one_hot(rows, len(RELATIONS))
+
+    def orders(self, messages: Sequence[str]) -> Probabilities:
+        return _one_hot([0] * len(messages), len(ORDERS))
 
     def relevance(self, question: str, statements: Sequence[str]) -> Probabilities:
         return np.full((len(statements), 1), 0.9, dtype=np.float32)

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel
 
-from agent.ports import KINDS, RELATIONS, Probabilities
+from agent.ports import KINDS, ORDERS, RELATIONS, Probabilities
 
 MAX_TOKENS = 160
 BATCH = 16
 FROZEN = 1
 """Lowest layers that stay as they are: they change little, and training is faster."""
-HEADS = {"kind": len(KINDS), "relation": len(RELATIONS), "relevance": 1}
+HEADS = {"kind": len(KINDS), "relation": len(RELATIONS), "relevance": 1, "order": len(ORDERS)}
 
 
 class Network(nn.Module):
@@ -90,6 +90,10 @@ class TrainedReader:
     def relations(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
         """Of each (older, newer) pair, the probability of each of ``RELATIONS``."""
         return self._run("relation", [old for old, _ in pairs], [new for _, new in pairs])
+
+    def orders(self, messages: Sequence[str]) -> Probabilities:
+        """Of each message, the probability of each of ``ORDERS``."""
+        return self._run("order", list(messages), None)
 
     def relevance(self, question: str, statements: Sequence[str]) -> Probabilities:
         """Of each statement, how likely the answer needs it; shape (n, 1)."""

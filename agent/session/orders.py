@@ -1,0 +1,117 @@
+"""Orders about memory in a chat: forget something that was told, take the last edit back.
+
+The statement reader tells an order from a statement; what an order names is found by meaning. An
+order is never stored as a fact. What it hides or takes back can be taken back itself, so nothing
+is lost by an order that was misread.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import numpy as np
+
+from agent.memory.home import Home
+from agent.ports import ORDERS
+from agent.results import Reply, Route
+from store.erasure.run import KEPT
+from store.errors import StoreError, UnknownId
+from store.journal import Entry, Forget
+from store.maintenance.batch_undo import undo_all
+from store.types import Memory, SourceKind, Status
+
+Order = Literal["forget", "undo"]
+SURE = 0.8
+"""Probability from which a message is taken for an order."""
+LONGEST = 300
+"""Characters of an order; a longer message tells something beside it."""
+NEAR = 0.4
+"""Cosine similarity with the order from which a memory may be what it names."""
+APART = 0.1
+"""How much less similar than the nearest one another memory that it names may be."""
+MOST = 5
+"""Memories that one order hides; it is asked to name fewer."""
+
+
+def order_in(message: str, home: Home) -> Order | None:
+    """The order that a message is, if it surely is one about memory."""
+    if home.statements is None or len(message) > LONGEST:
+        return None
+    chances = home.statements.orders([message])[0]
+    by_order: dict[Order, float] = {
+        "forget": float(chances[ORDERS.index("forget")]),
+        "undo": float(chances[ORDERS.index("undo")]),
+    }
+    likeliest = max(by_order, key=lambda order: by_order[order])
+    return likeliest if by_order[likeliest] >= SURE else None
+
+
+def carry_out(order: Order, message: str, home: Home, now: datetime) -> Reply:
+    """What became of an order; its edits are in the reply."""
+    return _undone(home, now) if order == "undo" else _forgotten(message, home, now)
+
+
+def _undone(home: Home, now: datetime) -> Reply:
+    try:
+        last = home.graph.journal.last_standing()
+        edits = _made_together(last, home)
+        if edits is None:
+            return _said(
+                f"The last edit, {last.id}, was not made in a chat. To take it back: "
+                f"memlane memories undo {last.id}"
+            )
+        done = undo_all(home.graph, edits, at=now)
+    except UnknownId:
+        return _said("There is nothing to take back.")
+    except StoreError as error:
+        return _said(str(error))
+    lines = [f"Taken back: {_words(entry)} ({entry.id})" for entry in done]
+    return _said("\n".join([*lines, f"To redo it: memlane memories undo {done[0].id}"]), done)
+
+
+def _made_together(last: Entry, home: Home) -> tuple[Entry, ...] | None:
+    """The last edit and those made with it; None where they come from no chat."""
+    if last.source is None:
+        return (last,)
+    if home.graph.sources.get(last.source).kind is not SourceKind.CHAT:
+        return None
+    return home.graph.journal.of_batch(last.batch) if last.batch else (last,)
+
+
+def _words(entry: Entry) -> str:
+    return entry.after or entry.before or entry.memory
+
+
+def _forgotten(message: str, home: Home, now: datetime) -> Reply:
+    named = _named(message, home, now)
+    if not named:
+        return _said("I remember nothing of that, so there is nothing to forget.")
+    if len(named) > MOST:
+        lines = [f"  {memory.id}: {memory.text}" for memory in named]
+        asked = "Which of these? Name it, or use: memlane memories forget ID"
+        return _said("\n".join([asked, *lines]))
+    done = home.graph.apply([Forget(memory.id) for memory in named], at=now, actor="user")
+    lines = [f"Forgotten: {entry.before} ({entry.id})" for entry in done]
+    ids = " ".join(memory.id for memory in named)
+    lines.append(
+        f"It is in no answer now and is erased on {now + KEPT:%Y-%m-%d}. To keep it: memlane "
+        f"memories undo {done[-1].id}. To erase it now: memlane memories forget {ids}"
+    )
+    return _said("\n".join(lines), done)
+
+
+def _named(message: str, home: Home, now: datetime) -> list[Memory]:
+    """The memories that an order names, the nearest first."""
+    view = home.graph.view(now, home.embedder.identity, history=True)
+    if not view.memories:
+        return []
+    near = view.vectors @ home.embedder.encode([message])[0]
+    order = np.argsort(-near)
+    least = max(NEAR, float(near[order[0]]) - APART)
+    found = [view.memories[row] for row in order.tolist() if near[row] >= least]
+    return [memory for memory in found if memory.status is not Status.FORGOTTEN]
+
+
+def _said(text: str, entries: tuple[Entry, ...] = ()) -> Reply:
+    return Reply(Route.UPDATE, text, entries=entries)

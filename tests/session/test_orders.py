@@ -1,0 +1,62 @@
+"""Orders about memory in a chat, with the real encoder and the shipped statement reader."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.session.session import Session
+from store.types import Status
+
+
+@pytest.fixture(autouse=True)
+def _told(session: Session) -> None:
+    for text in (
+        "The code of my locker is 4471.",
+        "My sister Bo owes me 50 euros.",
+        "I work at Kindling Coffee.",
+    ):
+        session.remember(text)
+
+
+def current(session: Session) -> list[str]:
+    return [memory.text for memory in session.graph.memories.list(Status.CURRENT)]
+
+
+@pytest.mark.parametrize(
+    ("order", "gone"),
+    [
+        ("Forget my locker code.", "locker"),
+        ("please delete what I said about Bo", "Bo"),
+    ],
+)
+def test_an_order_to_forget_hides_what_it_names_and_is_no_fact_itself(
+    session: Session, order: str, gone: str
+):
+    reply = session.respond(order)
+    assert [entry.kind.value for entry in reply.entries] == ["forget"]
+    assert len(current(session)) == 2
+    assert not any(gone in text for text in current(session))
+    session.graph.undo(reply.entries[0].id, at=session.config.now())
+    assert len(current(session)) == 3
+
+
+def test_an_order_to_undo_takes_the_last_edit_back(session: Session):
+    reply = session.respond("undo that")
+    assert "Kindling" in reply.text and "memlane memories undo" in reply.text
+    assert len(current(session)) == 2
+
+
+def test_an_order_that_names_nothing_stored_says_so(session: Session):
+    reply = session.respond("Forget everything about my dentist in Lyon.")
+    assert not reply.entries
+    assert "nothing to forget" in reply.text
+    assert len(current(session)) == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["I forgot my locker code.", "My boss asked me to forget the loan to Bo."]
+)
+def test_a_statement_about_forgetting_is_no_order(session: Session, text: str):
+    reply = session.respond(text)
+    assert all(entry.kind.value != "forget" for entry in reply.entries)
+    assert len(current(session)) >= 3
