@@ -2,8 +2,8 @@
 
 A small model does not keep track of what changed, marked or not. So it is shown only what is still
 taken to hold, and what it says is checked against that. Where it says nothing that stands in the
-notes, the most relevant notes themselves are the answer. Where a newer note may have changed what
-the sentence rests on, both are told.
+notes, the most relevant notes themselves are the answer; where it leaves one of them out, that one
+is quoted beside it. Where a newer note may have changed what the sentence rests on, both are told.
 """
 
 from __future__ import annotations
@@ -22,48 +22,54 @@ from store.types import Trust
 
 MAX_TOKENS = 80
 QUOTABLE = 0.3
-"""Relevance from which a note is quoted where the model has no answer."""
-DOUBTED = 0.3
+"""Relevance from which a note is quoted; no less than ``BESIDE_BEST`` of the most relevant one."""
+BESIDE_BEST = 0.45
+DOUBTED = 0.2
 """Probability of a change from which the older note is no answer by itself."""
+OVER = 0.6
+"""Probability of an end from which the answer says that something holds no longer."""
 QUOTED = 2
 """Most notes that are quoted in an answer."""
 
-SYSTEM = """You answer a question of the user. You get notes in the user's own words, with their \
-dates: what holds now, and sometimes what held before. Say what holds now in one short sentence \
-with exact names, dates and numbers, with you and your. If the notes say nothing about it, say: \
-I don't know."""
+SYSTEM = (
+    "You answer the user's question from the user's own messages, which are dated. Later messages "
+    "may change what earlier ones say. Answer in one short sentence, with you and your. If the "
+    "messages do not hold the answer, say: I don't know."
+)
 SYSTEM_ZH = """根据用户自己写的、带日期的笔记，用一句简短的中文回答用户的问题，\
 写出准确的名字、日期和数字。\
 前后不一致时以较新的笔记为准。如果笔记里没有答案，就说：我不知道。"""
 
-LABELS = ("Holds now:", "Held before:", "Today:", "Question:")
-LABELS_ZH = ("笔记：", "以前的笔记：", "今天：", "问题：")
+LABELS = ("Today:", "Question:")
+LABELS_ZH = ("今天：", "问题：")
 EXAMPLES: tuple[tuple[str, str], ...] = (
     (
-        "Holds now:\n[2025-05-12] Sold the Fabia to my cousin. The Leaf charges overnight in the "
-        "yard.\nToday: 2025-05-20\nQuestion: What car do I drive?",
+        "[Sat 2025-02-01] I drive a grey Skoda Fabia.\n"
+        "[Mon 2025-05-12] Sold the Fabia to my cousin. The Leaf charges overnight in the yard.\n"
+        "Today: Tuesday 2025-05-20\nQuestion: What car do I drive?",
         "You drive a Leaf.",
     ),
     (
-        "Holds now:\n[2025-03-02] choir starts an hour later from this wk\n"
-        "Held before:\n[2025-01-10] choir mondays at 19:00\n"
-        "Today: 2025-03-05\nQuestion: when does choir start",
+        "[Fri 2025-01-10] Choir practice is on Mondays at 19:00.\n"
+        "[Sun 2025-03-02] Choir starts an hour later from this week.\n"
+        "Today: Wednesday 2025-03-05\nQuestion: When does choir start?",
         "Choir starts on Mondays at 20:00.",
     ),
     (
-        "Holds now:\n[2025-04-04] My uncle Ivo keeps bees in Trebic.\n"
-        "[2025-06-01] My friend Jan gave up his bees.\n"
-        "Today: 2025-06-02\nQuestion: What does my uncle Ivo keep?",
+        "[Fri 2025-04-04] My uncle Ivo keeps bees in Trebic.\n"
+        "[Sun 2025-06-01] My friend Jan gave up his bees.\n"
+        "Today: Monday 2025-06-02\nQuestion: What does my uncle Ivo keep?",
         "Your uncle Ivo keeps bees.",
     ),
     (
-        "Holds now:\n[2025-07-19] Doctor is pleased, the ramipril is finished with.\n"
-        "Today: 2025-08-01\nQuestion: do i still take ramipril?",
-        "No, you no longer take ramipril.",
+        "[Mon 2025-03-03] I take ramipril for my blood pressure.\n"
+        "[Sat 2025-07-19] Doctor is pleased, the ramipril is finished with.\n"
+        "Today: Friday 2025-08-01\nQuestion: Do I still take ramipril?",
+        "No, you stopped taking ramipril in July 2025.",
     ),
     (
-        "Holds now:\n[2025-09-02] tram 4 was late again\n"
-        "Today: 2025-09-09\nQuestion: what is my shoe size",
+        "[Tue 2025-09-02] tram 4 was late again\n"
+        "Today: Tuesday 2025-09-09\nQuestion: what is my shoe size",
         "I don't know.",
     ),
 )
@@ -85,85 +91,90 @@ def answer_from_notes(
     holding = [note for note in notes if note.holds] or list(notes)
     if not holding:
         return Answer(UNKNOWN, (), True)
-    before = [note for note in notes if not note.holds and _needed(note, notes)]
-    turns = build_turns(question, holding, before, now)
-    said = llm.chat(turns, max_tokens=MAX_TOKENS, on_text=on_text).strip()
+    said = llm.chat(
+        build_turns(question, holding, now), max_tokens=MAX_TOKENS, on_text=on_text
+    ).strip()
     best = max(holding, key=lambda note: note.relevance)
-    shown = [note.in_words() for note in (*holding, *before)]
+    wanted = _quotable(holding)
     ended = _ended(best, notes)
     if (
         not said
         or admits_nothing(said)
         or steers(said)
-        or invented(said, question, shown, now)
+        or invented(said, question, [note.in_words() for note in holding], now)
         or any(_echoes(said, note) for note in holding)
         or (ended and said.lower().startswith("yes"))
     ):
-        return _quoting(holding, "No longer." if ended else "")
+        changing = {note.memory.id for note in wanted}
+        # Of a note and what may have changed it, the later one is the answer.
+        wanted = [note for note in wanted if note.by not in changing] or wanted
+        return _quoting(wanted, "No longer." if ended else "")
     base = max(holding, key=lambda note: (_shared(said, note), note.relevance))
     newer = next((note for note in holding if note.memory.id == base.by), None)
-    if newer is not None and base.changed >= DOUBTED:
-        return _quoting([base, newer], "", close="I am not sure which holds.")
-    if best.passage.said > base.passage.said and _quotable(best):
+    if newer is not None and base.changed >= DOUBTED and _own(base) and _own(newer):
+        return _quoting([base, newer], "", "I am not sure which holds.")
+    if best in wanted and _later(best, base) and not _says(said, best, question):
         # The sentence rests on something older than the note that the question is about most.
         return _quoting([best], "")
+    # A sentence is given alone where it says something of the best note, and of what holds with it.
+    missing = [
+        note
+        for note in wanted
+        if (note is best or note.memory.id in best.beside)
+        and not _says(said, note, question)
+        and not (_later(base, note) and note.memory.id not in base.beside)
+    ]
     choices = [note.as_choice() for note in holding]
     rests_on = {choice.memory.id for choice in evidence(question, said, choices)}
-    rests_on = rests_on or {base.memory.id}
-    text = to_you(said)
-    if _quotable(base) and _vague(question, said, base):
-        text = f"{text} {quotation(base)}"
-        rests_on.add(base.memory.id)
+    rests_on = (rests_on or {base.memory.id}) | {note.memory.id for note in missing}
+    text = " ".join([to_you(said), *_quotations(missing)])
     return Answer(text, tuple(n.as_choice() for n in holding if n.memory.id in rests_on), False)
 
 
+def _quotable(holding: Sequence[Note]) -> list[Note]:
+    """The notes that are quoted where the model leaves them out, the most relevant first.
+
+    Only the user's own words are given back; what a screen or a mail says is no answer.
+    """
+    ranked = sorted(holding, key=lambda note: -note.relevance)
+    least = max(QUOTABLE, BESIDE_BEST * ranked[0].relevance)
+    return [note for note in ranked if note.relevance >= least and _own(note)][:QUOTED]
+
+
 def _quoting(notes: Sequence[Note], lead: str, close: str = "") -> Answer:
-    """The most relevant notes as the answer, newest first."""
-    best = sorted(notes, key=lambda note: -note.relevance)[:QUOTED]
-    quoted = {note.memory.id for note in best}
-    best = [
-        note
-        for note in best
-        if (_own(note) if close else _quotable(note) and note.by not in quoted)
-    ]
-    if not best:
+    """The notes as the answer, newest first."""
+    if not notes:
         return Answer(UNKNOWN, (), True)
-    best.sort(key=lambda note: note.passage.said, reverse=True)
-    parts = [lead, *dict.fromkeys(map(quotation, best)), close]
-    return Answer(" ".join(filter(None, parts)), tuple(note.as_choice() for note in best), False)
+    parts = [lead, *_quotations(notes), close]
+    return Answer(" ".join(filter(None, parts)), tuple(note.as_choice() for note in notes), False)
 
 
-def build_turns(
-    question: str, holding: Sequence[Note], before: Sequence[Note], now: datetime
-) -> tuple[ChatTurn, ...]:
+def _quotations(notes: Sequence[Note]) -> list[str]:
+    newest_first = sorted(notes, key=lambda note: note.passage.said, reverse=True)
+    return list(dict.fromkeys(map(quotation, newest_first)))
+
+
+def build_turns(question: str, holding: Sequence[Note], now: datetime) -> tuple[ChatTurn, ...]:
     """The prompt: instructions and examples first, since they are the same in every call."""
     # Examples in one language make a small model forget another.
     other = is_chinese(question)
     turns = [ChatTurn("system", SYSTEM_ZH if other else SYSTEM)]
     for shown, answer in () if other else EXAMPLES:
         turns += [ChatTurn("user", shown), ChatTurn("assistant", answer)]
-    now_line, then_line, today, asked = LABELS_ZH if other else LABELS
-    parts = [now_line, *dict.fromkeys(map(_line, holding))]
-    if before:
-        parts += [then_line, *dict.fromkeys(map(_line, before))]
-    parts += [f"{today} {now:%A %Y-%m-%d}", f"{asked} {as_data(question)}"]
-    turns.append(ChatTurn("user", "\n".join(parts)))
+    today, asked = LABELS_ZH if other else LABELS
+    lines = [*dict.fromkeys(map(_line, holding)), f"{today} {now:%A %Y-%m-%d}"]
+    turns.append(ChatTurn("user", "\n".join([*lines, f"{asked} {as_data(question)}"])))
     return tuple(turns)
 
 
 def quotation(note: Note) -> str:
     """The user's own words with their day, in their language."""
-    day, text = f"{note.passage.said:%Y-%m-%d}", note.passage.text
+    day, text = f"{note.passage.said:%Y-%m-%d}", note.quote or note.passage.text
     if is_chinese(text):
         return f"你在 {day} 说过：“{text}”"
     if note.memory.trust is Trust.NOTED:
         return f"Your note of {day} says: “{text}”"
     return f"On {day} you said: “{text}”"
-
-
-def _quotable(note: Note) -> bool:
-    """Only the user's own words are given back; what a screen or a mail says is no answer."""
-    return _own(note) and note.relevance >= QUOTABLE
 
 
 def _own(note: Note) -> bool:
@@ -181,20 +192,10 @@ def _line(note: Note) -> str:
     return f"[{note.passage.said:%a %Y-%m-%d}] {as_data(note.passage.text)}"
 
 
-def _needed(note: Note, notes: Sequence[Note]) -> bool:
-    """Whether what changed a note can only be understood beside it: a shift without its value."""
-    newer = next((other for other in notes if other.memory.id == note.by), None)
-    return newer is not None and _has_digit(note) and not _has_digit(newer)
-
-
-def _has_digit(note: Note) -> bool:
-    return any(letter.isdigit() for letter in note.passage.text)
-
-
 def _ended(best: Note, notes: Sequence[Note]) -> bool:
     """Whether the note says that something is over and gives nothing in its place."""
     return any(
-        note.by == best.memory.id and note.change is ChangeKind.ENDS and not note.holds
+        note.by == best.memory.id and note.change is ChangeKind.ENDS and note.changed >= OVER
         for note in notes
     )
 
@@ -203,6 +204,10 @@ def _shared(said: str, note: Note) -> int:
     return len(terms(note.passage.text) & terms(said))
 
 
-def _vague(question: str, said: str, note: Note) -> bool:
-    """Whether a sentence says nothing of the note that the question did not say already."""
-    return not (terms(said) & terms(note.passage.text)) - terms(question)
+def _says(said: str, note: Note, question: str) -> bool:
+    """Whether a sentence says something of a note that the question did not say already."""
+    return bool((terms(note.quote or note.passage.text) - terms(question)) & terms(said))
+
+
+def _later(one: Note, other: Note) -> bool:
+    return one.passage.said > other.passage.said

@@ -14,6 +14,7 @@ import numpy as np
 
 from agent.answering.retrieve import Retrieved
 from agent.language.sentences import is_chinese
+from agent.language.units import in_message, units
 from agent.memory.home import Home
 from agent.memory.passages import Passage, passage_of, sources_of
 from agent.ports import StatementReader
@@ -25,13 +26,13 @@ NEAREST = 12
 """Memories nearest to the question that are looked at beside the selection."""
 BESIDE = 4
 """Most notes beside the selection."""
-LEAST = 0.15
+LEAST = 0.1
 """Relevance below which a passage beside the selection is no note."""
 OVERRULING = 0.35
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
 """Edges that bring the newer note along and leave the older one true."""
-CHANGED = 0.5
+CHANGED = 0.4
 """Probability of a change from which the older note is taken to hold no longer."""
 UNREAD = 0.4
 """Relevance of a passage in a language that the reader does not know."""
@@ -54,6 +55,10 @@ class Note:
     change: ChangeKind | None = None
     score: float | None = None
     """What the policy that selected it gave it; None where it was not selected."""
+    beside: frozenset[str] = frozenset()
+    """Memories that hold together with it, by an edge: another allergy, another hobby."""
+    quote: str = ""
+    """The unit of the passage that the question needs most; empty where it is the whole."""
 
     @property
     def holds(self) -> bool:
@@ -103,7 +108,17 @@ def gather(
         for memory in pool.values()
     ]
     doubted = found.likely is not None and not chosen
-    return _chosen(notes, chosen, OVERRULING if doubted else LEAST)
+    taken = _chosen(notes, chosen, OVERRULING if doubted else LEAST)
+    return tuple(replace(note, quote=_quote(question, note.passage, reader)) for note in taken)
+
+
+def _quote(question: str, passage: Passage, reader: StatementReader) -> str:
+    """Of a passage of several units, the one that the question needs most."""
+    parts = units(passage.text)
+    if len(parts) < 2 or is_chinese(question):
+        return ""
+    read = [in_message(part, passage.text) for part in parts]
+    return parts[int(reader.relevance(question, read)[:, 0].argmax())].text
 
 
 def _pool(question: str, found: Retrieved, home: Home) -> dict[str, Memory]:
@@ -127,11 +142,16 @@ def _spread(relevance: Mapping[str, float], edges: Iterable[ChangeEdge]) -> dict
 
 
 def _note(memory: Memory, passage: Passage, relevance: float, edges: Iterable[ChangeEdge]) -> Note:
+    edges = [edge for edge in edges if memory.id in (edge.older, edge.newer)]
     own = [edge for edge in edges if edge.older == memory.id and edge.change not in BOTH_HOLD]
     last = max(own, key=lambda edge: edge.probability, default=None)
+    added = [edge for edge in edges if edge.change is ChangeKind.ADDS]
+    beside = frozenset(name for edge in added for name in (edge.older, edge.newer)) - {memory.id}
     if last is None:
-        return Note(memory, passage, relevance)
-    return Note(memory, passage, relevance, last.probability, last.newer, last.change)
+        return Note(memory, passage, relevance, beside=beside)
+    return Note(
+        memory, passage, relevance, last.probability, last.newer, last.change, beside=beside
+    )
 
 
 def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> tuple[Note, ...]:
