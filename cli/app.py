@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 the request could not be met, 2 wrong usage, 130 interrupt
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -13,7 +14,8 @@ from typing import Annotated
 import typer
 
 from cli.arguments import hoisted
-from cli.commands import admin
+from cli.command_groups import GroupedCommands, first_screen
+from cli.commands import admin, guide
 from cli.commands.conversation import say_ask_remember
 from cli.commands.conversation.chat import chat
 from cli.commands.conversation.demo import demo
@@ -24,7 +26,7 @@ from cli.commands.files.watch import watch
 from cli.commands.learning import persona
 from cli.commands.learning.ratings import predict, rate
 from cli.commands.learning.train import train
-from cli.commands.memories import entities, memories, types
+from cli.commands.memories import entities, forget, memories, types, undo
 from cli.commands.processes.mcp import mcp
 from cli.commands.processes.resident import down, up
 from cli.commands.processes.web import web
@@ -34,6 +36,7 @@ from cli.exit_codes import exit_code
 
 app = typer.Typer(
     name="memlane",
+    cls=GroupedCommands,
     help="A personal memory agent that runs on your own machine. Nothing leaves it.",
     no_args_is_help=True,
     add_completion=False,
@@ -46,6 +49,11 @@ app.command()(say_ask_remember.say)
 app.command()(chat)
 app.command()(say_ask_remember.remember)
 app.command()(say_ask_remember.ask)
+app.command("help")(guide.help_)
+app.command("list")(memories.list_)
+app.command()(memories.search)
+app.command()(forget.forget)
+app.command()(undo.undo)
 app.command()(why)
 app.command()(feedback)
 app.command()(train)
@@ -73,6 +81,7 @@ app.command()(transfer.export)
 app.command("import")(transfer.import_)
 app.command()(transfer.backup)
 app.command()(transfer.restore)
+app.command()(guide.completion)
 
 
 @app.callback()
@@ -112,8 +121,14 @@ def run(arguments: Sequence[str]) -> int:
         print(f"memlane {version('memlane')}")
         return 0
     ordered = hoisted(arguments)
+    completes = guide.COMPLETION_VARIABLE in os.environ
+    if completes:
+        guide.prepare_completion()
 
     def work() -> object:
+        if not ordered and not completes:
+            print(first_screen(app), flush=True)
+            return 0
         try:
             return app(ordered, prog_name="memlane", standalone_mode=False)
         except typer.Exit as stop:

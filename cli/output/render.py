@@ -141,18 +141,30 @@ def file_reports(out: Console, reports: Sequence[FileReport]) -> None:
         edits(out, report.entries)
 
 
-def memory_table(out: Console, memories: Sequence[Memory], now: datetime) -> None:
+def memory_table(
+    out: Console, memories: Sequence[Memory], now: datetime, *, searched: bool = False
+) -> None:
+    """One row for each memory; texts wrap, and what is not plainly current says so."""
     from rich.table import Table
 
     if not memories:
-        out.print("No memories. Tell me something: memlane say 'My name is ...'")
+        out.print(
+            "No memory contains these words."
+            if searched
+            else "No memories. Tell me something: memlane say 'My name is ...'"
+        )
         return
     table = Table(box=None, pad_edge=False)
-    for column in ("id", "memory", "subclass", "state", "until"):
-        table.add_column(column, overflow="fold", no_wrap=column != "memory")
+    table.add_column("id", no_wrap=True)
+    table.add_column("memory", overflow="fold")
+    table.add_column("subclass, state", overflow="fold", no_wrap=True)
     for memory in memories:
-        until = f"{memory.valid_until:%Y-%m-%d %H:%M}" if memory.valid_until else ""
-        table.add_row(memory.id, escape(memory.text), memory.subclass, state(memory, now), until)
+        about = [memory.subclass]
+        if (standing := state(memory, now)) != "current":
+            about.append(standing)
+        if memory.valid_until:
+            about.append(f"until {memory.valid_until:%Y-%m-%d %H:%M}")
+        table.add_row(memory.id, escape(memory.text), escape("\n".join(about)))
     out.print(table, soft_wrap=False)
 
 

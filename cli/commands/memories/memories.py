@@ -49,8 +49,27 @@ def list_(
     ]
     run.emit(
         {"memories": [json_output.memory(m, now) for m in chosen]},
-        lambda out: render.memory_table(out, chosen, now),
+        lambda out: render.memory_table(out, chosen, now, searched=bool(search)),
     )
+
+
+def search(
+    context: typer.Context,
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="Words of the memories.")],
+    everything: Annotated[
+        bool, typer.Option("--all", help="Include replaced, expired and forgotten memories.")
+    ] = False,
+) -> None:
+    """List the memories that contain these words.
+
+    The same as `memlane memories list --search`.
+    """
+    from store.errors import InvalidInput
+
+    words = " ".join(text).strip()
+    if not words:
+        raise InvalidInput("The text is empty. Give the words to search for.")
+    list_(context, everything=everything, search=words)
 
 
 @app.command()
