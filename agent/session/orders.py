@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from agent.answering.grounding import names
 from agent.memory.home import Home
 from agent.ports import ORDERS
 from agent.results import Reply, Route
@@ -27,9 +28,13 @@ SURE = 0.8
 LONGEST = 300
 """Characters of an order; a longer message tells something beside it."""
 NEAR = 0.4
-"""Cosine similarity with the order from which a memory may be what it names."""
+"""Nearness to the order from which a memory may be what it names."""
+NAMED = 0.2
+"""The same where both contain the same name, number or code."""
 APART = 0.1
-"""How much less similar than the nearest one another memory that it names may be."""
+"""How much less near than the nearest one another memory that it names may be."""
+LOOKED_AT = 24
+"""Memories of the most similar meaning that the reader looks at."""
 MOST = 5
 """Memories that one order hides; it is asked to name fewer."""
 
@@ -58,7 +63,7 @@ def _undone(home: Home, now: datetime) -> Reply:
         edits = _made_together(last, home)
         if edits is None:
             return _said(
-                f"The last edit, {last.id}, was not made in a chat. To take it back: "
+                f"The last edit, {last.id}, was made of a file. To take it back: "
                 f"memlane memories undo {last.id}"
             )
         done = undo_all(home.graph, edits, at=now)
@@ -71,10 +76,10 @@ def _undone(home: Home, now: datetime) -> Reply:
 
 
 def _made_together(last: Entry, home: Home) -> tuple[Entry, ...] | None:
-    """The last edit and those made with it; None where they come from no chat."""
+    """The last edit and those made with it; None where the person did not type them."""
     if last.source is None:
         return (last,)
-    if home.graph.sources.get(last.source).kind is not SourceKind.CHAT:
+    if home.graph.sources.get(last.source).kind not in (SourceKind.CHAT, SourceKind.MANUAL):
         return None
     return home.graph.journal.of_batch(last.batch) if last.batch else (last,)
 
@@ -102,15 +107,27 @@ def _forgotten(message: str, home: Home, now: datetime) -> Reply:
 
 
 def _named(message: str, home: Home, now: datetime) -> list[Memory]:
-    """The memories that an order names, the nearest first."""
+    """The memories that an order names, the nearest first.
+
+    Nearness is the similarity of meaning or the relevance by the reader, whichever is more.
+    """
     view = home.graph.view(now, home.embedder.identity, history=True)
-    if not view.memories:
+    if not view.memories or home.statements is None:
         return []
-    near = view.vectors @ home.embedder.encode([message])[0]
-    order = np.argsort(-near)
-    least = max(NEAR, float(near[order[0]]) - APART)
-    found = [view.memories[row] for row in order.tolist() if near[row] >= least]
-    return [memory for memory in found if memory.status is not Status.FORGOTTEN]
+    similar = view.vectors @ home.embedder.encode([message])[0]
+    rows = np.argsort(-similar)[:LOOKED_AT].tolist()
+    memories = [view.memories[row] for row in rows]
+    relevant = home.statements.relevance(message, [memory.text for memory in memories])[:, 0]
+    near = np.maximum(similar[rows], relevant)
+    least = max(NEAR, float(near.max()) - APART)
+    called = names(message)
+    found = [
+        (float(nearness), memory)
+        for nearness, memory in zip(near, memories, strict=True)
+        if nearness >= least or (nearness >= NAMED and called & names(memory.text))
+    ]
+    found.sort(key=lambda pair: -pair[0])
+    return [memory for _, memory in found if memory.status is not Status.FORGOTTEN]
 
 
 def _said(text: str, entries: tuple[Entry, ...] = ()) -> Reply:

@@ -112,7 +112,7 @@ def test_facts_that_can_both_hold_both_stay(session, first, second):
 @pytest.mark.parametrize(
     ("told_before", "new", "left", "asked_about"),
     [
-        ("I work at Acme.", "I joined Bolt as a designer.", 2, 0),
+        ("I work at Acme.", "I joined Bolt as a designer.", 1, 0),
         ("I joined Bolt as a designer.", "I joined Norbank as head of design.", 1, 0),
         ("I work at Acme.", "I joined a choir.", 2, 0),
         ("I work at Acme.", "I joined Riverside Choir in March.", 2, 0),
