@@ -26,7 +26,7 @@ from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.lives import at, fresh
 
 SAMPLES = ROOT / "benchmarks" / "samples"
-PASSING = {"change": 0, "stale": 100, "intro": 0, "correction": 0, "note": 0, "screen": 0}
+PASSING = {"change": 14, "stale": 15, "intro": 10, "correction": 4, "note": 9, "screen": 1}
 """Least right answers of each part; for ``stale``, most out-of-date answers of all."""
 
 

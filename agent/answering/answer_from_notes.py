@@ -116,13 +116,13 @@ def answer_from_notes(
     if best in wanted and _later(best, base) and not _says(said, best, question):
         # The sentence rests on something older than the note that the question is about most.
         return _quoting([best], "")
-    # A sentence is given alone where it says something of the best note, and of what holds with it.
+    # A sentence stands alone where it says something of its note, and of what holds beside it.
+    vague = not _says(said, base, question)
     missing = [
         note
         for note in wanted
-        if (note is best or note.memory.id in best.beside)
-        and not _says(said, note, question)
-        and not (_later(base, note) and note.memory.id not in base.beside)
+        if not _says(said, note, question)
+        and (note.memory.id in base.beside or (vague and note is best))
     ]
     choices = [note.as_choice() for note in holding]
     rests_on = {choice.memory.id for choice in evidence(question, said, choices)}

@@ -136,9 +136,10 @@ class Session:
             settled = settle(source, self.graph, self, now)
         if settled is not None:
             return self._logged(message, self._asking(told(settled), now), clock, now)
-        if (order := order_in(message, self)) is not None:
-            with self._kept(source):
-                carried = carry_out(order, message, self, now)
+        with clock.measure("order"), self._kept(source):
+            order = order_in(message, self)
+            carried = None if order is None else carry_out(order, message, self, now)
+        if carried is not None:
             self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
             return self._logged(message, carried, clock, now)
         with clock.measure("detect"), self._kept(source):
