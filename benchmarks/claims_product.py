@@ -25,9 +25,9 @@ QUALITY = (
     Claim(
         "Changes as people tell them",
         "The current value is told more often than by the same model with all messages pasted for"
-        " the two writers, less often for two messages. The reader learned from other writers, but"
-        " thresholds and the form of the answer were chosen on these development cases, so the"
-        " figures are no held-out ones. The alternative has four worked examples of later notes.",
+        " the two writers, as often for Chinese, one case of 16 less often for two messages. The"
+        " reader learned from other writers; thresholds were chosen on voices of our own, the form"
+        " of the answer partly on these cases. The alternative has four worked examples.",
         ("changes", "replacements"),
         "memlane",
         (

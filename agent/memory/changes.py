@@ -31,10 +31,10 @@ CANDIDATES = 12
 """Nearest older memories that a new one is compared with."""
 RECENT = 4
 """Newest older memories that it is compared with as well: people go on about the same thing."""
-SURE_TOLD, SURE_READ = 0.5, 0.8
+SURE_TOLD, SURE_READ = 0.95, 0.97
 """Score that a planned replacement needs: told by the user, read in a file. Of the replacements
-that rules planned for three held-out voices, 0.78 were right; of those with these scores, 0.95 and
-0.96 (``benchmarks.replacements``)."""
+that rules planned for three held-out voices, 0.78 were right; of those with these scores, 0.96 and
+0.98 (``benchmarks.replacements``)."""
 
 _CHANGES: Mapping[str, ChangeKind] = {
     "supersedes": ChangeKind.SUPERSEDES,

@@ -32,7 +32,6 @@ def tell(session: Session, text: str, at: datetime):
     [
         ("My rowing club is Blue Oars.", "I row with the Harbour Eight these days."),
         ("I'm working on project Heron.", "I have been working on project Osprey since 6 May."),
-        ("My sister is a florist.", "My sister works as a beekeeper now."),
         ("I drive a Saab.", "I've traded my Saab for a Twingo."),
         ("My broadband comes from Netwave.", "I switched from Netwave to Fibrix."),
     ],
@@ -45,6 +44,17 @@ def test_a_change_in_other_words_takes_the_place_of_the_old(session: Session, ol
     assert [entry.kind.value for entry in done.entries] == ["replace"]
     assert done.entries[0].before == old
     assert session.graph.verify() == ()
+
+
+def test_a_change_that_the_reader_is_not_sure_of_is_an_edge_between_two_kept_memories(
+    session: Session,
+):
+    (old,) = tell(session, "My sister is a florist.", NOW).entries
+    (new,) = tell(session, "My sister works as a beekeeper now.", NOW + timedelta(days=1)).entries
+    assert new.kind.value == "insert"
+    (edge,) = session.graph.change_edges.of([old.memory])
+    assert (edge.older, edge.newer) == (old.memory, new.memory)
+    assert edge.probability >= 0.5
 
 
 @pytest.mark.parametrize(
