@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import groupby
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
@@ -50,12 +51,13 @@ def main() -> None:
     right: Counter[str] = Counter()
     of = Counter(one.part for one in cases)
     with open_session(load_config()) as models:
-        for number, one in enumerate(cases, 1):
-            said = _answer(one, models)
-            verdict = one.case.judge(said)
-            right[one.part] += verdict == "current"
-            right["stale"] += verdict == "stale"
-            progress(f"{number}/{len(cases)} {one.case.id} {verdict}: {said}")
+        for _, together in groupby(cases, key=lambda one: one.note or one.case.id):
+            group = list(together)
+            for one, said in zip(group, _answers(group, models), strict=True):
+                verdict = one.case.judge(said)
+                right[one.part] += verdict == "current"
+                right["stale"] += verdict == "stale"
+                progress(f"{one.case.id} {verdict}: {said}")
     progress(", ".join(f"{part} {right[part]} of {of[part]}" for part in of))
     progress(f"out of date {right['stale']}")
     failed = [part for part in of if right[part] < PASSING[part]]
@@ -75,20 +77,23 @@ def read(path: Path = SAMPLES / "gate.jsonl") -> Iterator[Gated]:
         )
 
 
-def _answer(one: Gated, models: Session) -> str:
-    case = one.case
+def _answers(cases: list[Gated], models: Session) -> Iterator[str]:
+    """The answers to questions about the same messages, note or screen."""
+    first = cases[0]
     with tempfile.TemporaryDirectory() as folder, fresh(models, Path(folder) / "home") as session:
-        for moment, text in case.messages:
+        for moment, text in first.case.messages:
             at(session, moment).respond(text)
-        if one.note or one.screen:
-            path = SAMPLES / "gate_notes" / one.note
-            if one.screen:
+        if first.note or first.screen:
+            path = SAMPLES / "gate_notes" / first.note
+            if first.screen:
                 path = Path(folder) / "screen.png"
-                drawn(one.screen).save(path)
-            for _ in at(session, case.asked - timedelta(days=1)).ingest([path]):
+                drawn(first.screen).save(path)
+            before = min(one.case.asked for one in cases) - timedelta(days=1)
+            for _ in at(session, before).ingest([path]):
                 pass
-        reply = at(session, case.asked).ask(case.question)
-    return "I don't know." if reply.abstained else reply.text
+        for one in cases:
+            reply = at(session, one.case.asked).ask(one.case.question)
+            yield "I don't know." if reply.abstained else reply.text
 
 
 def drawn(lines: tuple[str, ...]) -> Image.Image:

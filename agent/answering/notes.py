@@ -85,7 +85,14 @@ def gather(
             edges[edge.older, edge.newer] = edge
         ends = {name for pair in edges for name in pair} - pool.keys()
         pool |= {memory.id: memory for memory in home.graph.memories.of(sorted(ends))}
-    pool = {name: memory for name, memory in pool.items() if memory.status is Status.CURRENT}
+    chosen = {choice.memory.id: choice.score for choice in found.selection.chosen}
+    now = home.config.now()
+    # What was selected may be over, where the question is about that; what an edge brought may not.
+    pool = {
+        name: memory
+        for name, memory in pool.items()
+        if memory.status is Status.CURRENT and (name in chosen or memory.holds_at(now))
+    }
     if not pool:
         return ()
     sources = sources_of(list(pool.values()), home.graph)
@@ -99,7 +106,6 @@ def gather(
     relevance = {name: chances[passage.read] for name, passage in passages.items()}
     live = [edge for edge in edges.values() if edge.older in pool and edge.newer in pool]
     relevance = _spread(relevance, live)
-    chosen = {choice.memory.id: choice.score for choice in found.selection.chosen}
     notes = [
         replace(
             _note(memory, passages[memory.id], relevance[memory.id], live),

@@ -224,6 +224,26 @@ def test_a_newer_memory_comes_along_with_the_older_one_that_was_selected(
     assert not notes[old].holds and notes[new].holds
 
 
+def test_what_is_over_does_not_come_along(
+    graph: MemoryGraph, settings: Config, embedder: Embedder, own_home: Path
+):
+    later = NOW + timedelta(days=30)
+    session = Session(
+        replace(settings, home=own_home, fixed_now=later), graph, embedder=embedder,
+        statements=ScriptedReader(),
+    )  # fmt: skip
+    drafts = [
+        Draft("The dinner is at Vela.", "attribute.occupation", NOW),
+        Draft("The voucher is valid until 9 May.", "attribute.occupation", NOW,
+              valid_until=NOW + timedelta(days=1)),
+    ]  # fmt: skip
+    old, over = [entry.memory for entry in graph.apply([Insert(d) for d in drafts], at=NOW)]
+    graph.change_edges.put([ChangeEdge(old, over, ChangeKind.ADDS, 0.7)], NOW)
+    found = session.retrieve("Where is the dinner?", k=1, use_llm=False)
+    notes = gather("Where is the dinner?", found, session, ScriptedReader())
+    assert [note.memory.id for note in notes] == [old]
+
+
 # ---- units ----------------------------------------------------------------------------------
 
 
