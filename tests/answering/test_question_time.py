@@ -172,10 +172,16 @@ def chosen(session: Session, question: str, now: datetime = NOW) -> list[str]:
 
 
 def test_a_move_counts_from_when_it_was_not_from_when_it_was_told(session: Session):
-    told(session, ("2024-02-01", "I live in Oslo."), ("2024-05-02", "I moved to Bedok in March."))
-    assert chosen(session, "Where did I live in April?") == ["I moved to Bedok in March 2024."]
+    told(
+        session,
+        ("2024-02-01", "I live in Oslo."),
+        ("2024-05-02", "I moved from Oslo to Bedok in March."),
+    )
+    assert chosen(session, "Where did I live in April?") == [
+        "I moved from Oslo to Bedok in March 2024."
+    ]
     assert chosen(session, "Where did I live in February?") == ["I live in Oslo."]
-    assert chosen(session, "Where do I live?") == ["I moved to Bedok in March 2024."]
+    assert chosen(session, "Where do I live?") == ["I moved from Oslo to Bedok in March 2024."]
 
 
 def test_a_past_state_never_takes_the_place_of_the_present_one(session: Session):
