@@ -23,7 +23,7 @@ from pathlib import Path
 
 from agent.config import load_config
 from agent.session.session import Session, open_session
-from benchmarks.changes_data import SETS, Case, plain, read_cases
+from benchmarks.changes_data import SETS, Case, cases_of, plain
 from benchmarks.common import ROOT, parser, progress, write_results
 from benchmarks.lives import at, fresh
 from benchmarks.pasting import answer_by_pasting
@@ -45,7 +45,7 @@ def main() -> None:
     cases = [
         case
         for name in given.sets
-        for case in list(read_cases(given.data / "changes" / f"{name}.jsonl"))[:: given.every]
+        for case in list(cases_of(name, given.data))[:: given.every]
         if not given.ids or case.id in given.ids
     ]
     if given.quick:

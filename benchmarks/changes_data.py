@@ -12,8 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from benchmarks.common import ROOT
+from benchmarks.reader_data import Episode, read_episodes
+
 Verdict = Literal["current", "stale", "lost"]
-SETS = ("two_messages", "writer_1", "writer_2", "chinese")
+SETS = ("two_messages", "writer_1", "writer_2", "chinese", "languages")
+SAMPLES = ROOT / "benchmarks" / "samples"
+HELD_VOICES = SAMPLES / "voices_held"
+"""Episodes by voices that the shipped statement reader did not learn from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,33 @@ class Case:
 def plain(text: str) -> str:
     """Lower case, with straight apostrophes and single spaces."""
     return " ".join(text.lower().replace("’", "'").split())
+
+
+def cases_of(name: str, data: Path) -> Iterator[Case]:
+    """The cases of a set, by its name.
+
+    ``languages`` (German and Spanish) and ``voices_held``, which only ``--sets`` names, are ours.
+    """
+    if name == "voices_held":
+        yield from map(_case_of_episode, read_episodes(HELD_VOICES))
+    else:
+        own = SAMPLES / f"changes_{name}.jsonl"
+        yield from read_cases(own if own.exists() else data / "changes" / f"{name}.jsonl")
+
+
+def _case_of_episode(episode: Episode) -> Case:
+    return Case(
+        id=episode.id,
+        set="voices_held",
+        kind=episode.kind,
+        language="en",
+        messages=tuple((moment.replace(tzinfo=UTC), text) for moment, text in episode.messages),
+        asked=episode.asked.replace(tzinfo=UTC),
+        question=episode.question,
+        new=episode.answer,
+        every=(),
+        old=episode.stale,
+    )
 
 
 def read_cases(path: Path) -> Iterator[Case]:

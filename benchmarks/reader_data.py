@@ -1,5 +1,7 @@
 """Episodes of ``samples/voices`` -> examples that the statement reader learns from.
 
+Those of ``samples/voices_held`` were written later and are only measured with.
+
 The episodes are our own: a dozen voices tell their assistant things over weeks, statement by
 statement marked with what it is, whose, and what it does to earlier ones. The units are those that
 the product reads: sentences of messages. A pair of sentences has the strongest relation of the
@@ -104,7 +106,7 @@ def _episode(row: dict[str, Any]) -> Episode:
 
 
 def examples(episodes: Sequence[Episode], seed: int = 0) -> list[Example]:
-    """Examples of the three tasks of these episodes."""
+    """Examples of the kinds, relations and relevance in these episodes."""
     made: list[Example] = []
     chance = random.Random(seed)
     by_voice: dict[str, list[Episode]] = {}

@@ -1,6 +1,6 @@
 """Makes the weights of the statement reader: ``python -m benchmarks.reader_train``.
 
-Trains the upper layers of the shipped encoder and three heads on the episodes of
+Trains the upper layers of the shipped encoder and four heads on the episodes of
 ``samples/voices``.
 ``--held`` first trains without three voices and a quarter of the topics and measures on both, then
 stops; without it, everything is learned from and the weights are written.

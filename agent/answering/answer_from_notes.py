@@ -9,16 +9,20 @@ is quoted beside it. Where a newer note may have changed what the sentence rests
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from agent.answering.answer import UNKNOWN, Answer, admits_nothing, to_you
 from agent.answering.grounding import evidence, invented, terms
 from agent.answering.notes import Note
+from agent.answering.shifts import shifted
+from agent.language.dates import find_times
+from agent.language.identify import common_language, is_english
 from agent.language.injection import as_data, steers
 from agent.language.sentences import is_chinese
 from agent.ports import ChatTurn, LanguageModel
 from store.side_tables.change_edges import ChangeKind
-from store.types import Trust
+from store.types import Status, Trust
 
 MAX_TOKENS = 80
 QUOTABLE = 0.3
@@ -39,6 +43,7 @@ SYSTEM = (
 SYSTEM_ZH = """根据用户自己写的、带日期的笔记，用一句简短的中文回答用户的问题，\
 写出准确的名字、日期和数字。\
 前后不一致时以较新的笔记为准。如果笔记里没有答案，就说：我不知道。"""
+IN_ITS_LANGUAGE = "Write the answer in the language of the question."
 
 LABELS = ("Today:", "Question:")
 LABELS_ZH = ("今天：", "问题：")
@@ -88,9 +93,12 @@ def answer_from_notes(
     The evidence is the notes that hold and that the answer rests on.
     """
     notes = [note for note in notes if not steers(note.passage.text)]
-    holding = [note for note in notes if note.holds] or list(notes)
+    current = [note for note in notes if note.memory.status is Status.CURRENT]
+    holding = [note for note in current if note.holds] or current
     if not holding:
         return Answer(UNKNOWN, (), True)
+    over = [note for note in notes if note not in holding]
+    holding = _with_shifts(holding, llm)
     said = llm.chat(
         build_turns(question, holding, now), max_tokens=MAX_TOKENS, on_text=on_text
     ).strip()
@@ -103,11 +111,15 @@ def answer_from_notes(
         or steers(said)
         or invented(said, question, [note.in_words() for note in holding], now)
         or any(_echoes(said, note) for note in holding)
+        or _out_of_date(said, question, holding, over)
+        or any(_misses_shift(said, note, now) for note in wanted)
         or (ended and said.lower().startswith("yes"))
     ):
         changing = {note.memory.id for note in wanted}
         # Of a note and what may have changed it, the later one is the answer.
-        wanted = [note for note in wanted if note.by not in changing] or wanted
+        moved = [note.changes for note in wanted if note.moved]
+        left = [n for n in wanted if n.by not in changing and n.passage not in moved]
+        wanted = left or wanted
         return _quoting(wanted, "No longer." if ended else "")
     base = max(holding, key=lambda note: (_shared(said, note), note.relevance))
     newer = next((note for note in holding if note.memory.id == base.by), None)
@@ -131,12 +143,46 @@ def answer_from_notes(
     return Answer(text, tuple(n.as_choice() for n in holding if n.memory.id in rests_on), False)
 
 
+def _with_shifts(holding: Sequence[Note], llm: LanguageModel) -> list[Note]:
+    """The notes, with the computed time in those that move an older one and may be the answer."""
+    wanted = _quotable(holding)
+    return [_with_shift(note, llm) if note in wanted else note for note in holding]
+
+
+def _with_shift(note: Note, llm: LanguageModel) -> Note:
+    older = note.changes
+    if older is None or not (older.read and note.passage.read):
+        return note
+    before = older.text if is_english(older.text) else older.read
+    after = note.quote or note.passage.text
+    after = after if is_english(after) else note.passage.read
+    return replace(note, moved=shifted(before, older.said, after, llm))
+
+
+def _misses_shift(said: str, note: Note, now: datetime) -> bool:
+    """Whether the answer tells a date or time and not the one that was computed."""
+    if not note.moved or terms(note.moved) & terms(said) - terms(note.passage.text):
+        return False
+    return bool(find_times(said, now))
+
+
+def _out_of_date(said: str, question: str, holding: Sequence[Note], over: Sequence[Note]) -> bool:
+    """Whether the answer tells no more than what a newer note changed, naming it."""
+    value = terms(said) - terms(question)
+    naming = [note for note in holding if value <= terms(note.passage.text)]
+    return bool(value and naming) and (
+        any(value <= terms(note.passage.text) for note in over)
+        and all(note.changes and value <= terms(note.changes.text) for note in naming)
+    )
+
+
 def _quotable(holding: Sequence[Note]) -> list[Note]:
     """The notes that are quoted where the model leaves them out, the most relevant first.
 
     Only the user's own words are given back; what a screen or a mail says is no answer.
     """
-    ranked = sorted(holding, key=lambda note: -note.relevance)
+    newest_first = sorted(holding, key=lambda note: note.passage.said, reverse=True)
+    ranked = sorted(newest_first, key=lambda note: -note.relevance)
     least = max(QUOTABLE, BESIDE_BEST * ranked[0].relevance)
     return [note for note in ranked if note.relevance >= least and _own(note)][:QUOTED]
 
@@ -157,11 +203,12 @@ def _quotations(notes: Sequence[Note]) -> list[str]:
 def build_turns(question: str, holding: Sequence[Note], now: datetime) -> tuple[ChatTurn, ...]:
     """The prompt: instructions and examples first, since they are the same in every call."""
     # Examples in one language make a small model forget another.
-    other = is_chinese(question)
-    turns = [ChatTurn("system", SYSTEM_ZH if other else SYSTEM)]
-    for shown, answer in () if other else EXAMPLES:
+    language = common_language(question, [note.passage.text for note in holding])
+    system = {"en": SYSTEM, "zh": SYSTEM_ZH}.get(language, f"{SYSTEM} {IN_ITS_LANGUAGE}")
+    turns = [ChatTurn("system", system)]
+    for shown, answer in EXAMPLES if language == "en" else ():
         turns += [ChatTurn("user", shown), ChatTurn("assistant", answer)]
-    today, asked = LABELS_ZH if other else LABELS
+    today, asked = LABELS_ZH if language == "zh" else LABELS
     lines = [*dict.fromkeys(map(_line, holding)), f"{today} {now:%A %Y-%m-%d}"]
     turns.append(ChatTurn("user", "\n".join([*lines, f"{asked} {as_data(question)}"])))
     return tuple(turns)
@@ -172,9 +219,12 @@ def quotation(note: Note) -> str:
     day, text = f"{note.passage.said:%Y-%m-%d}", note.quote or note.passage.text
     if is_chinese(text):
         return f"你在 {day} 说过：“{text}”"
+    if not is_english(text):
+        return f"{day}: “{text}”"
+    result = f" That makes it {note.moved}." if note.moved else ""
     if note.memory.trust is Trust.NOTED:
-        return f"Your note of {day} says: “{text}”"
-    return f"On {day} you said: “{text}”"
+        return f"Your note of {day} says: “{text}”{result}"
+    return f"On {day} you said: “{text}”{result}"
 
 
 def _own(note: Note) -> bool:
@@ -189,7 +239,8 @@ def _echoes(said: str, note: Note) -> bool:
 
 
 def _line(note: Note) -> str:
-    return f"[{note.passage.said:%a %Y-%m-%d}] {as_data(note.passage.text)}"
+    moved = f" (that makes it {note.moved})" if note.moved else ""
+    return f"[{note.passage.said:%a %Y-%m-%d}] {as_data(note.passage.text)}{moved}"
 
 
 def _ended(best: Note, notes: Sequence[Note]) -> bool:
@@ -206,7 +257,8 @@ def _shared(said: str, note: Note) -> int:
 
 def _says(said: str, note: Note, question: str) -> bool:
     """Whether a sentence says something of a note that the question did not say already."""
-    return bool((terms(note.quote or note.passage.text) - terms(question)) & terms(said))
+    told = f"{note.quote or note.passage.text} {note.moved}"
+    return bool((terms(told) - terms(question)) & terms(said))
 
 
 def _later(one: Note, other: Note) -> bool:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from agent.answering.retrieve import Retrieved
-from agent.language.sentences import is_chinese
+from agent.language.identify import common_language
 from agent.language.units import in_message, units
+from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Home
 from agent.memory.passages import Passage, passage_of, sources_of
 from agent.ports import StatementReader
@@ -35,7 +36,7 @@ BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
 CHANGED = 0.4
 """Probability of a change from which the older note is taken to hold no longer."""
 UNREAD = 0.4
-"""Relevance of a passage in a language that the reader does not know."""
+"""Relevance of a passage in another language that has no gloss."""
 HOPS = 2
 """Steps along change edges from what was selected."""
 
@@ -59,6 +60,10 @@ class Note:
     """Memories that hold together with it, by an edge: another allergy, another hobby."""
     quote: str = ""
     """The unit of the passage that the question needs most; empty where it is the whole."""
+    changes: Passage | None = None
+    """The older passage that it most likely changes, or a part of which it moves."""
+    moved: str = ""
+    """The date or time that it moves the older one to, computed (``agent.answering.shifts``)."""
 
     @property
     def holds(self) -> bool:
@@ -70,14 +75,17 @@ class Note:
         return Choice(self.memory, self.relevance if self.score is None else self.score)
 
     def in_words(self) -> Memory:
-        """The memory in the words of its passage."""
-        return replace(self.memory, text=self.passage.text)
+        """The memory in the words of its passage, and what was computed of them."""
+        return replace(self.memory, text=f"{self.passage.text} {self.moved}".rstrip())
 
 
 def gather(
-    question: str, found: Retrieved, home: Home, reader: StatementReader
+    question: str, found: Retrieved, home: Home, reader: StatementReader, *, use_llm: bool = True
 ) -> tuple[Note, ...]:
-    """The notes for a question about what holds, in order of time; empty if nothing is relevant."""
+    """The notes for a question about what holds, in order of time; empty if nothing is relevant.
+
+    A question in another language is translated for the reader, if ``use_llm``.
+    """
     pool = _pool(question, found, home)
     edges: dict[tuple[str, str], ChangeEdge] = {}
     for _ in range(HOPS):
@@ -88,40 +96,58 @@ def gather(
     chosen = {choice.memory.id: choice.score for choice in found.selection.chosen}
     now = home.config.now()
     # What was selected may be over, where the question is about that; what an edge brought may not.
+    replaced = {edge.older for edge in edges.values()}
     pool = {
         name: memory
         for name, memory in pool.items()
-        if memory.status is Status.CURRENT and (name in chosen or memory.holds_at(now))
+        if (memory.status is Status.CURRENT and (name in chosen or memory.holds_at(now)))
+        or (memory.status is Status.REPLACED and name in replaced)
     }
     if not pool:
         return ()
     sources = sources_of(list(pool.values()), home.graph)
     passages = {name: passage_of(memory, sources) for name, memory in pool.items()}
-    if is_chinese(question):
-        # The reader knows no Chinese; the newest of what was found are all taken.
-        chances = {passage.read: UNREAD for passage in passages.values()}
-    else:
-        read = list({passage.read for passage in passages.values()})
-        chances = dict(zip(read, reader.relevance(question, read)[:, 0].tolist(), strict=True))
-    relevance = {name: chances[passage.read] for name, passage in passages.items()}
+    glosses = Glosses(home.graph.path.parent, home.llm)
+    english = common_language(question, [passage.text for passage in passages.values()]) == "en"
+    asked = question if english else glosses.make(question) if use_llm else None
+    passages = {name: _readable(passage, glosses) for name, passage in passages.items()}
+    relevance = _relevance(asked, passages, reader)
     live = [edge for edge in edges.values() if edge.older in pool and edge.newer in pool]
     relevance = _spread(relevance, live)
     notes = [
         replace(
-            _note(memory, passages[memory.id], relevance[memory.id], live),
+            _note(memory, passages, relevance[memory.id], live),
             score=chosen.get(memory.id),
         )
         for memory in pool.values()
     ]
     doubted = found.likely is not None and not chosen
     taken = _chosen(notes, chosen, OVERRULING if doubted else LEAST)
+    if not english:
+        return taken
     return tuple(replace(note, quote=_quote(question, note.passage, reader)) for note in taken)
+
+
+def _readable(passage: Passage, glosses: Glosses) -> Passage:
+    """The passage as the reader reads it: in English, or empty where that cannot be had."""
+    return replace(passage, read=in_english(passage, glosses) or "")
+
+
+def _relevance(
+    question: str | None, passages: Mapping[str, Passage], reader: StatementReader
+) -> dict[str, float]:
+    """Of each passage, how likely the answer needs it; ``UNREAD`` where the reader cannot say."""
+    texts = list({passage.read for passage in passages.values() if passage.read})
+    if question is None or not texts:
+        return dict.fromkeys(passages, UNREAD)
+    known = dict(zip(texts, reader.relevance(question, texts)[:, 0].tolist(), strict=True))
+    return {name: known.get(passage.read, UNREAD) for name, passage in passages.items()}
 
 
 def _quote(question: str, passage: Passage, reader: StatementReader) -> str:
     """Of a passage of several units, the one that the question needs most."""
     parts = units(passage.text)
-    if len(parts) < 2 or is_chinese(question):
+    if len(parts) < 2:
         return ""
     read = [in_message(part, passage.text) for part in parts]
     return parts[int(reader.relevance(question, read)[:, 0].argmax())].text
@@ -147,37 +173,52 @@ def _spread(relevance: Mapping[str, float], edges: Iterable[ChangeEdge]) -> dict
     return spread
 
 
-def _note(memory: Memory, passage: Passage, relevance: float, edges: Iterable[ChangeEdge]) -> Note:
+def _note(
+    memory: Memory,
+    passages: Mapping[str, Passage],
+    relevance: float,
+    edges: Iterable[ChangeEdge],
+) -> Note:
     edges = [edge for edge in edges if memory.id in (edge.older, edge.newer)]
-    own = [edge for edge in edges if edge.older == memory.id and edge.change not in BOTH_HOLD]
-    last = max(own, key=lambda edge: edge.probability, default=None)
     added = [edge for edge in edges if edge.change is ChangeKind.ADDS]
     beside = frozenset(name for edge in added for name in (edge.older, edge.newer)) - {memory.id}
-    if last is None:
-        return Note(memory, passage, relevance, beside=beside)
-    return Note(
-        memory, passage, relevance, last.probability, last.newer, last.change, beside=beside
+    own = [edge for edge in edges if edge.older == memory.id and edge.change not in BOTH_HOLD]
+    last = max(own, key=lambda edge: edge.probability, default=None)
+    back = [edge for edge in edges if edge.newer == memory.id and edge not in added]
+    first = max(back, key=lambda edge: edge.probability, default=None)
+    note = Note(
+        memory,
+        passages[memory.id],
+        relevance,
+        beside=beside,
+        changes=passages[first.older] if first and first.probability >= CHANGED else None,
     )
+    if last is not None:
+        note = replace(note, changed=last.probability, by=last.newer, change=last.change)
+    return replace(note, changed=1.0) if memory.status is Status.REPLACED else note
 
 
 def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> tuple[Note, ...]:
-    """The selection, and of ``BESIDE`` other passages the most relevant, oldest first.
+    """The selection, of ``BESIDE`` other passages the most relevant, and what they changed.
 
-    What was selected stays whatever the reader says of it: it may be a link of a chain.
+    What was selected stays whatever the reader says of it: it may be a link of a chain. What no
+    longer holds takes nobody's place: it is not shown to the model.
     """
     chosen = [note for note in notes if note.memory.id in selected]
+    others = [note for note in notes if note.memory.id not in selected and note.relevance >= least]
+    others.sort(key=lambda note: note.passage.said, reverse=True)
+    others.sort(key=lambda note: (-note.relevance, -note.changed))
     places: dict[tuple[str, int], Note] = {}
-    newest_first = sorted(notes, key=lambda note: note.passage.said, reverse=True)
-    for note in sorted(newest_first, key=lambda note: (-note.relevance, -note.changed)):
-        if note.relevance >= least and note.memory.id not in selected and len(places) < BESIDE:
+    for note in others:
+        if note.holds and len(places) < BESIDE:
             places.setdefault(note.passage.place, note)
-    chosen += places.values()
+    chosen += [*places.values(), *[note for note in others if not note.holds][:BESIDE]]
     return tuple(sorted(chosen, key=lambda note: (note.passage.said, int(note.memory.id[1:]))))
 
 
 def selected(selection: Selection, notes: Sequence[Note]) -> Selection:
     """The selection that the notes are, with the trace of why each of them is one."""
-    by_id = {note.memory.id: note for note in notes}
+    by_id = {note.memory.id: note for note in notes if note.memory.status is Status.CURRENT}
     brought = {note.by: note.memory.id for note in notes if note.by}
     steps = [
         step if step.chosen == (step.memory in by_id) else _decided(step, by_id)
@@ -190,7 +231,7 @@ def selected(selection: Selection, notes: Sequence[Note]) -> Selection:
             reason = f"may have changed {older}" if older else "the question may need it"
             steps.append(Step(name, note.relevance, True, reason, via=older))
     kept = {choice.memory.id for choice in selection.chosen}
-    beside = [note for note in notes if note.memory.id not in kept]
+    beside = [note for name, note in by_id.items() if name not in kept]
     beside.sort(key=lambda note: -note.relevance)
     chosen = (*selection.chosen, *(note.as_choice() for note in beside))
     return replace(selection, chosen=chosen, trace=tuple(steps))

@@ -14,6 +14,7 @@ Numpy only: ``benchmarks.routing_train`` makes the weights.
 from __future__ import annotations
 
 import re
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.errors import ModelDamaged, ModelError
+from agent.language.identify import is_foreign
+from agent.language.sentences import sentences
 from agent.ports import Embedder
 from agent.results import Route
 
@@ -152,7 +155,15 @@ class Router:
         parts = pieces(text)
         if not parts:
             return _decision(np.array([0.0, 0.0, 1.0]))
+        if is_foreign(text):
+            return _decision(combine(np.array([_by_mark(part) for part in sentences(text)])))
         return _decision(combine(self._layers.judge(self._embedder.encode(parts), parts)))
+
+
+def _by_mark(sentence: str) -> tuple[float, float, float]:
+    """Of a sentence in a language that the classifier did not learn: a question asks."""
+    asks = unicodedata.normalize("NFKC", sentence.rstrip())[-1:] in ("?", "؟", ";")
+    return (0.9, 0.05, 0.05) if asks else (0.05, 0.9, 0.05)
 
 
 def combine(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

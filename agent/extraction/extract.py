@@ -23,6 +23,7 @@ from agent.extraction.documents.vouchers import read_pass
 from agent.extraction.faithfulness import clean_sentence, guard, has_verb, is_clean, tied
 from agent.language.coreference import split_facts
 from agent.language.email_headers import without_headers
+from agent.language.identify import is_foreign
 from agent.language.sentences import Chunk, chunks, declarative, is_chinese, sentences
 from agent.ports import ChatTurn, LanguageModel
 from store.errors import MemlaneError
@@ -147,6 +148,9 @@ def _extract_chunk(
         # a list under its heading is one memory: 'Packing list: tent, lamp, stove.'
         items = ", ".join(line.strip("-*•· .") for line in lines)
         return [f"{chunk.heading}: {items}."]
+    if is_foreign(chunk.text):
+        # The checks on what a model writes know no wording of this language.
+        return [part for part in sentences(chunk.text) if not part.endswith("?")]
     parts = [stated for part in sentences(chunk.text) if (stated := declarative(part))]
     if not parts:
         return []

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from agent.language.identify import is_english, is_foreign
 from agent.language.sentences import is_chinese
 from agent.memory.editing.candidates import probes_among
 from agent.memory.editing.plan import EditPlan, Worded
+from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Models
 from agent.memory.passages import passage_of, sources_of
 from agent.ports import RELATIONS, Probabilities, StatementReader
@@ -107,12 +109,20 @@ def possible_changes(
         first, second = graph.memories.of(pair)
         pairs[pair] = first, second
     known = sources_of([memory for pair in pairs.values() for memory in pair], graph)
-    pairs = {pair: both for pair, both in pairs.items() if not any(_unread(m.text) for m in both)}
-    words = [
-        (passage_of(older, known).read, passage_of(newer, known).read)
-        for older, newer in pairs.values()
-    ]
-    extracted = [(older.text, newer.text) for older, newer in pairs.values()]
+    glosses = Glosses(graph.path.parent, models.llm)
+    words: list[tuple[str, str]] = []
+    extracted: list[tuple[str, str]] = []
+    for pair, both in list(pairs.items()):
+        read = [in_english(passage_of(memory, known), glosses) for memory in both]
+        if read[0] is None or read[1] is None:
+            del pairs[pair]  # nobody can read it
+            continue
+        words.append((read[0], read[1]))
+        plain = [
+            memory.text if is_english(memory.text) else gloss or ""
+            for memory, gloss in zip(both, read, strict=True)
+        ]
+        extracted.append((plain[0], plain[1]))
     # The words and what was extracted of them are two views of one pair.
     chances = (reader.relations(words) + reader.relations(extracted)) / 2
     return tuple(_edges(pairs, [_judged(row) for row in chances]))
@@ -150,8 +160,8 @@ def sure_replacements(
         for edit, old, one in zip(risky, older, judged(reader, pairs), strict=True)
         # What may not replace at all is asked about (``agent.memory.trust``).
         if may_replace(edit.draft.trust, old.trust)
-        and not allows(one, edit.draft.trust, old.trust)
-        and not _unread(edit.draft.text)
+        and (is_foreign(edit.draft.text) or not allows(one, edit.draft.trust, old.trust))
+        and not is_chinese(edit.draft.text)
     }
     edits = tuple(
         Insert(edit.draft) if isinstance(edit, Replace) and edit.memory in unsure else edit
@@ -166,8 +176,3 @@ def allows(judgement: Judged, new: Trust | None, old: Trust | None) -> bool:
     if new not in told and old in told:
         return False
     return judgement.changed + judgement.same >= (SURE_TOLD if new in told else SURE_READ)
-
-
-def _unread(text: str) -> bool:
-    """Whether the reader does not know the language: what it says of it would be chance."""
-    return is_chinese(text)

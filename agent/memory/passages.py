@@ -46,6 +46,13 @@ def passage_of(memory: Memory, sources: Mapping[str, Source]) -> Passage:
     return _passage(memory, source) or own
 
 
+def texts_of_passages(source: Source) -> list[str]:
+    """The texts that passages of a source may have: the whole of a short one, or its units."""
+    if len(source.text) <= SHORT:
+        return [_line(source.text)]
+    return [_line(unit.text) for unit in units(source.text)]
+
+
 def _passage(memory: Memory, source: Source) -> Passage | None:
     if source.kind not in _QUOTED or memory.span is None:
         return None

@@ -16,6 +16,7 @@ from agent.extraction.extract import extract
 from agent.extraction.ratings.parse import split_ratings
 from agent.extraction.told import left_out
 from agent.extraction.verbatim import facts
+from agent.language.identify import is_english
 from agent.language.redaction import redact, what_is_gone
 from agent.language.validation import checked_message
 from agent.memory.changes import possible_changes, sure_replacements
@@ -29,7 +30,9 @@ from agent.memory.entities.aliases import in_names_of, meanings, mixed_up, other
 from agent.memory.entities.events import EventsBeside
 from agent.memory.entities.identity import Identities
 from agent.memory.entities.merge_split import decide
+from agent.memory.gloss import Glosses
 from agent.memory.home import Home, Models
+from agent.memory.passages import texts_of_passages
 from agent.memory.pending_questions import decision_on, open_in, suggested_in
 from agent.memory.ratings import plan_ratings, with_ratings
 from agent.memory.trust import within_trust
@@ -153,6 +156,12 @@ def remember_source(
     """
     try:
         drafts = draft_memories(source, graph, models, now, meant)
+        if source.kind is SourceKind.CHAT and not is_english(source.text):
+            # Before the write transaction: a model may take a second for each.
+            glosses = Glosses(graph.path.parent, models.llm)
+            for text in texts_of_passages(source):
+                if not is_english(text):
+                    glosses.make(text)
         return store_drafts(drafts, source, graph, models, now)
     except MemlaneError as error:
         graph.sources.mark(source.id, SourceStatus.FAILED, str(error))

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from agent.answering.grounding import names
+from agent.language.identify import is_foreign
 from agent.memory.home import Home
 from agent.ports import ORDERS
 from agent.results import Reply, Route
@@ -41,7 +42,7 @@ MOST = 5
 
 def order_in(message: str, home: Home) -> Order | None:
     """The order that a message is, if it surely is one about memory."""
-    if home.statements is None or len(message) > LONGEST:
+    if home.statements is None or len(message) > LONGEST or is_foreign(message):
         return None
     chances = home.statements.orders([message])[0]
     by_order: dict[Order, float] = {

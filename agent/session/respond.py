@@ -69,7 +69,7 @@ def answer_message(
                 return advice
     with clock.measure("select"):
         found = home.retrieve(message, policy=policy, k=k, use_llm=use_llm)
-        notes = _notes(home, message, found)
+        notes = _notes(home, message, found, use_llm)
     if notes is not None:
         found = replace(found, selection=selected(found.selection, notes))
     reply = Reply(
@@ -101,11 +101,13 @@ def answer_message(
     )
 
 
-def _notes(home: Responder, message: str, found: Retrieved) -> tuple[Note, ...] | None:
+def _notes(
+    home: Responder, message: str, found: Retrieved, use_llm: bool
+) -> tuple[Note, ...] | None:
     """The notes of a question about what holds; None where the timeline answers it."""
     if home.statements is None or found.asked.about not in OF_NOW or found.inferred:
         return None
-    return gather(message, found, home, home.statements)
+    return gather(message, found, home, home.statements, use_llm=use_llm)
 
 
 def _about_this(found: Retrieved, notes: tuple[Note, ...] | None) -> bool:

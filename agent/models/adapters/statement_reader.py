@@ -1,6 +1,6 @@
-"""Statement reader: the upper layers of the sentence encoder, trained anew, with three heads.
+"""Statement reader: the upper layers of the sentence encoder, trained anew, with four heads.
 
-One network serves three tasks: the kind of a statement, the relation of an older statement to a
+One network serves four tasks: the kind of a statement, the relation of an older statement to a
 newer one, and the relevance of a statement to a question. ``benchmarks.reader_train`` makes the
 weights: the trained layers and the heads alone, so they fit one encoder only.
 """

@@ -1,0 +1,152 @@
+"""Shifts: "an hour later", said of an earlier date or time, computed.
+
+A language model says which way and by how much the newer words move the earlier time; it cannot
+add. The earlier date or time is read and the amount added by exact code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from dateutil.relativedelta import relativedelta
+
+from agent.language.dates import TimeSpan, find_times
+from agent.language.injection import as_data
+from agent.ports import ChatTurn, LanguageModel
+
+MAX_TOKENS = 16
+_SYSTEM = (
+    "Two messages of a user. The second puts what the first tells about to a later or an "
+    "earlier time. Write 'later' or 'earlier' and the amount, as in 'later 2 days' "
+    "or 'earlier 1 hour 30 minutes'."
+)
+_EXAMPLES = (
+    (
+        "The plumber comes on Tuesday at 14:00.",
+        "He rang, he has to push it back by an hour and a half.",
+        "later 1 hour 30 minutes",
+    ),
+    (
+        "Rent is due on the 1st of March.",
+        "Landlord was decent about it and gave us another week and a half.",
+        "later 1 week 4 days",
+    ),
+    (
+        "Boat leaves 9:20 from pier 4.",
+        "tide's early so we cast off 1h15 sooner than planned",
+        "earlier 1 hour 15 minutes",
+    ),
+    (
+        "Grandma's eye test is on 12 May.",
+        "The clinic can take her three days before that.",
+        "earlier 3 days",
+    ),
+)
+_GRAMMAR = r"""
+root ::= ("later" | "earlier") part part?
+part ::= " " [1-9] [0-9]? " " ("minute" | "hour" | "day" | "week" | "month") "s"?
+"""
+_AMOUNT = re.compile(r" (\d+) (minute|hour|day|week|month)")
+HALF_DAY = timedelta(hours=12)
+_CLOCK = frozenset({"second", "minute", "hour"})
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """An amount of time, earlier where it is negative."""
+
+    amount: relativedelta
+    by_the_clock: bool
+    """Whether it moves a time of day."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """A date or a time of day that words tell of."""
+
+    start: datetime
+    clock: bool
+    """Whether it has a time of day."""
+    dated: bool
+    either_half: bool
+    """Whether the words leave open which half of the day is meant."""
+
+
+def shifted(older: str, said: datetime, newer: str, llm: LanguageModel) -> str:
+    """The date or time of the older words after the shift that the newer words tell of.
+
+    Empty where the older words have no date or time, where the newer ones have no amount, or where
+    they give the new date or time themselves. ``said`` is when the older words were said.
+    """
+    base = [moment for span in find_times(older, said) if (moment := _moment(span))]
+    given = find_times(newer, said)
+    own = [span for span in given if not _is_amount(span, said)]
+    if not base or len(own) == len(given):
+        return ""
+    shift = shift_of(older, newer, llm)
+    if any(_moment(span) and (span.grain in _CLOCK) == shift.by_the_clock for span in own):
+        return ""
+    return _moved(base, shift)
+
+
+def _is_amount(span: TimeSpan, said: datetime) -> bool:
+    """Whether a time expression is a length ("two days"), alone or with a direction ("later")."""
+    if span.kind == "duration":
+        return True
+    length, _, direction = span.text.rpartition(" ")
+    inner = find_times(length, said)
+    return direction != "ago" and len(inner) == 1 and inner[0].kind == "duration"
+
+
+def shift_of(older: str, newer: str, llm: LanguageModel) -> Shift:
+    """Which way and by how much the newer words move what the older ones tell."""
+    said = llm.chat(_turns(older, newer), max_tokens=MAX_TOKENS, grammar=_GRAMMAR)
+    parts = _AMOUNT.findall(said)
+    sign = -1 if said.startswith("earlier") else 1
+    sizes = {f"{unit}s": sign * int(number) for number, unit in parts}
+    return Shift(relativedelta(**sizes), any(unit in _CLOCK for _, unit in parts))
+
+
+def _turns(older: str, newer: str) -> tuple[ChatTurn, ...]:
+    turns = [ChatTurn("system", _SYSTEM)]
+    for first, second, shift in _EXAMPLES:
+        turns += [ChatTurn("user", f"1. {first}\n2. {second}"), ChatTurn("assistant", shift)]
+    turns.append(ChatTurn("user", f"1. {as_data(older)}\n2. {as_data(newer)}"))
+    return tuple(turns)
+
+
+def _moment(span: TimeSpan) -> _Moment | None:
+    """When a span is; of one that is open at its front ("until Friday"), its last day."""
+    start = span.start
+    if start is None and span.end is not None:
+        start = span.end - timedelta(days=1) if span.bound == "until" else span.end
+    clock = span.grain in _CLOCK
+    if start is None or not (clock or span.grain == "day"):
+        return None
+    halves = [other for other, _ in span.alternatives if other and abs(other - start) == HALF_DAY]
+    return _Moment(start, clock, span.dated, bool(halves))
+
+
+def _moved(base: Sequence[_Moment], shift: Shift) -> str:
+    """The first time of day moved, with its date where one is known; else the first date moved."""
+    clock = next((moment for moment in base if moment.clock), None)
+    dated = next((moment for moment in base if moment.dated), None)
+    if clock is None:
+        return _day(dated.start + shift.amount) if dated and not shift.by_the_clock else ""
+    start = clock.start
+    if dated is not None and not clock.dated:
+        start = datetime.combine(dated.start.date(), start.timetz())
+    moved = start + shift.amount
+    # Where the words leave open which half of the day they mean, so does the result.
+    hour = moved.hour % 12 or 12
+    time = f"{hour}:{moved:%M}" if clock.either_half else f"{moved:%H:%M}"
+    if shift.by_the_clock and (dated is None or moved.date() == start.date()):
+        return time
+    return f"{_day(moved)} {time}" if dated is not None else ""
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment:%A} {moment.day} {moment:%B %Y}"

@@ -1,0 +1,105 @@
+"""Shifts of earlier dates and times: the model says by how much, code computes the result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from agent.answering.answer_from_notes import answer_from_notes
+from agent.answering.notes import Note
+from agent.answering.shifts import shifted
+from agent.memory.passages import Passage
+from store.side_tables.change_edges import ChangeKind
+from store.types import Memory, Status
+from tests.conftest import ScriptedModel
+
+SAID = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "amount", "result"),
+    [
+        ("The plumber comes at 14:00.", "He is an hour behind.", "later 1 hour", "15:00"),
+        ("My shift starts at 7:30.", "I begin 45 minutes later.", "later 45 minutes", "8:15"),
+        (
+            "The recital is on 12 March.", "They gave it two more weeks.", "later 2 weeks",
+            "Thursday 26 March 2026",
+        ),
+        (
+            "The boat leaves on 12 March at 23:30.", "We cast off two hours late.",
+            "later 2 hours", "Friday 13 March 2026 01:30",
+        ),
+        (
+            "The lesson is on Friday 6 March at 18:15.", "She pulled it forward by two days.",
+            "earlier 2 days", "Wednesday 4 March 2026 18:15",
+        ),
+        ("The rent is due until 20 March.", "We got ten days on top.", "later 10 days",
+         "Monday 30 March 2026"),
+    ],
+)  # fmt: skip
+def test_the_amount_is_added_by_code(older: str, newer: str, amount: str, result: str):
+    assert shifted(older, SAID, newer, ScriptedModel([amount])) == result
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Ana teaches me.", "She was an hour late."),  # nothing to move
+        ("My talk is on 4 June.", "They have moved it, nobody says to when."),  # no amount
+    ],
+)
+def test_without_a_time_or_an_amount_the_model_is_not_asked(older: str, newer: str):
+    model = ScriptedModel()
+    assert shifted(older, SAID, newer, model) == "" and model.asked == []
+
+
+def test_a_new_time_that_is_given_is_not_computed():
+    newer = "It takes two hours and starts at 16:00 now."
+    assert shifted("Class is at 14:00.", SAID, newer, ScriptedModel(["later 2 hours"])) == ""
+
+
+def moved_notes() -> list[Note]:
+    made = []
+    for n, text in enumerate(("The plumber comes at 14:00.", "He is an hour behind, he says."), 1):
+        said = SAID + timedelta(hours=n)
+        memory = Memory(f"m{n}", text, "Event", "event.other", said)
+        made.append(Note(memory, Passage(text, said, text, (f"s{n}", 0)), 0.9))
+    made[0] = replace(made[0], changed=0.9, by="m2", change=ChangeKind.SUPERSEDES)
+    made[1] = replace(made[1], changes=made[0].passage)
+    return made
+
+
+def test_an_answer_with_another_time_gives_way_to_the_computed_one():
+    model = ScriptedModel(["later 1 hour", "The plumber comes at 14:00."])
+    told = answer_from_notes("When is the plumber here?", moved_notes(), now=SAID, llm=model)
+    assert told.text.endswith("“He is an hour behind, he says.” That makes it 15:00.")
+    assert "(that makes it 15:00)" in model.asked[-1][-1].content
+
+
+def test_an_answer_with_the_computed_time_stands():
+    model = ScriptedModel(["later 1 hour", "The plumber comes at 15:00."])
+    told = answer_from_notes("When is the plumber here?", moved_notes(), now=SAID, llm=model)
+    assert told.text == "The plumber comes at 15:00."
+
+
+def test_an_answer_that_only_names_what_was_changed_is_no_answer():
+    older, newer = moved_notes()
+    words = ("I am learning Portuguese.", "Dropped Portuguese, Korean it is.")
+    notes = [
+        replace(
+            note,
+            memory=replace(note.memory, text=text),
+            passage=Passage(text, note.passage.said, text, note.passage.place),
+        )
+        for note, text in zip((older, newer), words, strict=True)
+    ]
+    notes[1] = replace(notes[1], changes=notes[0].passage)
+    # The one that was replaced is known to the check and shown to nobody.
+    notes[0] = replace(
+        notes[0], changed=1.0, memory=replace(notes[0].memory, status=Status.REPLACED)
+    )
+    model = ScriptedModel(["You are learning Portuguese."])
+    told = answer_from_notes("Which language am I learning?", notes, now=SAID, llm=model)
+    assert "Korean" in told.text and "You are learning" not in told.text

@@ -1,0 +1,34 @@
+"""The language of a text: English wherever it may be, another one where it surely is."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.language.identify import common_language, language_of
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("", "en"),
+        ("4411", "en"),
+        ("José García", "en"),
+        ("José García lives in Bogotá", "en"),
+        ("gym = Anvil House\npin 2290\ndays: m/w/sa, legs sa", "en"),
+        ("tbh cba w gym 2nite, shin splints again lol", "en"),
+        ("Meine Schwester wohnt jetzt in Flensburg.", "de"),
+        ("Mi hermano vive en Zaragoza con dos amigos.", "es"),
+        ("Ma sœur habite à Nantes depuis le mois de mai.", "fr"),
+        ("我现在住在上海。", "zh"),
+        ("Москва", "ru"),
+    ],
+)
+def test_languages(text: str, language: str):
+    found = language_of(text)
+    assert found == language or (language == "ru" and found not in ("en", "zh"))
+
+
+def test_a_short_question_is_in_the_language_of_what_it_is_about():
+    notes = ["Meine Schwester wohnt jetzt in Flensburg.", "Ich fahre einen alten roten Polo."]
+    assert common_language("Wo wohnt sie?", notes) == "de"
+    assert common_language("Where does my sister live?", notes) == "en"
