@@ -81,9 +81,8 @@ def test_a_change_in_german_is_kept_and_its_older_note_known_to_be_changed(
 
 def test_a_question_without_the_model_makes_no_gloss(session: Callable[..., Session]):
     asking = session(ScriptedModel(), Reader(), 0)
-    asking.graph.sources.list()
     found = asking.retrieve(ASKED, use_llm=False)
-    assert gather(ASKED, found, asking, asking.statements, use_llm=False) == ()
+    assert gather(ASKED, found, asking, Reader(), use_llm=False) == ()
 
 
 def test_a_gloss_is_made_once_and_forgotten_with_everything_in_the_cache(
