@@ -13,7 +13,8 @@ import pytest
 from store.types import SourceStatus, Status
 from tests.support.crash_work import ingest_and_acknowledge, open_here, say_many
 
-KILLS = 50
+KILLS = 40  # of a running ingest
+MOST_RUNS = 100
 NOTES = 12
 
 
@@ -71,12 +72,15 @@ def test_killed_at_any_point_it_ends_as_if_it_had_not_been(notes: Path, workers,
 
     random.seed(8)
     interrupted = 0
-    for trial in range(KILLS):
-        home, log = tmp_path / f"home{trial}", tmp_path / f"log{trial}.txt"
+    # A busy machine may finish before it is killed: that run is checked too, but is no kill.
+    for run in range(MOST_RUNS):
+        if interrupted == KILLS:
+            break
+        home, log = tmp_path / f"home{run}", tmp_path / f"log{run}.txt"
         process = start(home, log)
         while not log.exists():
             time.sleep(0.002)
-        # By what was done, not by the clock alone: how long a note takes is the machine's affair.
+        # By what was done, not by the clock alone: how long a note takes depends on the machine.
         reached = random.randrange(NOTES)
         while process.is_alive() and len(acknowledged(log)) < reached:
             time.sleep(0.001)
@@ -96,7 +100,7 @@ def test_killed_at_any_point_it_ends_as_if_it_had_not_been(notes: Path, workers,
                 assert len(session.graph.memories.made_from(by_path[path])) == 3
             list(session.ingest([notes]))
         assert texts(home) == expected  # nothing is missing and nothing doubled
-    assert interrupted >= KILLS * 0.8, "most kills must hit a running ingest"
+    assert interrupted == KILLS, "most kills must hit a running ingest"
 
 
 def test_two_processes_writing_at_once_both_store_everything(workers, tmp_path: Path):
