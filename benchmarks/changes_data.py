@@ -68,7 +68,7 @@ def cases_of(name: str, data: Path) -> Iterator[Case]:
         yield from map(_case_of_episode, read_episodes(HELD_VOICES))
     else:
         own = SAMPLES / f"changes_{name}.jsonl"
-        yield from read_cases(own if own.exists() else data / "changes" / f"{name}.jsonl")
+        yield from read_cases(own if own.exists() else data / "changes" / f"{name}.jsonl", name)
 
 
 def _case_of_episode(episode: Episode) -> Case:
@@ -86,11 +86,11 @@ def _case_of_episode(episode: Episode) -> Case:
     )
 
 
-def read_cases(path: Path) -> Iterator[Case]:
-    """The cases of one JSON-lines file."""
+def read_cases(path: Path, name: str) -> Iterator[Case]:
+    """The cases of one JSON-lines file, as those of the set ``name``."""
     for line in path.read_text("utf-8").splitlines():
         if line.strip():
-            yield case_of(json.loads(line), path.stem)
+            yield case_of(json.loads(line), name)
 
 
 def case_of(row: dict[str, Any], name: str) -> Case:

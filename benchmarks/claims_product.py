@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.claims import Claim, Row, least, most
 
+CHANGES = "{two_messages,writer_1,writer_2,chinese,languages}"
 QUALITY = (
     Claim(
         "Editing: repeat, deny, replace",
@@ -27,22 +28,23 @@ QUALITY = (
         "The current value is told more often than by the same model with all messages pasted for"
         " the two writers, as often for Chinese, a little less often for two messages. The"
         " reader learned from other writers; thresholds were chosen on voices of our own, the form"
-        " of the answer partly on these cases. The alternative has four worked examples.",
+        " of the answer partly on these cases. The alternative has four worked examples. The two"
+        " more languages are German and Spanish, with cases of our own.",
         ("changes", "replacements"),
         "memlane",
         (
-            Row("current value told: two messages / writer 1 / writer 2 / Chinese",
-                "{two_messages,writer_1,writer_2,chinese}.ours.current",
-                {"messages pasted": "{two_messages,writer_1,writer_2,chinese}.plain.current",
-                 "with examples": "{two_messages,writer_1,writer_2,chinese}.few_shot.current"},
-                "{two_messages,writer_1,writer_2,chinese}.n",
-                (least(0.85), least(0.5), least(0.5), least(0.45))),
+            Row("current value told: two messages / writer 1 / writer 2 / Chinese / two more",
+                f"{CHANGES}.ours.current",
+                {"messages pasted": f"{CHANGES}.plain.current",
+                 "with examples": f"{CHANGES}.few_shot.current"},
+                f"{CHANGES}.n",
+                (least(0.85), least(0.5), least(0.5), least(0.45), None)),
             Row("out-of-date value told: the same",
-                "{two_messages,writer_1,writer_2,chinese}.ours.stale",
-                {"messages pasted": "{two_messages,writer_1,writer_2,chinese}.plain.stale",
-                 "with examples": "{two_messages,writer_1,writer_2,chinese}.few_shot.stale"},
-                "{two_messages,writer_1,writer_2,chinese}.n",
-                (most(0.06), most(0.15), most(0.15), None)),
+                f"{CHANGES}.ours.stale",
+                {"messages pasted": f"{CHANGES}.plain.stale",
+                 "with examples": f"{CHANGES}.few_shot.stale"},
+                f"{CHANGES}.n",
+                (most(0.06), most(0.15), most(0.15), None, None)),
             Row("automatic replacements that are right, voices held out: told / in files",
                 "replacements:{told,read}.right",
                 {"without the reader": "replacements:rules.right"},

@@ -15,13 +15,13 @@ from datetime import datetime
 from agent.answering.grounding import evidence, invented, supported
 from agent.answering.question.question_time import About, Asked
 from agent.language.injection import as_data, attacks, steers
+from agent.language.replies import unknown
 from agent.memory.contradictions import contradictions
 from agent.ports import ChatTurn, LanguageModel
 from agent.results import Mark, Standing, phrase
 from policies.selection import Choice
 from store.types import Memory
 
-UNKNOWN = "I don't know: I remember nothing about that."
 NO_ORDERS = (
     "This looks like an instruction. A message cannot change my memory; use `memlane memories`."
 )
@@ -138,22 +138,27 @@ def answer(
     """
     chosen = [choice for choice in chosen if not steers(choice.memory.text)]
     if not chosen:
-        return Answer(UNKNOWN, (), True)
+        return unanswered(question)
     turns = build_turns(question, chosen, now, asked, marks)
     said = llm.chat(turns, max_tokens=MAX_ANSWER_TOKENS, on_text=on_text).strip()
     if not said or admits_nothing(said):
-        return Answer(UNKNOWN, (), True)
+        return unanswered(question)
     if steers(_YOU.sub("someone", said)):
-        return Answer(UNKNOWN, (), True)
+        return unanswered(question)
     times = " ".join(str(marks[c.memory.id]) for c in chosen) if marks else ""
     if invented(said, f"{question} {times} {asked or ''}", [c.memory for c in chosen], now):
-        return Answer(UNKNOWN, (), True)
+        return unanswered(question)
     rests_on = evidence(question, said, chosen)
     near = {c.memory.id: c.score for c in chosen} if near is None else near
     if not supported(question, rests_on, near):
-        return Answer(UNKNOWN, (), True)
+        return unanswered(question)
     plainly = times_of(rests_on, asked, marks or {})
     return Answer(f"{to_you(said)} {plainly}".strip(), rests_on, False)
+
+
+def unanswered(question: str) -> Answer:
+    """The answer where memory holds none."""
+    return Answer(unknown(question), (), True)
 
 
 def admits_nothing(said: str) -> bool:

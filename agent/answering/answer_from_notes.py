@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from agent.answering.answer import UNKNOWN, Answer, admits_nothing, to_you
+from agent.answering.answer import Answer, admits_nothing, to_you, unanswered
 from agent.answering.grounding import evidence, invented, terms
 from agent.answering.notes import Note
 from agent.answering.shifts import shifted
 from agent.language.dates import find_times
 from agent.language.identify import common_language, is_english
 from agent.language.injection import as_data, steers
+from agent.language.replies import no_longer, not_sure
 from agent.language.sentences import is_chinese
 from agent.ports import ChatTurn, LanguageModel
 from store.side_tables.change_edges import ChangeKind
@@ -30,6 +31,8 @@ QUOTABLE = 0.3
 BESIDE_BEST = 0.45
 DOUBTED = 0.2
 """Probability of a change from which the older note is no answer by itself."""
+NO_LESS = 0.6
+"""Of the relevance of a note, that from which what may have changed it is the answer."""
 OVER = 0.6
 """Probability of an end from which the answer says that something holds no longer."""
 QUOTED = 2
@@ -96,7 +99,7 @@ def answer_from_notes(
     current = [note for note in notes if note.memory.status is Status.CURRENT]
     holding = [note for note in current if note.holds] or current
     if not holding:
-        return Answer(UNKNOWN, (), True)
+        return unanswered(question)
     over = [note for note in notes if note not in holding]
     holding = _with_shifts(holding, llm)
     said = llm.chat(
@@ -120,14 +123,16 @@ def answer_from_notes(
         moved = [note.changes for note in wanted if note.moved]
         left = [n for n in wanted if n.by not in changing and n.passage not in moved]
         wanted = left or wanted
-        return _quoting(wanted, "No longer." if ended else "")
+        return _quoting(question, wanted, lead=no_longer(question) if ended else "")
     base = max(holding, key=lambda note: (_shared(said, note), note.relevance))
     newer = next((note for note in holding if note.memory.id == base.by), None)
     if newer is not None and base.changed >= DOUBTED and _own(base) and _own(newer):
-        return _quoting([base, newer], "", "I am not sure which holds.")
+        if newer.relevance >= NO_LESS * base.relevance:
+            return _quoting(question, [newer])
+        return _quoting(question, [base, newer], close=not_sure(question))
     if best in wanted and _later(best, base) and not _says(said, best, question):
         # The sentence rests on something older than the note that the question is about most.
-        return _quoting([best], "")
+        return _quoting(question, [best])
     # A sentence stands alone where it says something of its note, and of what holds beside it.
     vague = not _says(said, base, question)
     missing = [
@@ -187,10 +192,10 @@ def _quotable(holding: Sequence[Note]) -> list[Note]:
     return [note for note in ranked if note.relevance >= least and _own(note)][:QUOTED]
 
 
-def _quoting(notes: Sequence[Note], lead: str, close: str = "") -> Answer:
+def _quoting(question: str, notes: Sequence[Note], lead: str = "", close: str = "") -> Answer:
     """The notes as the answer, newest first."""
     if not notes:
-        return Answer(UNKNOWN, (), True)
+        return unanswered(question)
     parts = [lead, *_quotations(notes), close]
     return Answer(" ".join(filter(None, parts)), tuple(note.as_choice() for note in notes), False)
 

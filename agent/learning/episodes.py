@@ -13,7 +13,7 @@ from datetime import datetime
 
 import numpy as np
 
-from agent.answering.answer import UNKNOWN
+from agent.language.replies import is_unknown
 from agent.learning.associations import associations
 from agent.learning.qa_generation import Failure, write_pair
 from agent.memory.entities.events import event_of
@@ -167,4 +167,4 @@ def write_pairs(
 
 def is_answer(text: str) -> bool:
     """Whether a reply of memlane says something that can be learned from."""
-    return bool(text.strip()) and not text.startswith(UNKNOWN)
+    return bool(text.strip()) and not is_unknown(text)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from agent.answering.answer import UNKNOWN, Answer, answer, converse
+from agent.answering.answer import Answer, answer, converse
 from agent.answering.answer_from_notes import answer_from_notes
 from agent.answering.notes import Note, gather, selected
 from agent.answering.plain_statements import CHANCE
@@ -19,6 +19,7 @@ from agent.answering.retrieve import Retrieved
 from agent.answering.routing import Router
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
+from agent.language.replies import unknown
 from agent.memory.home import Home
 from agent.results import Exchange, Reply, Route
 from agent.session.timing import Stopwatch
@@ -92,7 +93,7 @@ def answer_message(
             talk = [(one.said, one.answered) for one in before]
             return Reply(route, converse(message, llm=home.llm, on_text=on_text, before=talk))
     if not use_llm:
-        text = "" if chosen else UNKNOWN
+        text = "" if chosen else unknown(message)
         return told_apart(replace(reply, text=text, memories=chosen, abstained=not chosen))
     with clock.measure("answer"):
         said = _answered(home, message, found, notes, on_text)

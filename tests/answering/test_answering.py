@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.answering.answer import UNKNOWN, answer, build_turns, note
+from agent.answering.answer import answer, build_turns, note
 from agent.answering.grounding import evidence, invented
+from agent.language.replies import UNKNOWN
 from policies.selection import Choice
 from store.types import Memory, Status
 from tests.conftest import ScriptedModel

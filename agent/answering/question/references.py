@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from agent.answering.answer import UNKNOWN
 from agent.language.mentions import Kind, Mention, listed, mentions
+from agent.language.replies import is_unknown
 from agent.results import Exchange
 from store.erasure.plan import BLANK, GONE
 from store.errors import UnknownId
@@ -44,7 +44,7 @@ def goes_on(turn: Turn, now: datetime) -> bool:
 def _answer_of(turn: Turn, graph: MemoryGraph) -> str:
     """What a turn told the person; of something told, the memories that were made of it."""
     if turn.route != "update":
-        return "" if turn.reply == UNKNOWN else turn.reply
+        return "" if is_unknown(turn.reply) else turn.reply
     try:
         made = [graph.journal.get(edit).after for edit in turn.trace.get("edits", ())]
     except UnknownId:
