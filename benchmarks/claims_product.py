@@ -26,8 +26,8 @@ QUALITY = (
     Claim(
         "Changes as people tell them",
         "The current value is told more often than by the same model with all messages pasted for"
-        " the two writers, as often for Chinese, a little less often for two messages. The"
-        " reader learned from other writers; thresholds were chosen on voices of our own, the form"
+        " the two writers and in other languages, as often for two messages. The reader"
+        " learned from other writers; thresholds were chosen on voices of our own, the form"
         " of the answer partly on these cases. The alternative has four worked examples. The two"
         " more languages are German and Spanish, with cases of our own.",
         ("changes", "replacements"),

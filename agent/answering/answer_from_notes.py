@@ -124,7 +124,7 @@ def answer_from_notes(
         left = [n for n in wanted if n.by not in changing and n.passage not in moved]
         wanted = left or wanted
         return _quoting(question, wanted, lead=no_longer(question) if ended else "")
-    base = max(holding, key=lambda note: (_shared(said, note), note.relevance))
+    base = max(holding, key=lambda note: _rests_on(said, question, note))
     newer = next((note for note in holding if note.memory.id == base.by), None)
     if newer is not None and base.changed >= DOUBTED and _own(base) and _own(newer):
         if newer.relevance >= NO_LESS * base.relevance:
@@ -256,8 +256,10 @@ def _ended(best: Note, notes: Sequence[Note]) -> bool:
     )
 
 
-def _shared(said: str, note: Note) -> int:
-    return len(terms(note.passage.text) & terms(said))
+def _rests_on(said: str, question: str, note: Note) -> tuple[int, int, float]:
+    """How far a sentence is of a note: by what the question did not say already, then by all."""
+    shared = terms(note.passage.text) & terms(said)
+    return len(shared - terms(question)), len(shared), note.relevance
 
 
 def _says(said: str, note: Note, question: str) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Protocol
 
 from agent.answering.answer import Answer, answer, converse
@@ -21,7 +22,7 @@ from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
 from agent.language.replies import unknown
 from agent.memory.home import Home
-from agent.results import Exchange, Reply, Route
+from agent.results import Exchange, Reply, Route, Standing
 from agent.session.timing import Stopwatch
 
 ABOUT_THIS = 0.45
@@ -106,9 +107,21 @@ def _notes(
     home: Responder, message: str, found: Retrieved, use_llm: bool
 ) -> tuple[Note, ...] | None:
     """The notes of a question about what holds; None where the timeline answers it."""
-    if home.statements is None or found.asked.about not in OF_NOW or found.inferred:
+    if home.statements is None or found.inferred or not _of_now(found, home.config.now()):
         return None
     return gather(message, found, home, home.statements, use_llm=use_llm)
+
+
+def _of_now(found: Retrieved, now: datetime) -> bool:
+    """Whether a question is about what holds, as is 'Where do I sit tomorrow?' without plans.
+
+    Where something is planned, its times decide which of two memories holds at the time asked for.
+    """
+    asked = found.asked
+    ahead = asked.about is About.AT and asked.start is not None and asked.start >= now
+    marks = found.marks.values()
+    plans = any(mark.lasts and mark.standing is Standing.PLANNED for mark in marks)
+    return asked.about in OF_NOW or (ahead and not plans)
 
 
 def _about_this(found: Retrieved, notes: tuple[Note, ...] | None) -> bool:

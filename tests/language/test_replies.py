@@ -23,7 +23,12 @@ from agent.language.replies import UNKNOWN, is_unknown, no_longer, not_sure, unk
             "No sé con certeza cuál vale ahora.",
             "Ya no.",
         ),
-        ("我现在住在哪儿？", "我不知道：我没有这方面的记忆。", "我不确定现在是哪一个。", "现在不是了。"),
+        (
+            "我现在住在哪儿？",
+            "我不知道：我没有这方面的记忆。",
+            "我不确定现在是哪一个。",
+            "现在不是了。",
+        ),
     ],
 )
 def test_in_the_language_of_the_question(question: str, said: str, doubt: str, over: str):
