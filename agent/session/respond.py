@@ -29,7 +29,8 @@ ABOUT_THIS = 0.45
 """Cosine similarity from which a memory is about a message, whatever the router says of it; set on
 development data as docs/why.md tells."""
 OF_NOW = frozenset((About.NOW, About.HAPPENED, About.PLANNED))
-"""Questions about what holds; those about the past are answered from the timeline."""
+"""Questions about what holds. Those about a time ahead are answered alike unless something is
+planned; those about the past are answered from the timeline."""
 SURELY = 0.7
 """Relevance from which a note is about a message that the router takes for small talk."""
 NOT_KEPT = "I remember nothing in private mode."
@@ -107,21 +108,20 @@ def _notes(
     home: Responder, message: str, found: Retrieved, use_llm: bool
 ) -> tuple[Note, ...] | None:
     """The notes of a question about what holds; None where the timeline answers it."""
-    if home.statements is None or found.inferred or not _of_now(found, home.config.now()):
-        return None
-    return gather(message, found, home, home.statements, use_llm=use_llm)
-
-
-def _of_now(found: Retrieved, now: datetime) -> bool:
-    """Whether a question is about what holds, as is 'Where do I sit tomorrow?' without plans.
-
-    Where something is planned, its times decide which of two memories holds at the time asked for.
-    """
-    asked = found.asked
+    now, asked = home.config.now(), found.asked
     ahead = asked.about is About.AT and asked.start is not None and asked.start >= now
-    marks = found.marks.values()
-    plans = any(mark.lasts and mark.standing is Standing.PLANNED for mark in marks)
-    return asked.about in OF_NOW or (ahead and not plans)
+    if home.statements is None or found.inferred or not (asked.about in OF_NOW or ahead):
+        return None
+    notes = gather(message, found, home, home.statements, use_llm=use_llm)
+    # Where something is planned, its times decide what holds at the time asked for.
+    return None if ahead and _planned(found, notes, now) else notes
+
+
+def _planned(found: Retrieved, notes: Sequence[Note], now: datetime) -> bool:
+    starts = [note.memory.valid_from for note in notes]
+    return any(start is not None and start > now for start in starts) or any(
+        mark.lasts and mark.standing is Standing.PLANNED for mark in found.marks.values()
+    )
 
 
 def _about_this(found: Retrieved, notes: tuple[Note, ...] | None) -> bool:

@@ -193,6 +193,44 @@ def test_a_newer_note_that_the_question_is_about_as_much_is_the_answer():
     assert told.text == f"On 2024-05-10 you said: “{REDFORD}”"
 
 
+def test_a_sentence_rests_on_the_note_with_its_value_not_on_that_with_the_words_of_the_question():
+    notes = notes_of("Quill & Tar pays me 640.", "The contract says 460.")
+    model = ScriptedModel(["Quill & Tar pays you 460."])
+    told = answer_from_notes("What does Quill & Tar pay me?", notes, now=NOW, llm=model)
+    assert told.text == "Quill & Tar pays you 460."
+
+
+@pytest.mark.parametrize(
+    ("question", "planned", "timeline"),
+    [
+        ("Where do I sing tomorrow?", False, False),
+        ("Where did I sing yesterday?", False, True),
+        # What is planned has times of its own, which the timeline knows.
+        ("Where do I sing tomorrow?", True, True),
+    ],
+)
+def test_what_probably_changed_is_no_answer_to_a_question_about_a_time_ahead(
+    graph: MemoryGraph, settings: Config, embedder: Embedder, own_home: Path,
+    question: str, planned: bool, timeline: bool,
+):  # fmt: skip
+    model = ScriptedModel(["You sing."])
+    session = Session(
+        replace(settings, home=own_home, fixed_now=NOW + timedelta(days=30)), graph,
+        embedder=embedder, llm=model, statements=ScriptedReader(),
+    )  # fmt: skip
+    start = NOW + timedelta(days=40) if planned else None
+    drafts = [
+        Draft("I sing at Kindling.", "attribute.occupation", NOW),
+        Draft("I sing at Redford.", "attribute.occupation", NOW, valid_from=start),
+    ]
+    old, new = [entry.memory for entry in graph.apply([Insert(d) for d in drafts], at=NOW)]
+    graph.change_edges.put([ChangeEdge(old, new, ChangeKind.SUPERSEDES, 0.7)], NOW)
+    session.ask(question)
+    shown = model.asked[-1][-1].content
+    assert shown.startswith("Notes:") is timeline
+    assert timeline or "Kindling" not in shown
+
+
 def test_an_ended_fact_is_not_confirmed():
     notes = notes_of("I have driving lessons.", "That was that, the car is sold.", changed=0.9,
                      kind=ChangeKind.ENDS)  # fmt: skip
