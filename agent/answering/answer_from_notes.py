@@ -3,7 +3,8 @@
 A small model does not keep track of what changed, marked or not. So it is shown only what is still
 taken to hold, and what it says is checked against that. Where it says nothing that stands in the
 notes, the most relevant notes themselves are the answer; where it leaves one of them out, that one
-is quoted beside it. Where a newer note may have changed what the sentence rests on, both are told.
+is quoted beside it. Where a newer note may have changed what the sentence rests on, that one is
+quoted; both are, where the question hardly needs the newer.
 """
 
 from __future__ import annotations
