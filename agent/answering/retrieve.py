@@ -12,7 +12,7 @@ from agent.answering.grounding import STOP, names, terms
 from agent.answering.question.entity_expansion import choose, with_former_links, wordings
 from agent.answering.question.question_time import About, Asked, anchored, read_question
 from agent.answering.question.slot_lookup import in_slot
-from agent.answering.question.time_filter import asks_of_days, eligible, falls_in
+from agent.answering.question.time_filter import asks_of_days, eligible, falls_in, of_few_days
 from agent.language.dates import find_times
 from agent.memory.entities.aliases import also_said, also_said_then
 from agent.memory.entities.events import event_of
@@ -31,6 +31,8 @@ from store.types import Memory
 
 FRONT = 3
 """How many memories are taken because they fill the place or fall on the day asked for."""
+LISTED = 10
+"""The same where all that falls on these days is the answer."""
 ANCHOR = 0.45
 """Cosine similarity from which a memory is what a question tells its time by."""
 PAST_ASKED = 0.3
@@ -55,6 +57,8 @@ class Retrieved:
     """What the judge looked at; None where nothing was chosen, or what was is exact."""
     likely: float | None = None
     """Probability that memory holds the answer; None where nobody estimated it."""
+    listed: tuple[str, ...] = ()
+    """Ids of what falls on the days asked for, where the question says nothing but its time."""
     inferred: tuple[Inference, ...] = ()
     """Persona lines among the chosen (``agent.applications.personas.persona_in_answers``)."""
 
@@ -103,9 +107,13 @@ def retrieve(
         worded, means, policy, held, known, lambda memory: event_of(memory, graph, known)
     )
     found = in_slot(put.text, held.memories)
-    if not found and asks_of_days(asked):
+    # 'What is on tomorrow?' says nothing but its time: all that falls into it is the answer.
+    bare = of_few_days(asked) and not terms(timeless(put).text)
+    listed: tuple[str, ...] = ()
+    if not found and (bare or asks_of_days(asked)):
         found = falls_in(held.memories, tellings(held), asked)
-    chosen = _with_front(chosen, put, held, found, k)
+        listed = tuple(memory.id for memory in found) if bare else ()
+    chosen = _with_front(chosen, put, held, found, k, LISTED if listed else min(FRONT, k or FRONT))
     signs = likely = None
     if judge is not None and judge.encoder == embedder.identity and not found:
         # 'What does Kenji drink?' is as likely to be answered as 'What does my boss drink?'.
@@ -125,7 +133,7 @@ def retrieve(
     inside = history and all(memory.id in view.row for memory in told)
     line = view.once(timeline) if inside else Timeline(told)
     marks = {memory.id: line.mark(memory, now) for memory in told}
-    return Retrieved(chosen, asked, marks, near, signs, likely)
+    return Retrieved(chosen, asked, marks, near, signs, likely, listed=listed)
 
 
 def _nearness(question: Question, view: GraphView, memories: Sequence[Memory]) -> dict[str, float]:
@@ -154,14 +162,19 @@ def _nothing(chosen: Selection) -> Selection:
 
 
 def _with_front(
-    chosen: Selection, question: Question, view: GraphView, found: Sequence[Memory], k: int
+    chosen: Selection,
+    question: Question,
+    view: GraphView,
+    found: Sequence[Memory],
+    k: int,
+    most: int,
 ) -> Selection:
-    """The selection with what exactly answers in front, the most similar ``FRONT`` of it.
+    """The selection with what exactly answers in front, the most similar ``most`` of it.
 
     It takes the place of the last chosen ones where there would be more than ``k``.
     """
     score = _nearness(question, view, found)
-    found = sorted(found, key=lambda memory: -score[memory.id])[: min(FRONT, k or FRONT)]
+    found = sorted(found, key=lambda memory: -score[memory.id])[:most]
     first = {memory.id for memory in found}
     known = {choice.memory.id for choice in chosen.chosen}
     added = [m for m in found if m.id not in known]

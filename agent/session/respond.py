@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
+from agent.answering.agenda import agenda
 from agent.answering.answer import Answer, answer, converse
 from agent.answering.answer_from_notes import answer_from_notes
 from agent.answering.notes import Note, gather, selected
@@ -137,6 +138,8 @@ def _answered(
     on_text: OnText | None = None,
 ) -> Answer:
     now = home.config.now()
+    if (listed := agenda(found, notes or ())) is not None:
+        return listed
     if notes is not None:
         return answer_from_notes(message, notes, now=now, llm=home.llm, on_text=on_text)
     return answer(

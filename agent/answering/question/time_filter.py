@@ -26,11 +26,15 @@ _SPAN = timedelta(days=8)
 """The longest interval of which what falls into it is listed, in any case."""
 
 
+def of_few_days(asked: Asked) -> bool:
+    """Whether the time asked about is a day or a few."""
+    start, end = asked.start, asked.end
+    return start is not None and end is not None and end - start <= _SPAN
+
+
 def asks_of_days(asked: Asked) -> bool:
     """Whether it asks what happens on a day or a few: 'what do I have on Friday'."""
-    start, end = asked.start, asked.end
-    few = start is not None and end is not None and end - start <= _SPAN
-    return few and _AGENDA.search(asked.core) is not None
+    return of_few_days(asked) and _AGENDA.search(asked.core) is not None
 
 
 def falls_in(memories: Iterable[Memory], tellings: Iterable[Telling], asked: Asked) -> list[Memory]:
