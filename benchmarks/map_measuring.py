@@ -19,7 +19,7 @@ from agent.applications.ratings.calibration import (
 from agent.applications.ratings.similarity import Nearness
 from agent.config import load_config
 from agent.extraction.ratings.items import Item, Rated
-from agent.models.adapters.embeddings import SentenceEncoder
+from agent.models.adapters.embeddings import open_encoder
 from agent.models.adapters.fingerprint import fingerprint
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.lazy import reward_weights
@@ -73,7 +73,7 @@ def item_vectors(items: Sequence[Item]) -> dict[str, Vectors]:
     """The vector of every description."""
     registry = ModelRegistry(load_config().models_dir)
     folder = registry.resolve_embedder("all-minilm-l6-v2")
-    encoder = SentenceEncoder(folder, sha256=registry.sha256(folder), name="all-minilm-l6-v2")
+    encoder = open_encoder(folder, sha256=registry.sha256(folder), name="all-minilm-l6-v2")
     texts = sorted({item.described for item in items})
     return dict(zip(texts, encoder.encode(texts), strict=True))
 

@@ -33,7 +33,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from agent.config import load_config
-from agent.models.adapters.embeddings import SentenceEncoder
+from agent.models.adapters.embeddings import open_encoder
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.lazy import reward_weights
 from agent.models.registry import ModelRegistry
@@ -108,7 +108,7 @@ def questions(data: Path, side: int, rng: np.random.Generator) -> list[Asked]:
     factual = rng.permutation(len(lines))[:side]
     registry = ModelRegistry(load_config().models_dir)
     folder = registry.resolve_embedder("all-minilm-l6-v2")
-    encoder = SentenceEncoder(folder, sha256=registry.sha256(folder), name="all-minilm-l6-v2")
+    encoder = open_encoder(folder, sha256=registry.sha256(folder), name="all-minilm-l6-v2")
     preferences = [preference for preference, _ in pairs]
     vectors = encoder.encode(preferences)
 

@@ -23,7 +23,6 @@ from torch import nn
 from transformers import AutoModel, AutoTokenizer, PreTrainedTokenizerBase
 
 from agent.config import load_config
-from agent.models.adapters.statement_reader import Network, tokenized
 from agent.models.lazy import LocalEmbedder
 from agent.models.local_statement_reader import WEIGHTS
 from agent.models.registry import ModelRegistry
@@ -39,6 +38,7 @@ from benchmarks.reader_data import (
     read_episodes,
     slot_examples,
 )
+from benchmarks.reader_network import Network, tokenized
 
 CHANGES = [RELATIONS.index(name) for name in ("refines", "corrects", "ends", "supersedes")]
 HELD_VOICES = ("household", "elder", "slang")

@@ -30,6 +30,7 @@ from store.erasure.secure_delete import CACHE_FOLDER
 
 if TYPE_CHECKING:
     from agent.models.adapters.embeddings import SentenceEncoder
+    from agent.models.adapters.foreign_embeddings import ForeignEncoder
     from agent.models.adapters.openai_client import ServerModel
 
 Progress = Callable[[str, int, int], None]
@@ -102,12 +103,12 @@ def _cache_of(home: Path) -> Path:
 
 
 @cache
-def _load_encoder(folder: Path, sha256: str) -> SentenceEncoder:
-    from agent.models.adapters.embeddings import SentenceEncoder
+def _load_encoder(folder: Path, sha256: str, threads: int) -> SentenceEncoder | ForeignEncoder:
+    from agent.models.adapters.embeddings import open_encoder
 
     # Known weights have one name wherever they lie, so vectors made with them are found again.
     name = next((spec.name for spec in BUILT_IN if spec.sha256 == sha256), folder.name)
-    return SentenceEncoder(folder, sha256=sha256, name=name)
+    return open_encoder(folder, sha256=sha256, name=name, threads=threads)
 
 
 def _path_of(name: str, config: Config, on_progress: Progress | None) -> tuple[Path, str]:
@@ -329,10 +330,10 @@ class LocalEmbedder:
         self._last: dict[bytes, Vectors] = {}
 
     @cached_property
-    def _model(self) -> SentenceEncoder:
+    def _model(self) -> SentenceEncoder | ForeignEncoder:
         registry = ModelRegistry(self._config.models_dir)
         folder = registry.resolve_embedder(self._config.embedder)
-        return _load_encoder(folder, registry.sha256(folder))
+        return _load_encoder(folder, registry.sha256(folder), self._config.threads)
 
     @property
     def loaded(self) -> bool:

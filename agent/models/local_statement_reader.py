@@ -22,7 +22,8 @@ def statement_reader(config: Config, encoder: str) -> StatementReader | None:
     """The reader for an encoder of this identity; None where no weights fit that encoder."""
     if encoder != _trained_on():
         return None
-    return _load(ModelRegistry(config.models_dir).resolve_embedder(config.embedder))
+    folder = ModelRegistry(config.models_dir).resolve_embedder(config.embedder)
+    return _load(folder, config.threads)
 
 
 @cache
@@ -34,7 +35,7 @@ def _trained_on() -> str:
 
 
 @cache
-def _load(folder: Path) -> TrainedReader:
+def _load(folder: Path, threads: int) -> TrainedReader:
     from agent.models.adapters.statement_reader import TrainedReader
 
-    return TrainedReader(folder, WEIGHTS)
+    return TrainedReader(folder, WEIGHTS, threads=threads)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from agent.errors import ModelDamaged, ModelMissing
-from agent.models.adapters.embeddings import SentenceEncoder
+from agent.models.adapters.embeddings import SentenceEncoder, open_encoder
+from agent.models.adapters.foreign_embeddings import ForeignEncoder
 from agent.models.registry import ModelRegistry
 
 SENTENCES = ["I drink tea every morning.", "My sister lives in Berlin.", "我喜欢喝茶。", ""]
@@ -24,7 +28,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def encoder(folder: Path) -> SentenceEncoder:
-    return SentenceEncoder(folder, sha256="0123456789abcdef", name="all-minilm-l6-v2")
+    opened = open_encoder(folder, sha256="0123456789abcdef", name="all-minilm-l6-v2")
+    assert isinstance(opened, SentenceEncoder)
+    return opened
 
 
 def test_vectors_are_unit_float32(encoder: SentenceEncoder):
@@ -79,24 +85,21 @@ def test_identity_is_name_and_hash(encoder: SentenceEncoder):
     assert encoder.identity == "all-minilm-l6-v2:0123456789ab"
 
 
-def test_the_hub_is_told_to_stay_offline(encoder: SentenceEncoder):
-    assert os.environ["HF_HUB_OFFLINE"] == os.environ["TRANSFORMERS_OFFLINE"] == "1"
-
-
 def test_loading_and_encoding_print_nothing(folder: Path, capfd):
-    SentenceEncoder(folder, sha256="").encode(SENTENCES)
+    open_encoder(folder, sha256="").encode(SENTENCES)
+    ForeignEncoder(folder, "").encode(SENTENCES)
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_damaged_folder_is_named(folder: Path, tmp_path: Path, capfd):
     with pytest.raises(ModelMissing):
-        SentenceEncoder(tmp_path / "nothing", sha256="")
+        open_encoder(tmp_path / "nothing", sha256="")
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     weights = (copy / "model.safetensors").read_bytes()
     (copy / "model.safetensors").write_bytes(weights[: len(weights) // 2])
     with pytest.raises(ModelDamaged, match="memlane models list") as caught:
-        SentenceEncoder(copy, sha256="")
+        open_encoder(copy, sha256="")
     assert "\n" not in str(caught.value)
     assert capfd.readouterr() == ("", "")
 
@@ -111,3 +114,84 @@ def test_names_have_vectors_of_their_own_where_like_is_near_like(encoder: Senten
     # A name is the same whatever it is asked with.
     np.testing.assert_array_equal(encoder.encode_names(["my boss"])[0], vectors[3])
     assert encoder.encode_names([]).shape[0] == 0
+
+
+LONG = [
+    *SENTENCES,
+    "Grüße aus Köln: 3 € für Müsli 🙂",
+    "¿Dónde está el café?",
+    "a " * 700,
+    *(f"Sentence {'very ' * n}long number {n}, about the harbour." for n in range(0, 400, 7)),
+]
+
+
+@pytest.fixture(scope="module")
+def reference(folder: Path) -> ForeignEncoder:
+    """The same folder by sentence-transformers, which we hold to be right."""
+    return ForeignEncoder(folder, "reference")
+
+
+def test_vectors_are_those_of_sentence_transformers(
+    encoder: SentenceEncoder, reference: ForeignEncoder
+):
+    np.testing.assert_allclose(encoder.encode(LONG), reference.encode(LONG), atol=1e-6)
+
+
+def test_token_vectors_are_those_of_sentence_transformers(
+    encoder: SentenceEncoder, reference: ForeignEncoder
+):
+    texts = LONG[:12]
+    for ours, theirs in zip(
+        encoder.encode_tokens(texts), reference.encode_tokens(texts), strict=True
+    ):
+        np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_the_hub_is_told_to_stay_offline(reference: ForeignEncoder):
+    assert os.environ["HF_HUB_OFFLINE"] == os.environ["TRANSFORMERS_OFFLINE"] == "1"
+
+
+def test_a_folder_that_pools_the_first_token_and_holds_half_precision(folder: Path, tmp_path: Path):
+    save_file(
+        {name: array.astype(np.float16) for name, array in _weights(folder).items()},
+        _changed(folder, tmp_path, "1_Pooling/config.json", CLS) / "model.safetensors",
+    )
+    ours = open_encoder(tmp_path, sha256="")
+    assert isinstance(ours, SentenceEncoder)
+    theirs = ForeignEncoder(tmp_path, "").encode(LONG[:8])  # in half precision throughout
+    np.testing.assert_allclose(ours.encode(LONG[:8]), theirs, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [
+        ("config_sentence_transformers.json", {"default_prompt_name": "q", "prompts": {"q": "q:"}}),
+        ("config.json", {"hidden_act": "relu"}),
+        ("1_Pooling/config.json", {"pooling_mode_max_tokens": True}),
+    ],
+)
+def test_a_folder_that_is_no_plain_bert_is_left_to_sentence_transformers(
+    folder: Path, tmp_path: Path, file: str, change: dict[str, object]
+):
+    _changed(folder, tmp_path, file, change)
+    encoder = open_encoder(tmp_path, sha256="")
+    assert isinstance(encoder, ForeignEncoder)
+    vectors = encoder.encode(SENTENCES)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert encoder.encode_names(["my boss"]).shape == (1, vectors.shape[1])
+    assert encoder.encode([]).shape == (0, vectors.shape[1])
+    assert encoder.encode_tokens([]) == []
+
+
+CLS = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+
+
+def _weights(folder: Path) -> dict[str, np.ndarray]:
+    return dict(load_file(folder / "model.safetensors"))
+
+
+def _changed(folder: Path, copy: Path, file: str, change: Mapping[str, object]) -> Path:
+    """A copy of the folder with a JSON file that says something else."""
+    shutil.copytree(folder, copy, dirs_exist_ok=True)
+    (copy / file).write_text(json.dumps(json.loads((copy / file).read_text()) | change))
+    return copy

@@ -1,62 +1,68 @@
 """Sentence embeddings from a local sentence-transformers folder.
 
-Never reaches a network: the hub libraries are told to be offline before they are imported.
+Nearly all such folders hold a plain BERT encoder, which onnxruntime runs in a fraction of the
+time; sentence-transformers, and PyTorch with it, is imported for the others alone.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import threading
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agent.errors import ModelDamaged, ModelMissing
+from agent.models.adapters.bert import Bert, Pooling, sentence_pooling
 from agent.ports import Vectors
 
-_BATCH = 32
-"""Sentences encoded at a time."""
+if TYPE_CHECKING:
+    from agent.models.adapters.foreign_embeddings import ForeignEncoder
 
 
-class SentenceEncoder:
-    """A sentence encoder; fulfils ``agent.ports.Embedder``. Threads take turns on a lock.
+def open_encoder(
+    folder: Path, *, sha256: str, name: str | None = None, threads: int = 0
+) -> SentenceEncoder | ForeignEncoder:
+    """The encoder in a folder; ``name`` and ``sha256`` of the weights make up its ``identity``.
 
-    Importing sentence-transformers is most of the start-up time, so it happens here and not when
-    this module is imported. ``name`` and ``sha256`` of the weights make up ``identity``.
-
+    :param threads: Most threads of a plain BERT; 0 leaves the number to onnxruntime.
     :raises ModelMissing: if there is no such folder.
     :raises ModelDamaged: if the folder cannot be loaded.
     """
+    if not folder.is_dir():
+        raise ModelMissing(
+            f"There is no embedding model at {folder}. List the models with: memlane models list"
+        )
+    identity = f"{name or folder.name}:{sha256[:12]}"
+    try:
+        if pooling := sentence_pooling(folder):
+            return SentenceEncoder(folder, identity, *pooling, threads=threads)
+        from agent.models.adapters.foreign_embeddings import ForeignEncoder
 
-    # Measured on 2 cores: importing sentence-transformers 4.5 s (torch alone 1.5 s), importing
-    # tokenizers and safetensors 0.14 s. With those two, all-MiniLM-L6-v2 is some forty lines of
-    # numpy (six BERT layers, mean pooling); it would need a test that it agrees to 1e-5. We keep
-    # sentence-transformers because any of its folders works here; the resident process pays once.
+        return ForeignEncoder(folder, identity)
+    except Exception as error:
+        # A damaged folder fails anywhere from JSON to tensor shapes.
+        raise ModelDamaged(
+            f"The embedding model at {folder} cannot be loaded ({type(error).__name__}). "
+            "Install or copy it again, or choose another: memlane models list"
+        ) from error
 
-    def __init__(self, folder: Path, *, sha256: str, name: str | None = None) -> None:
-        if not folder.is_dir():
-            raise ModelMissing(
-                f"There is no embedding model at {folder}. "
-                "List the models with: memlane models list"
-            )
-        _stay_offline_and_quiet()
-        from sentence_transformers import SentenceTransformer
 
-        try:
-            self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-        except Exception as error:
-            # A damaged folder fails anywhere from JSON to tensor shapes.
-            raise ModelDamaged(
-                f"The embedding model at {folder} cannot be loaded ({type(error).__name__}). "
-                "Install or copy it again, or choose another: memlane models list"
-            ) from error
-        self._lock = threading.Lock()
-        self._identity = f"{name or folder.name}:{sha256[:12]}"
-        self._dimension = int(self._model.encode("", show_progress_bar=False).shape[0])
+class SentenceEncoder:
+    """A plain BERT encoder; fulfils ``agent.ports.Embedder``. Threads take turns on a lock.
+
+    :param pooling: How the states of the tokens become one vector.
+    :param longest: Most tokens of a text that count; the rest is cut off.
+    """
+
+    def __init__(
+        self, folder: Path, identity: str, pooling: Pooling, longest: int, *, threads: int
+    ) -> None:
+        self._bert = Bert(folder, threads=threads)
+        self._identity = identity
+        self._pooling = pooling
+        self._longest = longest
 
     @property
     def identity(self) -> str:
@@ -66,40 +72,28 @@ class SentenceEncoder:
     @property
     def dimension(self) -> int:
         """Numbers in a vector."""
-        return self._dimension
+        return self._bert.width
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), dimension), float32; longer texts are cut.
 
         How much of a text counts is up to the model: 256 tokens for all-MiniLM-L6-v2.
         """
-        if not texts:
-            return np.zeros((0, self._dimension), dtype=np.float32)
-        with self._lock:
-            vectors = self._model.encode(
-                _clean(texts),
-                batch_size=_BATCH,
-                show_progress_bar=False,
-                convert_to_numpy=True,
-                normalize_embeddings=True,
-            )
-        return np.ascontiguousarray(vectors, dtype=np.float32)
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for batch in self._bert.hidden(texts, self._longest):
+            vectors[batch.rows] = batch.mean() if self._pooling == "mean" else batch.first()
+        return unit(vectors)
 
     def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
         """Of each text the embeddings of its tokens in their context: (tokens, dimension), float32.
 
         The two marks around a text count as tokens, so even an empty one has some.
         """
-        if not texts:
-            return []
-        with self._lock:
-            found = self._model.encode(
-                _clean(texts),
-                batch_size=_BATCH,
-                show_progress_bar=False,
-                output_value="token_embeddings",
-            )
-        return [np.ascontiguousarray(tokens.numpy(), dtype=np.float32) for tokens in found]
+        found: dict[int, Vectors] = {}
+        for batch in self._bert.hidden(texts, self._longest):
+            for row, states, mask in zip(batch.rows, batch.states, batch.mask, strict=True):
+                found[int(row)] = states[: int(mask.sum())].copy()
+        return [found[row] for row in range(len(texts))]
 
     def encode_names(self, names: Sequence[str]) -> Vectors:
         """Unit vectors of short names, one row each: the mean of their tokens' own embeddings.
@@ -108,56 +102,23 @@ class SentenceEncoder:
         the whole vocabulary is taken off, else all names look alike (Mu and Viswanath, 2018). They
         compare with one another, not with those of ``encode``.
         """
-        if self._names is None:
-            return self.encode(names)
-        tokenizer, table = self._names
-        vectors = np.zeros((len(names), table.shape[1]), dtype=np.float32)
-        counts = np.ones((len(names), 1), dtype=np.float32)
-        found = tokenizer.encode_batch_fast(_clean(names), add_special_tokens=False)
-        # Dozens of new names a question: numpy's mean would take half as long again.
-        for row, ids in enumerate(read.ids for read in found):
+        vectors = np.zeros((len(names), self.dimension), np.float32)
+        for row, ids in enumerate(self._bert.token_ids(names)):
             if ids:
-                np.add.reduce(table.take(ids, axis=0), axis=0, out=vectors[row])
-                counts[row] = len(ids)
-        vectors /= counts
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        made: Vectors = vectors / np.maximum(lengths, 1e-9)
-        return made
+                # Dozens of new names a question: numpy's mean would take half as long again.
+                np.add.reduce(self._bert.words.take(ids, axis=0), axis=0, out=vectors[row])
+                vectors[row] /= len(ids)
+                vectors[row] -= self._mean_word
+        return unit(vectors)
 
     @cached_property
-    def _names(self) -> tuple[Any, Vectors] | None:
-        """A tokenizer of its own, that cuts and pads nothing, and the embedding of each token.
-
-        None for an encoder that is made otherwise; its ``encode`` is all there is.
-        """
-        from tokenizers import Tokenizer
-
-        first: Any = self._model[0]
-        if not hasattr(getattr(first, "auto_model", None), "get_input_embeddings"):
-            return None
-        tokenizer = Tokenizer.from_str(self._model.tokenizer.backend_tokenizer.to_str())
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        weights = first.auto_model.get_input_embeddings().weight
-        table = weights.detach().float().numpy()
-        return tokenizer, np.ascontiguousarray(table - table.mean(axis=0), dtype=np.float32)
+    def _mean_word(self) -> Vectors:
+        mean: Vectors = self._bert.words.mean(axis=0, dtype=np.float32)
+        return mean
 
 
-def _clean(texts: Sequence[str]) -> list[str]:
-    """Lone surrogates (from file names, from cut emoji) are no text to a tokenizer."""
-    return [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-
-
-def _stay_offline_and_quiet() -> None:
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    os.environ["TRANSFORMERS_OFFLINE"] = "1"
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    # Threads that spin while they wait starve the language model beside them.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    # Loading weights draws a bar of its own.
-    with contextlib.suppress(ImportError):
-        from transformers.utils.logging import disable_progress_bar
-
-        disable_progress_bar()  # type: ignore[no-untyped-call]  # the library has no types
+def unit(vectors: Vectors) -> Vectors:
+    """The vectors at length 1; what has none stays."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    made: Vectors = vectors / np.maximum(lengths, 1e-9)
+    return made
