@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
+from cli.importing import collecting_paused
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -66,8 +68,9 @@ class Run:
     @contextmanager
     def session(self) -> Iterator[Session]:
         """The home of this run with its models, closed at the end."""
-        from agent.models.notices import listening
-        from agent.session.session import open_session
+        with collecting_paused():
+            from agent.models.notices import listening
+            from agent.session.session import open_session
 
         with (
             listening(self.note),

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 from cli.forward import relayed
+from cli.importing import collecting_paused
 
 
 def main() -> None:
@@ -23,12 +23,9 @@ def main() -> None:
 
 def _here() -> int:
     """Work the command line out in this process."""
-    # Collecting while a few thousand functions are imported takes a tenth of a short command's time
-    # and frees nothing.
-    gc.disable()
-    from cli.app import run
+    with collecting_paused():
+        from cli.app import run
 
-    gc.enable()
     return run(sys.argv[1:])
 
 

@@ -13,21 +13,17 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from agent.answering.plain_statements import CHANCE, may_tell
 from agent.answering.question.references import in_context, recent
 from agent.answering.retrieve import Retrieved, retrieve
 from agent.answering.routing import Router
 from agent.answering.selection.policy_factory import build_policy
-from agent.applications.forms.autofill import fill_from
-from agent.applications.forms.fields import FormField
 from agent.applications.personas.persona_in_answers import with_persona
 from agent.config import Config
 from agent.extraction.subclass_classifier import Placer
 from agent.extraction.told import tells as likeliest
-from agent.io import ingest as files
-from agent.io.ignore_rules import FoundFile
 from agent.language.identify import is_foreign
 from agent.language.validation import checked_message
 from agent.memory.contradictions import doubted
@@ -53,6 +49,10 @@ from policies.selection import Selection
 from store.errors import MemlaneError, StoreFull
 from store.graph import MemoryGraph
 from store.types import Source, SourceKind, SourceStatus
+
+if TYPE_CHECKING:
+    from agent.applications.forms.fields import FormField
+    from agent.io.ignore_rules import FoundFile
 
 SURELY = 0.7
 """Probability, by the statement reader, from which a message tells something."""
@@ -286,24 +286,31 @@ class Session:
 
         ``found`` are the files of ``paths`` where somebody has looked already (``find``).
         """
-        return files.ingest_into(self, paths, on_file, found=found)
+        from agent.io.ingest import ingest_into
+
+        return ingest_into(self, paths, on_file, found=found)
 
     def find(self, paths: Sequence[Path]) -> Iterator[FoundFile]:
         """The files that ``ingest`` would look at, and those that the rules leave aside."""
-        return files.find(self, paths)
+        from agent.io.ingest import find
+
+        return find(self, paths)
 
     def retry(self, only: Collection[str] | None = None) -> Iterator[FileReport]:
         """Take up what could not be extracted before, or ``only`` the sources with these ids."""
+        from agent.io.ingest import retry
 
         def tells(text: str) -> bool:
             return may_tell(text, self.router.detect(text).probabilities[Route.UPDATE])
 
-        return files.retry(self.graph, self, self.config.now(), tells, only)
+        return retry(self.graph, self, self.config.now(), tells, only)
 
     # ---- forms ----------------------------------------------------------------------------
 
     def fill(self, fields: Sequence[FormField], *, use_llm: bool = True) -> tuple[FilledField, ...]:
         """Values for form fields, each with its evidence; None where there is none."""
+        from agent.applications.forms.autofill import fill_from
+
         return fill_from(self, fields, self.config.now(), use_llm=use_llm)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 from agent.extraction.triples.employment import JOINS_AS, JOINS_FIRM, JOINS_NAME
 from agent.language.pattern_kinds import NAME, PERSON, compiled
@@ -173,172 +174,178 @@ def _is_near(match: re.Match[str]) -> tuple[Triple, ...]:
 
 _A_PLACE = r"(?!.*\b(team|department|project|class|group|course|level|desk|seat|role|position)\b)"
 _IS, _SINCE = "(is|has been|will be|becomes|became)", "( (since|from|as of) .+)?"
-_SHAPES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
-    (compiled(shape), _as(*build) if isinstance(build, tuple) else build)
-    for shape, build in (
-        # who is who
-        ("(My|Our) <r:kin>('s (first |full )?name)? is (called |named )?<t:name>",
-         ("me", "{r}", "{t}")),
-        (f"<t:name> {_IS} (now )?(my|our) (new |current )?<r:kin>( now)?{_SINCE}",
-         ("me", "{r}", "{t}")),
-        ("(My|Our) (new |current )?<r:kin> (is|has been|will be|becomes) (called |named )?<t:name>"
-         f"{_SINCE}", ("me", "{r}", "{t}")),
-        ("(I|We) (have )?(changed|switched) (my|our) <r:noun> (from .+? )?to <t:value>",
-         ("me", "{r}", "{t}")),
-        ("(I|We) (have )?(switched|changed|gone) (from .+? )?to <t:name> (as|for) (my|our)"
-         " <r:noun>", ("me", "{r}", "{t}")),
-        ("(I|We) (have )?(traded|swapped|exchanged)( in)? (my|our|the) (old )?(?P<o>.{2,40}?) for"
-         " ((an?|the|my|our) )?(new )?<t:text>", _switched),
-        ("(I|We) (have )?(switched|changed) from (my |our |the )?(?P<o>.{2,40}?) to"
-         " ((an?|the|my|our) )?(new )?(?!.* (as|for) (my|our) )<t:text>", _switched),
-        ("(I|We) (have )?left (?P<o><name>) for <t:name>", _switched),
-        ("<t:name> (has |have )?(replace[sd]?|t(ook|aken|akes) over)( from)?( .+?)? as (my|our)"
-         " (new )?<r:noun>", ("me", "{r}", "{t}")),
-        ("<t:name> is (the|my|our) <r:kin> (that |who |whom )?(I|we) (\\w+ )?"
-         "(see|go to|have|visit|use)( .*)?", ("me", "{r}", "{t}")),
-        ("<t:name> is <h:name>'s <r:kin>", ("{h}", "{r}", "{t}")),
-        ("<h:name>'s <r:kin> is (called )?<t:name>", ("{h}", "{r}", "{t}")),
-        ("I am married to <t:text>", ("me", "married_to", "{t}")),
-        ("(Everyone|Everybody|People|My friends|My family) calls? me <t:text>",
-         ("me", "nickname", "{t}")),
-        # one under two names, or two who are not one (agent.memory.entities)
-        (f"<h:either> and <t:either> are {_ONE}", _called("same_as")),
-        (f"<h:either> is {_ONE} as <t:either>", _called("same_as")),
-        (f"<h:either> and <t:either> are {_TWO}", _called("different_from")),
-        (f"<h:either> is not {_ONE} as <t:either>", _called("different_from")),
-        ("<h:someone> is <t:titled>", _called("same_as")),
-        ("<h:someone> is (also|better|usually) (known as|called) <t:name>",
-         _called("nickname")),
-        ("(Everyone|Everybody|People|We( all)?|They( all)?|My friends|My family) calls? <h:someone>"
-         " <t:name>", _called("nickname")),
-        ("<t:name> is short for <h:name>", _called("nickname")),
-        (r"(My|Our) (\w+ )?<r:kin>( (in|at|from) [\w ]+?)? is (called|named) <t:name>",
-         ("me", "{r}", "{t}")),
-        ("(Call me|My nickname is) <t:text>", ("me", "nickname", "{t}")),
-        ("(My|Our) (?P<r>dog|cat|pet|rabbit|parrot|horse|hamster)('s name)? is (called |named )?"
-         "<t:name>", ("me", "{r}", "{t}")),
-        # the user's own attributes and other people's
-        ("<h:any> (am|is|are|'m) allergic to <t:text>", ("{h}", "allergic_to", "{t}")),
-        (r"I( am|'m) (?P<t>\d{1,3})( years old)?", ("me", "age", "{t}")),
-        ("<h:any> (was|were) born on <t:text>", ("{h}", "birthday", "{t}")),
-        (r"<h:any> (was|were) born in (?P<t>\d{4})", ("{h}", "birth_year", "{t}")),
-        ("<h:any> (was|were) born in <t:text>", ("{h}", "born_in", "{t}")),
-        ("<h:i> ?(have |'ve |am |'m |are |'re |will |'ll )?(be )?mov(ed?|ing) (house |home )?"
-         f"(from .+? )?to {_A_PLACE}<t:text>", ("me", "lives_in", "{t}")),
-        ("<h:i> ?(have |'ve |am |'m |will |'ll )?(be )?(start(ed|ing)?|began|begin(ning)?)"
-         "( work| working| (a|my|the) (new )?job)? (at|with|for) <t:name>( .*)?",
-         ("me", "works_at", "{t}")),
-        ("<h:kinname> (has |will |is )*(start(s|ed|ing)?|began|begins)( work| working)?"
-         "( (a|his|her|their|the) (new )?job)? (at|with|for) <t:name>( .*)?",
-         ("{h}", "works_at", "{t}")),
-        (JOINS_AS, ("{h}", "works_at", "{t}")),
-        (JOINS_NAME, ("{h}", "works_at", "{t}")),
-        (JOINS_FIRM, ("{h}", "works_at", "{t}")),
-        ("(I|We) (have|got|'ve got|have got|hired|found|go to|see|use) (a|my|our|another) new"
-         " (?P<r>[a-z][\\w-]+( [a-z][\\w-]+)?),?"
-         "( (called|named|(his|her|their) name is))? <t:name>", ("me", "{r}", "{t}")),
-        ("(I|We) (have|hold|keep) (my|our|an?) ((bank|current|savings|checking) )?account (at|with)"
-         " <t:name>", ("me", "bank", "{t}")),
-        ("(My|Our) ((bank|current|savings|checking) )?account is (at|with) <t:name>",
-         ("me", "bank", "{t}")),
-        ("(My|Our) (new |current )?(car|vehicle) is an? <t:name>", ("me", "drives", "{t}")),
-        ("(My|Our) <r:noun> (has |was |has been |is )?(changed|switched) (from .+? )?to <t:value>",
-         ("me", "{r}", "{t}")),
-        ("<h:kinname> (has |have |will |is |are )?(just |recently )?mov(ed?|es|ing)"
-         f"( house| home| away)?,? (from .+? )?to {_A_PLACE}<t:text>",
-         ("{h}", "lives_in", "{t}")),
-        ("<h:whoever> (am |is |are |has |have )?(now )?(been )?(settled|based) (in|at|on) <t:text>",
-         ("{h}", "lives_in", "{t}")),
-        ("<h:any> (am |is |are |will )?(went to )?(now )?(be )?(lives?|resides?|living) (in|at|on)"
-         " <t:text>", ("{h}", "lives_in", "{t}")),
-        ("<h:any> (will |has |have |is |am |been )*work(s|ed|ing)? as an? <t:some>"
-         f"( (in|at|for) .+)?{_SINCE}", ("{h}", "works_as", "{t}")),
-        ("<h:any> (will |am |is |are )?work(s|ing)? (at|for) <t:text>",
-         ("{h}", "works_at", "{t}")),
-        ("I( am|'m) an? <t:job>( .*)?", ("me", "works_as", "{t}")),
-        ("I( am|'m) an? (?P<t>man|woman|boy|girl)", ("me", "gender", "{t}")),
-        ("I( am|'m) (?P<t>vegan|vegetarian|pescatarian|lactose intolerant|coeliac)",
-         ("me", "diet", "{t}")),
-        # bookings and travel
-        ("(The |Flight )?(?P<h>.{2,40}?)('s)? departure (time )?(is|was|has been|is now)( now)?"
-         "( changed| moved| set)? (to|at|for) <t:text>", ("{h}", "departs_at", "{t}")),
-        ("(The )?(?P<h>.{2,40}?) (will |now |is )*(departs?|leaves?|leaving|departing|takes? off)"
-         " (now )?(at|on) <t:text>", ("{h}", "departs_at", "{t}")),
-        (r"(The )?(?P<h>.{2,40}?) (will |now )*(arrives?|lands?) (at|on) (?P<t>\d.*)",
-         ("{h}", "arrives_at", "{t}")),
-        ("(I|We) (have )?(booked|reserved) (?P<what>(an?|the|some) .+?|<name>)"
-         "( to (?P<to>[A-Z].*?))?"
-         r"( for (?P<whom>(my|our) .+?|<name>))?( at (the )?(?P<at>[A-Z].*?))?"
-         r"( (on|at|near|from|in|for) .+)?", _booked),
-        ("(The )?(?P<h>.{2,50}? (flight|train)) is from <a:some> to <t:text>", _route),
-        ("(The )?(?P<h>.{2,50}? (reservation|booking|stay)) (is|runs) (for|from) <t:text>",
-         ("{h}", "reserved_for", "{t}")),
-        ("(The )?(?P<h>.{2,60}?) (will )?(expires?|is valid until|is valid till|runs until) ?"
-         "(on |at |in )?<t:text>", ("{h}", "expires_on", "{t}")),
-        ("(The |My )?(?P<r>seat|gate|terminal|coach|platform|passenger|room|table) (number )?"
-         "(on|of|for|in) (?P<h>.{2,50}?) is <t:text>", ("{h}", "{r}", "{t}")),
-        ("The <r:words> (of|for|on) (?P<h>.{2,50}?) is <t:text>", ("{h}", "{r}", "{t}")),
-        ("<h:thing> (includes?|comes with) <t:text>", ("{h}", "includes", "{t}")),
-        ("<h:thing> costs? <t:text>", ("{h}", "costs", "{t}")),
-        ("<h:thing> (was|is|has been|will be|is now) (moved|postponed|rescheduled|changed|pushed"
-         "|shifted|put off|brought forward|delayed|scheduled|set)( back| forward)? (from .+? )?"
-         "(to|for|until) <t:text>", ("{h}", "is_at", "{t}")),
-        ("(I|We|They|<thing>) (have |has |had to )?(moved?|postponed?|rescheduled?|changed?|pushed?"
-         "|shift(ed)?|put off|brought forward|bring forward|delay(ed)?)( back| forward)?"
-         r" (?P<h>(the|my|our) <noun>) (from .+? )?(to|until) (?P<t>\d.*)",
-         ("{h}", "is_at", "{t}")),
-        ("<h:thing> (will |now |is going to )*(starts?|begins?|takes? place|comes?|happens?)( now)?"
-         r" at (?P<t>\d{1,2}[:.]\d\d.*)", ("{h}", "is_at", "{t}")),
-        (r"<h:ours> (is|will be) (now )?at (?P<t>\d{1,2}[:.]\d\d)( now| instead)?",
-         ("{h}", "is_at", "{t}")),
-        # without 'was', only a time makes it clear that nothing moved house
-        ("<h:thing> (has |have )?(been )?(moved|shifted)( back| forward)? to "
-         r"(?P<t>(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day.*|(the )?\d.*)", ("{h}", "is_at", "{t}")),
-        ("<h:ours> (is|takes place|starts|begins|is due"
-         "|is scheduled|comes?) (now )?(on|at) <t:moment>", ("{h}", "is_at", "{t}")),
-        ("<h:thing> (is|are) expected (on|at|by)? ?<t:text>", ("{h}", "expected_on", "{t}")),
-        # 'My mother's birthday is ...', 'Elena's phone number is ...', 'My favourite film is ...'
-        ("<h:who>'s? <r:words> (is|are) <t:text>", ("{h}", "{r}", "{t}")),
-        (r"(?P<t>Tomorrow|Today|Tonight|<name>|.*\d.*) is (?P<h>(my|our) <kin>|<name>)'s? "
-         "(?P<r>birthday|anniversary|wedding)", ("{h}", "{r}", "{t}")),
-        (r"(My|Our) (?!(<kin>)\b)<r:noun> (is|are|'s) (at |on |called |named )?<t:value>",
-         ("me", "{r}", "{t}")),
-        # likes, wishes, plans
-        ("<h:any> (can't|cannot|can not) (stand|bear) <t:text>", ("{h}", "dislikes", "{t}")),
-        (r"<t:some> (is|are) my (new )?(?P<r>favou?rite( [\w-]+){0,3})", ("me", "{r}", "{t}")),
-        (f"<t:name> {_IS} (now )?(my|our) (new |current )?(?P<r>[a-z][\\w-]+( [a-z][\\w-]+)?)"
-         f"( now)?{_SINCE}", ("me", "{r}", "{t}")),
-        (f"(My|Our|The) (?!(<kin>)\\b)<r:noun> (has been|have been|will be) <t:value>{_SINCE}",
-         ("me", "{r}", "{t}")),
-        ("(I|We) (have )?switched (from .+? )?to <t:text>", ("me", SWITCHED_TO, "{t}")),
-        ("(I|We) (have|'ve got|have got) (?P<what>(an?|the|my|our|two|three|some|another) .+?)"
-         "( <when:when>)?", _have),
-        ("<h:whoever> <adv><x:wish> <t:text>", _wish),
-        ("<h:whoever> (thinks?|believes?|finds?|feels?)( that)? <t:text>",
-         ("{h}", "thinks", "{t}")),
-        # any verb after I, we or a person
-        ("<h:i> <adv><aux:aux><adv><v:verb>( <p:prep>)? <t:text>", _verb),
-        ("<h:kinname> <adv><aux:aux><adv>(?P<v><doing>|<past>)( <p:prep>)? <t:text>", _verb),
-        ("<h:name> <adv><aux:aux><adv>(?P<v><does>|<past>)( <p:prep>)? <t:text>", _verb),
-        ("<h:who> <aux:cannot><v:verb>( <p:prep>)? <t:text>", _verb),
-        ("<h:who> (is|are) <t:text>", ("{h}", "is", "{t}")),
-        ("<h:who> (was|were) <t:text>", ("{h}", "was", "{t}")),
-        ("<h:i>( am| are|'m|'re) <t:text>", ("{h}", "is", "{t}")),
-        ("<h:thing> (will be|is|are|was|were|has been) (?P<v>[a-z]+(ed|ten|wn)) <p:prep> <t:text>",
-         _passive),
-        ("<h:thing> (is|are) (?P<p>with|near|in|from|by|at|on) <t:text>", _is_near),
-        ("<h:thing> (is|are|was|were) <t:text>", ("{h}", "is", "{t}")),
-        # Chinese: 'X的Y是Z', '我的X叫Z', '我喜欢Z'
-        ("我的?<r:zh>(的?名字)?(名叫|叫做|叫)<t:text>", ("me", "{r}", "{t}")),
-        ("我的?<h:zh>的<r:zh>(是|在)<t:text>", ("{h}", "{r}", "{t}")),
-        ("(?P<h>[^的我]{2,20})的<r:zh>(是|在)<t:text>", ("{h}", "{r}", "{t}")),
-        ("我的<r:zh>是<t:text>", ("me", "{r}", "{t}")),
-        ("我(很|最|特别|非常)?(喜欢|爱)<t:text>", ("me", "likes", "{t}")),
-        ("我(讨厌|不喜欢)<t:text>", ("me", "dislikes", "{t}")),
-        ("我(现在)?住在<t:text>", ("me", "lives_in", "{t}")),
-        ("我(将要|要|会)?(?P<r>参加|去|买|购买|预订|看)了?<t:text>", ("me", "{r}", "{t}")),
-    )
+_SHAPES: tuple[tuple[str, Builder | tuple[str, str, str]], ...] = (
+    # who is who
+    ("(My|Our) <r:kin>('s (first |full )?name)? is (called |named )?<t:name>",
+     ("me", "{r}", "{t}")),
+    (f"<t:name> {_IS} (now )?(my|our) (new |current )?<r:kin>( now)?{_SINCE}",
+     ("me", "{r}", "{t}")),
+    ("(My|Our) (new |current )?<r:kin> (is|has been|will be|becomes) (called |named )?<t:name>"
+     f"{_SINCE}", ("me", "{r}", "{t}")),
+    ("(I|We) (have )?(changed|switched) (my|our) <r:noun> (from .+? )?to <t:value>",
+     ("me", "{r}", "{t}")),
+    ("(I|We) (have )?(switched|changed|gone) (from .+? )?to <t:name> (as|for) (my|our)"
+     " <r:noun>", ("me", "{r}", "{t}")),
+    ("(I|We) (have )?(traded|swapped|exchanged)( in)? (my|our|the) (old )?(?P<o>.{2,40}?) for"
+     " ((an?|the|my|our) )?(new )?<t:text>", _switched),
+    ("(I|We) (have )?(switched|changed) from (my |our |the )?(?P<o>.{2,40}?) to"
+     " ((an?|the|my|our) )?(new )?(?!.* (as|for) (my|our) )<t:text>", _switched),
+    ("(I|We) (have )?left (?P<o><name>) for <t:name>", _switched),
+    ("<t:name> (has |have )?(replace[sd]?|t(ook|aken|akes) over)( from)?( .+?)? as (my|our)"
+     " (new )?<r:noun>", ("me", "{r}", "{t}")),
+    ("<t:name> is (the|my|our) <r:kin> (that |who |whom )?(I|we) (\\w+ )?"
+     "(see|go to|have|visit|use)( .*)?", ("me", "{r}", "{t}")),
+    ("<t:name> is <h:name>'s <r:kin>", ("{h}", "{r}", "{t}")),
+    ("<h:name>'s <r:kin> is (called )?<t:name>", ("{h}", "{r}", "{t}")),
+    ("I am married to <t:text>", ("me", "married_to", "{t}")),
+    ("(Everyone|Everybody|People|My friends|My family) calls? me <t:text>",
+     ("me", "nickname", "{t}")),
+    # one under two names, or two who are not one (agent.memory.entities)
+    (f"<h:either> and <t:either> are {_ONE}", _called("same_as")),
+    (f"<h:either> is {_ONE} as <t:either>", _called("same_as")),
+    (f"<h:either> and <t:either> are {_TWO}", _called("different_from")),
+    (f"<h:either> is not {_ONE} as <t:either>", _called("different_from")),
+    ("<h:someone> is <t:titled>", _called("same_as")),
+    ("<h:someone> is (also|better|usually) (known as|called) <t:name>",
+     _called("nickname")),
+    ("(Everyone|Everybody|People|We( all)?|They( all)?|My friends|My family) calls? <h:someone>"
+     " <t:name>", _called("nickname")),
+    ("<t:name> is short for <h:name>", _called("nickname")),
+    (r"(My|Our) (\w+ )?<r:kin>( (in|at|from) [\w ]+?)? is (called|named) <t:name>",
+     ("me", "{r}", "{t}")),
+    ("(Call me|My nickname is) <t:text>", ("me", "nickname", "{t}")),
+    ("(My|Our) (?P<r>dog|cat|pet|rabbit|parrot|horse|hamster)('s name)? is (called |named )?"
+     "<t:name>", ("me", "{r}", "{t}")),
+    # the user's own attributes and other people's
+    ("<h:any> (am|is|are|'m) allergic to <t:text>", ("{h}", "allergic_to", "{t}")),
+    (r"I( am|'m) (?P<t>\d{1,3})( years old)?", ("me", "age", "{t}")),
+    ("<h:any> (was|were) born on <t:text>", ("{h}", "birthday", "{t}")),
+    (r"<h:any> (was|were) born in (?P<t>\d{4})", ("{h}", "birth_year", "{t}")),
+    ("<h:any> (was|were) born in <t:text>", ("{h}", "born_in", "{t}")),
+    ("<h:i> ?(have |'ve |am |'m |are |'re |will |'ll )?(be )?mov(ed?|ing) (house |home )?"
+     f"(from .+? )?to {_A_PLACE}<t:text>", ("me", "lives_in", "{t}")),
+    ("<h:i> ?(have |'ve |am |'m |will |'ll )?(be )?(start(ed|ing)?|began|begin(ning)?)"
+     "( work| working| (a|my|the) (new )?job)? (at|with|for) <t:name>( .*)?",
+     ("me", "works_at", "{t}")),
+    ("<h:kinname> (has |will |is )*(start(s|ed|ing)?|began|begins)( work| working)?"
+     "( (a|his|her|their|the) (new )?job)? (at|with|for) <t:name>( .*)?",
+     ("{h}", "works_at", "{t}")),
+    (JOINS_AS, ("{h}", "works_at", "{t}")),
+    (JOINS_NAME, ("{h}", "works_at", "{t}")),
+    (JOINS_FIRM, ("{h}", "works_at", "{t}")),
+    ("(I|We) (have|got|'ve got|have got|hired|found|go to|see|use) (a|my|our|another) new"
+     " (?P<r>[a-z][\\w-]+( [a-z][\\w-]+)?),?"
+     "( (called|named|(his|her|their) name is))? <t:name>", ("me", "{r}", "{t}")),
+    ("(I|We) (have|hold|keep) (my|our|an?) ((bank|current|savings|checking) )?account (at|with)"
+     " <t:name>", ("me", "bank", "{t}")),
+    ("(My|Our) ((bank|current|savings|checking) )?account is (at|with) <t:name>",
+     ("me", "bank", "{t}")),
+    ("(My|Our) (new |current )?(car|vehicle) is an? <t:name>", ("me", "drives", "{t}")),
+    ("(My|Our) <r:noun> (has |was |has been |is )?(changed|switched) (from .+? )?to <t:value>",
+     ("me", "{r}", "{t}")),
+    ("<h:kinname> (has |have |will |is |are )?(just |recently )?mov(ed?|es|ing)"
+     f"( house| home| away)?,? (from .+? )?to {_A_PLACE}<t:text>",
+     ("{h}", "lives_in", "{t}")),
+    ("<h:whoever> (am |is |are |has |have )?(now )?(been )?(settled|based) (in|at|on) <t:text>",
+     ("{h}", "lives_in", "{t}")),
+    ("<h:any> (am |is |are |will )?(went to )?(now )?(be )?(lives?|resides?|living) (in|at|on)"
+     " <t:text>", ("{h}", "lives_in", "{t}")),
+    ("<h:any> (will |has |have |is |am |been )*work(s|ed|ing)? as an? <t:some>"
+     f"( (in|at|for) .+)?{_SINCE}", ("{h}", "works_as", "{t}")),
+    ("<h:any> (will |am |is |are )?work(s|ing)? (at|for) <t:text>",
+     ("{h}", "works_at", "{t}")),
+    ("I( am|'m) an? <t:job>( .*)?", ("me", "works_as", "{t}")),
+    ("I( am|'m) an? (?P<t>man|woman|boy|girl)", ("me", "gender", "{t}")),
+    ("I( am|'m) (?P<t>vegan|vegetarian|pescatarian|lactose intolerant|coeliac)",
+     ("me", "diet", "{t}")),
+    # bookings and travel
+    ("(The |Flight )?(?P<h>.{2,40}?)('s)? departure (time )?(is|was|has been|is now)( now)?"
+     "( changed| moved| set)? (to|at|for) <t:text>", ("{h}", "departs_at", "{t}")),
+    ("(The )?(?P<h>.{2,40}?) (will |now |is )*(departs?|leaves?|leaving|departing|takes? off)"
+     " (now )?(at|on) <t:text>", ("{h}", "departs_at", "{t}")),
+    (r"(The )?(?P<h>.{2,40}?) (will |now )*(arrives?|lands?) (at|on) (?P<t>\d.*)",
+     ("{h}", "arrives_at", "{t}")),
+    ("(I|We) (have )?(booked|reserved) (?P<what>(an?|the|some) .+?|<name>)"
+     "( to (?P<to>[A-Z].*?))?"
+     r"( for (?P<whom>(my|our) .+?|<name>))?( at (the )?(?P<at>[A-Z].*?))?"
+     r"( (on|at|near|from|in|for) .+)?", _booked),
+    ("(The )?(?P<h>.{2,50}? (flight|train)) is from <a:some> to <t:text>", _route),
+    ("(The )?(?P<h>.{2,50}? (reservation|booking|stay)) (is|runs) (for|from) <t:text>",
+     ("{h}", "reserved_for", "{t}")),
+    ("(The )?(?P<h>.{2,60}?) (will )?(expires?|is valid until|is valid till|runs until) ?"
+     "(on |at |in )?<t:text>", ("{h}", "expires_on", "{t}")),
+    ("(The |My )?(?P<r>seat|gate|terminal|coach|platform|passenger|room|table) (number )?"
+     "(on|of|for|in) (?P<h>.{2,50}?) is <t:text>", ("{h}", "{r}", "{t}")),
+    ("The <r:words> (of|for|on) (?P<h>.{2,50}?) is <t:text>", ("{h}", "{r}", "{t}")),
+    ("<h:thing> (includes?|comes with) <t:text>", ("{h}", "includes", "{t}")),
+    ("<h:thing> costs? <t:text>", ("{h}", "costs", "{t}")),
+    ("<h:thing> (was|is|has been|will be|is now) (moved|postponed|rescheduled|changed|pushed"
+     "|shifted|put off|brought forward|delayed|scheduled|set)( back| forward)? (from .+? )?"
+     "(to|for|until) <t:text>", ("{h}", "is_at", "{t}")),
+    ("(I|We|They|<thing>) (have |has |had to )?(moved?|postponed?|rescheduled?|changed?|pushed?"
+     "|shift(ed)?|put off|brought forward|bring forward|delay(ed)?)( back| forward)?"
+     r" (?P<h>(the|my|our) <noun>) (from .+? )?(to|until) (?P<t>\d.*)",
+     ("{h}", "is_at", "{t}")),
+    ("<h:thing> (will |now |is going to )*(starts?|begins?|takes? place|comes?|happens?)( now)?"
+     r" at (?P<t>\d{1,2}[:.]\d\d.*)", ("{h}", "is_at", "{t}")),
+    (r"<h:ours> (is|will be) (now )?at (?P<t>\d{1,2}[:.]\d\d)( now| instead)?",
+     ("{h}", "is_at", "{t}")),
+    # without 'was', only a time makes it clear that nothing moved house
+    ("<h:thing> (has |have )?(been )?(moved|shifted)( back| forward)? to "
+     r"(?P<t>(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day.*|(the )?\d.*)", ("{h}", "is_at", "{t}")),
+    ("<h:ours> (is|takes place|starts|begins|is due"
+     "|is scheduled|comes?) (now )?(on|at) <t:moment>", ("{h}", "is_at", "{t}")),
+    ("<h:thing> (is|are) expected (on|at|by)? ?<t:text>", ("{h}", "expected_on", "{t}")),
+    # 'My mother's birthday is ...', 'Elena's phone number is ...', 'My favourite film is ...'
+    ("<h:who>'s? <r:words> (is|are) <t:text>", ("{h}", "{r}", "{t}")),
+    (r"(?P<t>Tomorrow|Today|Tonight|<name>|.*\d.*) is (?P<h>(my|our) <kin>|<name>)'s? "
+     "(?P<r>birthday|anniversary|wedding)", ("{h}", "{r}", "{t}")),
+    (r"(My|Our) (?!(<kin>)\b)<r:noun> (is|are|'s) (at |on |called |named )?<t:value>",
+     ("me", "{r}", "{t}")),
+    # likes, wishes, plans
+    ("<h:any> (can't|cannot|can not) (stand|bear) <t:text>", ("{h}", "dislikes", "{t}")),
+    (r"<t:some> (is|are) my (new )?(?P<r>favou?rite( [\w-]+){0,3})", ("me", "{r}", "{t}")),
+    (f"<t:name> {_IS} (now )?(my|our) (new |current )?(?P<r>[a-z][\\w-]+( [a-z][\\w-]+)?)"
+     f"( now)?{_SINCE}", ("me", "{r}", "{t}")),
+    (f"(My|Our|The) (?!(<kin>)\\b)<r:noun> (has been|have been|will be) <t:value>{_SINCE}",
+     ("me", "{r}", "{t}")),
+    ("(I|We) (have )?switched (from .+? )?to <t:text>", ("me", SWITCHED_TO, "{t}")),
+    ("(I|We) (have|'ve got|have got) (?P<what>(an?|the|my|our|two|three|some|another) .+?)"
+     "( <when:when>)?", _have),
+    ("<h:whoever> <adv><x:wish> <t:text>", _wish),
+    ("<h:whoever> (thinks?|believes?|finds?|feels?)( that)? <t:text>",
+     ("{h}", "thinks", "{t}")),
+    # any verb after I, we or a person
+    ("<h:i> <adv><aux:aux><adv><v:verb>( <p:prep>)? <t:text>", _verb),
+    ("<h:kinname> <adv><aux:aux><adv>(?P<v><doing>|<past>)( <p:prep>)? <t:text>", _verb),
+    ("<h:name> <adv><aux:aux><adv>(?P<v><does>|<past>)( <p:prep>)? <t:text>", _verb),
+    ("<h:who> <aux:cannot><v:verb>( <p:prep>)? <t:text>", _verb),
+    ("<h:who> (is|are) <t:text>", ("{h}", "is", "{t}")),
+    ("<h:who> (was|were) <t:text>", ("{h}", "was", "{t}")),
+    ("<h:i>( am| are|'m|'re) <t:text>", ("{h}", "is", "{t}")),
+    ("<h:thing> (will be|is|are|was|were|has been) (?P<v>[a-z]+(ed|ten|wn)) <p:prep> <t:text>",
+     _passive),
+    ("<h:thing> (is|are) (?P<p>with|near|in|from|by|at|on) <t:text>", _is_near),
+    ("<h:thing> (is|are|was|were) <t:text>", ("{h}", "is", "{t}")),
+    # Chinese: 'X的Y是Z', '我的X叫Z', '我喜欢Z'
+    ("我的?<r:zh>(的?名字)?(名叫|叫做|叫)<t:text>", ("me", "{r}", "{t}")),
+    ("我的?<h:zh>的<r:zh>(是|在)<t:text>", ("{h}", "{r}", "{t}")),
+    ("(?P<h>[^的我]{2,20})的<r:zh>(是|在)<t:text>", ("{h}", "{r}", "{t}")),
+    ("我的<r:zh>是<t:text>", ("me", "{r}", "{t}")),
+    ("我(很|最|特别|非常)?(喜欢|爱)<t:text>", ("me", "likes", "{t}")),
+    ("我(讨厌|不喜欢)<t:text>", ("me", "dislikes", "{t}")),
+    ("我(现在)?住在<t:text>", ("me", "lives_in", "{t}")),
+    ("我(将要|要|会)?(?P<r>参加|去|买|购买|预订|看)了?<t:text>", ("me", "{r}", "{t}")),
 )  # fmt: skip
+
+
+@cache
+def _compiled_shapes() -> tuple[tuple[re.Pattern[str], Builder], ...]:
+    """Compiling takes a tenth of a second, so a command that extracts nothing does without."""
+    return tuple(
+        (compiled(shape), _as(*build) if isinstance(build, tuple) else build)
+        for shape, build in _SHAPES
+    )
 
 
 def shape_triples(text: str) -> tuple[Triple, ...]:
@@ -346,7 +353,7 @@ def shape_triples(text: str) -> tuple[Triple, ...]:
     bare = re.sub(r"\s+", " ", text).strip().rstrip(".。!！ ")
     bare = without_times(_PLANNED.sub(r"\1", _LEAD.sub("", bare)))
     bare = bare[:1].upper() + bare[1:]
-    for pattern, build in _SHAPES:
+    for pattern, build in _compiled_shapes():
         match = pattern.match(bare)
         if match:
             return build(match)

@@ -18,9 +18,10 @@ without a bound, so no rule can backtrack far.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from agent.language.dates.lexicon import (
     OTHER_SIGN,
@@ -174,6 +175,47 @@ def _groups(pattern: str) -> list[tuple[int, int]]:
     return found
 
 
+class CodePattern:
+    """A rule's pattern over token codes, compiled at its first use.
+
+    A rule may use a name in several alternatives, a regular expression may not: ``names`` tells
+    under which groups each name is found. ``needed`` are sets of codes of which every match has
+    one, one set for each part or group that is not optional: a quick way to skip most rules.
+    """
+
+    def __init__(self, pattern: str, codes_of: Mapping[str, Set[str]]) -> None:
+        """:param codes_of: Of each category, the codes of the tokens that have it."""
+        self.names: dict[str, list[str]] = {}
+        needed: dict[int, frozenset[str]] = {}
+        groups = _groups(pattern)
+
+        def atom(match: re.Match[str]) -> str:
+            look, name = match[1], match[2]
+            wanted = (match[3] or match[4]).split("/")
+            codes = frozenset[str]().union(*(codes_of.get(kind, ()) for kind in wanted))
+            start, end = match.span()
+            for first, last in groups:
+                if first < start < last:
+                    start, end = first, last
+            if not look and pattern[end : end + 1] != "?":
+                needed[start] = needed.get(start, frozenset()) | codes
+            group = "[" + "".join(sorted(codes)) + "]" if codes else "(?!)"
+            if look:
+                return f"(?{_LOOKS[look]}{group})"
+            if not name:
+                return group
+            known = self.names.setdefault(name, [])
+            known.append(f"{name}{len(known)}")
+            return f"(?P<{known[-1]}>{group})"
+
+        self._source = _ATOM.sub(atom, pattern).replace(" ", "")
+        self.needed = list(needed.values())
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        return re.compile(self._source)
+
+
 class Grammar:
     """A table compiled for use. Building one takes tens of milliseconds; keep it."""
 
@@ -191,7 +233,11 @@ class Grammar:
         for rule in rules:
             self._code(_kinds(rule))
         self._other = self._code(frozenset({OTHER_WORD}))
-        self._rules = [(rule, *self._compile(rule.pattern)) for rule in rules]
+        by_kind: dict[str, set[str]] = {}
+        for signature, code in self._codes.items():
+            for kind in signature:
+                by_kind.setdefault(kind, set()).add(code)
+        self._rules = [(rule, CodePattern(rule.pattern, by_kind)) for rule in rules]
         numbers = frozenset(code for kinds, code in self._codes.items() if "NUMBER" in kinds)
         self._makes = {
             rule.makes: numbers if rule.makes == "NUMBER" else {self._code(_kinds(rule))}
@@ -232,9 +278,9 @@ class Grammar:
     ) -> list[Part]:
         codes = "".join(part.code for part in parts)
         for at in self._useful_rules(frozenset(codes)):
-            rule, pattern, names, _ = self._rules[at]
-            if pattern.search(codes):
-                parts = self._replace(rule, pattern, names, parts, codes, now, zone)
+            rule, pattern = self._rules[at]
+            if pattern.compiled.search(codes):
+                parts = self._replace(rule, pattern, parts, codes, now, zone)
                 codes = "".join(part.code for part in parts)
         return [part for part in parts if part.when is not None]
 
@@ -245,8 +291,8 @@ class Grammar:
             return known
         present = set(codes)
         useful: list[int] = []
-        for at, (rule, _, _, needed) in enumerate(self._rules):
-            if not any(present.isdisjoint(choice) for choice in needed):
+        for at, (rule, pattern) in enumerate(self._rules):
+            if not any(present.isdisjoint(choice) for choice in pattern.needed):
                 useful.append(at)
                 # Later rules only: a rule never sees what comes after it in the table.
                 present |= self._makes[rule.makes]
@@ -257,8 +303,7 @@ class Grammar:
     def _replace(
         self,
         rule: Rule,
-        pattern: re.Pattern[str],
-        names: dict[str, list[str]],
+        pattern: CodePattern,
         parts: list[Part],
         codes: str,
         now: datetime,
@@ -268,10 +313,10 @@ class Grammar:
         done = 0
         code = self._code(_kinds(rule))
         at = 0
-        while match := pattern.search(codes, at):
+        while match := pattern.compiled.search(codes, at):
             first, last = match.span()
             try:
-                made = rule.function(Found(match, names, parts, now, zone))
+                made = rule.function(Found(match, pattern.names, parts, now, zone))
             except (ValueError, OverflowError):
                 # Trigger: 31 June, 25:00, a million years. Why: half of it must not be read as
                 # something else. Outcome: the words are opaque from here on.
@@ -305,42 +350,3 @@ class Grammar:
                 code = self._codes[known] = chr(0x100 + len(self._codes))
             self._codes[signature] = code
         return code
-
-    def _compile(
-        self, pattern: str
-    ) -> tuple[re.Pattern[str], dict[str, list[str]], list[frozenset[str]]]:
-        """The pattern over token codes; under which groups each name is found; what it needs.
-
-        A rule may use a name in several alternatives, a regular expression may not. What it needs
-        are codes of which every match has one, for each part or group that is not optional: a quick
-        way to skip most rules.
-        """
-        names: dict[str, list[str]] = {}
-        needed: dict[int, frozenset[str]] = {}
-        groups = _groups(pattern)
-
-        def atom(match: re.Match[str]) -> str:
-            look, name = match[1], match[2]
-            wanted = (match[3] or match[4]).split("/")
-            codes = frozenset(
-                code
-                for signature, code in self._codes.items()
-                if any(kind in signature for kind in wanted)
-            )
-            start, end = match.span()
-            for first, last in groups:
-                if first < start < last:
-                    start, end = first, last
-            if not look and pattern[end : end + 1] != "?":
-                needed[start] = needed.get(start, frozenset()) | codes
-            group = "[" + "".join(sorted(codes)) + "]" if codes else "(?!)"
-            if look:
-                return f"(?{_LOOKS[look]}{group})"
-            if not name:
-                return group
-            known = names.setdefault(name, [])
-            known.append(f"{name}{len(known)}")
-            return f"(?P<{known[-1]}>{group})"
-
-        compiled = re.compile(_ATOM.sub(atom, pattern).replace(" ", ""))
-        return compiled, names, list(needed.values())
