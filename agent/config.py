@@ -67,6 +67,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("threads", lambda: str(_cores()), "processor threads for the models", "count"),
     Setting("context", lambda: "8192", "size of the language model's context, in tokens", "count"),
     Setting("batch", lambda: "128", "largest number of tokens scored at once", "count"),
+    Setting(
+        "resident",
+        lambda: "yes",
+        "commands leave a process behind that answers the next one at once",
+        "switch",
+    ),
     Setting("idle_minutes", lambda: "10", "minutes until unused models are unloaded", "count"),
     Setting(
         "model_timeout",
@@ -144,6 +150,8 @@ class Config:
     threads: int
     context: int
     batch: int
+    resident: bool
+    """Whether a command leaves a resident process behind (``cli.leave_behind``)."""
     idle_minutes: int
     model_timeout: int
     reward_cache_mb: int

@@ -102,10 +102,15 @@ def options(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    no_resident: Annotated[
+        bool,
+        typer.Option("--no-resident", help="Do not leave a process behind for the next command."),
+    ] = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     make = context.obj or Run  # ``cli.forwarded`` brings its own
-    context.obj = make({"home": home, "llm": llm}, now, json, debug)
+    resident = "no" if no_resident else None
+    context.obj = make({"home": home, "llm": llm, "resident": resident}, now, json, debug)
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-FLAGS = ("--json", "--debug")
+FLAGS = ("--json", "--debug", "--no-resident")
 VALUED = ("--home", "--now", "--llm")
 """The global options, with and without a value."""
 _SETTINGS = ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "HOME", "TZ")

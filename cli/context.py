@@ -93,6 +93,11 @@ class Run:
             return
         with self.session() as session:
             yield session
+            used = session.loaded
+        if used:
+            from cli.commands.processes.leave_behind import leave_behind
+
+            leave_behind(self)
 
     @contextmanager
     def graph(self) -> Iterator[MemoryGraph]:

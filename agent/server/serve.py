@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from functools import partial
 
 from agent.config import Config
 from agent.server.resident.http_app import Command, Guarded, build_app
@@ -15,6 +16,7 @@ from agent.server.resident.log_file import open_log
 from agent.server.resident.paths import Lock, Place, bind, ensure_token
 from agent.server.resident.service import Desk
 from agent.server.resident.sockets import LOOPBACK, bind_tcp, quiet_server
+from agent.server.resident.until_idle import end_when_idle
 from agent.server.web.listener import Listener
 from agent.version import __version__
 from store.connection import ensure_home
@@ -31,10 +33,12 @@ def serve(
     on_ready: Ready | None = None,
     open_desk: Callable[[Config], Desk] = Desk,
     command: Command | None = None,
+    until_idle: bool = False,
 ) -> None:
     """Be the resident process of a home until SIGTERM or Ctrl-C. ``on_ready`` gets its address.
 
-    ``command`` works out whole command lines for whoever may open the socket in the home.
+    ``command`` works out whole command lines for whoever may open the socket in the home. With
+    ``until_idle`` the process also ends as ``resident.until_idle`` says.
 
     :raises StoreBusy: if there is one already.
     :raises HomeUnavailable: if the home, its socket or the port cannot be used.
@@ -48,6 +52,7 @@ def serve(
         listening = bind(place)
         try:
             desk = open_desk(config)
+            desk.until_idle = until_idle
             tcp = None if port is None else bind_tcp(port)
             token = "" if tcp is None else ensure_token(place)
             log.info("up: memlane %s, process %d", __version__, os.getpid())
@@ -94,7 +99,11 @@ async def _serve(
         loop.add_signal_handler(number, end)
     loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a terminal that closes
     listening.listen(128)  # whoever connects from here on is answered, if a moment later
-    works = (desk.take_up, desk.tidy, desk.watch, desk.refine, desk.remind)
+    works = [desk.take_up, desk.tidy, desk.watch, desk.remind]
+    if desk.until_idle:
+        works += [desk.warm_up, partial(end_when_idle, desk, end)]
+    else:
+        works.append(desk.refine)  # loads the language model, which nobody asked for otherwise
     background = [asyncio.create_task(work()) for work in works]
     if on_ready:
         on_ready(path if port is None else f"{path} and http://{LOOPBACK}:{port}")

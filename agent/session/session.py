@@ -109,6 +109,19 @@ class Session:
     def statements(self) -> StatementReader | None:
         return self._statements or statement_reader(self.config, self.embedder.identity)
 
+    @property
+    def loaded(self) -> bool:
+        """Whether the sentence encoder is in memory: nearly all work needs it first."""
+        return isinstance(self.embedder, LocalEmbedder) and self.embedder.loaded
+
+    def warm_up(self) -> None:
+        """Load what nearly every message needs, but for the language model."""
+        question = "What do I have to do tomorrow at ten?"
+        self.router.detect(question)
+        if self.statements:
+            self.statements.kinds([question])
+        is_foreign(question)
+
     # ---- messages -------------------------------------------------------------------------
 
     def respond(

@@ -311,9 +311,14 @@ def status(context: typer.Context) -> None:
         else:
             loaded = ", ".join(running.loaded) or "nothing"
             port = f", port {running.port}" if running.port else ""
+            ends = (
+                f", ends after {running.ends_after_minutes} minutes without a command"
+                if running.ends_after_minutes
+                else ""
+            )
             out.print(
                 f"resident  process {running.pid}{port}, up {running.uptime_s:,.0f} s, "
-                f"in memory: {loaded}"
+                f"in memory: {loaded}{ends}"
             )
         for line in folder_lines(found["watch"]):
             out.print(f"watched   {line}", markup=False)

@@ -66,6 +66,8 @@ class Running:
     """The kinds of models whose weights are in memory now."""
     port: int | None = None
     version: str = __version__
+    ends_after_minutes: int | None = None
+    """Minutes without a request after which it ends by itself; None where it stays."""
 
 
 @dataclass(frozen=True, slots=True)

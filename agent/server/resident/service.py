@@ -73,6 +73,8 @@ class Desk:
         why_wait: Callable[[], str] | None = None,
     ) -> None:
         self.config = config
+        self.until_idle = False
+        """Whether the process ends when nobody needs it."""
         self._raw, self._quick, self._slow = Lane("raw"), Lane("quick"), Lane("slow")
         self._watching, self._looking = Lane("watching"), Lane("looking")
         self._reminding = Lane("reminding")
@@ -99,7 +101,8 @@ class Desk:
         self._why_wait = why_wait
         self._placing: set[asyncio.Task[Remembered]] = set()
         self._stops: set[threading.Event] = set()
-        self._opened = time.monotonic()
+        self._opened = self._used = time.monotonic()
+        self._asked = 0
 
     # ---- requests -------------------------------------------------------------------------
 
@@ -158,6 +161,7 @@ class Desk:
             ),
             stop,
         )
+        self._used = time.monotonic()
         # From here on nothing stops it: it is stored, and a restart would take it up.
         placing = asyncio.create_task(self._made(source, context))
         self._placing.add(placing)
@@ -227,11 +231,8 @@ class Desk:
             session.config = self._as(context)
             return work(session)
 
-        self._stops.add(stop)
-        try:
+        with self.stoppable(stop):
             return await lane.do(job, stop)
-        finally:
-            self._stops.discard(stop)
 
     def _as(self, context: Context) -> Config:
         """The settings of the process with those that a command brought along."""
@@ -356,6 +357,16 @@ class Desk:
     def _kept(self) -> dict[str, Keeper[Any]]:
         return {"llm": self._llm, "embedder": self._embedder, "reader": self._reader}
 
+    async def warm_up(self) -> None:
+        """Load what nearly every message needs, before the first one asks for it."""
+        session = self._sessions[self._quick]
+        with suppress(MemlaneError):  # whoever asks is told
+            await self._quick.do(session.warm_up, threading.Event())
+
+    async def watches(self) -> bool:
+        """Whether folders are watched in this home."""
+        return bool(await self._raw.do(self._graph.watched.folders, threading.Event()))
+
     async def running(self, pid: int, socket: str, port: int | None) -> Running:
         """How this process is doing; answers whatever the lanes are busy with."""
         counts = await self._raw.do(self._graph.sources.counts, threading.Event())
@@ -366,16 +377,24 @@ class Desk:
             queue=counts.get(SourceStatus.PENDING, 0),
             loaded=tuple(name for name, keeper in self._kept.items() if keeper.loaded),
             port=port,
+            ends_after_minutes=self.config.idle_minutes if self.until_idle else None,
         )
 
     @contextmanager
     def stoppable(self, stop: threading.Event) -> Iterator[None]:
         """Let ``stop_all`` reach what goes on outside of the lanes."""
         self._stops.add(stop)
+        self._asked += 1
         try:
             yield
         finally:
+            self._asked -= 1
+            self._used = time.monotonic()
             self._stops.discard(stop)
+
+    def idle_s(self) -> float:
+        """Seconds since the last request ended; 0 while one is worked on."""
+        return 0.0 if self._asked or self._placing else time.monotonic() - self._used
 
     def stop_all(self) -> None:
         """End every request at its next word; whoever waits is told."""

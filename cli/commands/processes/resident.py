@@ -33,6 +33,9 @@ def up(
             "the home.",
         ),
     ] = None,
+    until_idle: Annotated[
+        bool, typer.Option("--until-idle", hidden=True, help="End when nobody needs it.")
+    ] = False,
     install: Annotated[
         bool,
         typer.Option("--install", help="Only write the file that starts it at login."),
@@ -47,7 +50,7 @@ def up(
     if install:
         _install(run, port)
     elif foreground:
-        _serve(run, port, context.find_root().command)
+        _serve(run, port, context.find_root().command, until_idle=until_idle)
     else:
         _detach(run, port)
 
@@ -85,7 +88,7 @@ def down(context: typer.Context) -> None:
     )
 
 
-def _command(run: Run, port: int | None) -> list[str]:
+def command_of(run: Run, port: int | None = None) -> list[str]:
     """The command line of a process with the settings of this one."""
     from pathlib import Path
 
@@ -107,7 +110,7 @@ def _install(run: Run, port: int | None) -> None:
 
     from agent.server.resident.autostart import unit_for, write
 
-    unit = unit_for(_command(run, port), user_config_path(), os.getuid())
+    unit = unit_for(command_of(run, port), user_config_path(), os.getuid())
     write(unit)
     run.emit(
         {"file": str(unit.path), "start": unit.start, "remove": unit.remove},
@@ -119,7 +122,7 @@ def _install(run: Run, port: int | None) -> None:
     )
 
 
-def _serve(run: Run, port: int | None, app: object) -> None:
+def _serve(run: Run, port: int | None, app: object, *, until_idle: bool) -> None:
     from contextlib import suppress
 
     from typer.core import TyperGroup
@@ -133,7 +136,14 @@ def _serve(run: Run, port: int | None, app: object) -> None:
 
     assert isinstance(app, TyperGroup)
     command = work_out(run.config.home, app)
-    serve(run.config, port=port, debug=run.debug, on_ready=ready, command=command)
+    serve(
+        run.config,
+        port=port,
+        debug=run.debug,
+        on_ready=ready,
+        command=command,
+        until_idle=until_idle,
+    )
 
 
 def _detach(run: Run, port: int | None) -> None:
@@ -169,7 +179,7 @@ def start(run: Run, port: int | None = None) -> Running:
         )
     ensure_home(run.config.home)
     with subprocess.Popen(
-        _command(run, port),
+        command_of(run, port),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -218,4 +228,5 @@ def shape(running: Running) -> dict[str, object]:
         "queue": running.queue,
         "loaded": list(running.loaded),
         "port": running.port,
+        "ends_after_minutes": running.ends_after_minutes,
     }
