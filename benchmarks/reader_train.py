@@ -29,6 +29,7 @@ from agent.models.registry import ModelRegistry
 from agent.ports import ORDERS, RELATIONS
 from agent.session.orders import SURE
 from benchmarks.common import ROOT, parser, progress, write_results
+from benchmarks.reader_contrast import contrast_examples
 from benchmarks.reader_data import (
     Example,
     examples,
@@ -48,6 +49,8 @@ HELD = ROOT / "build" / "reader_held.npz"
 """Where ``--held`` writes: weights that are measured and never shipped."""
 TOPICS_HELD = 4
 """Every fourth topic, in the order of the alphabet, is held out."""
+FRAMED = 4000
+"""Pairs written from frames."""
 SHARES = {"relation": 1.0, "kind": 0.3, "relevance": 0.8, "order": 1.0}
 """Of the examples of a task, how many an epoch takes."""
 
@@ -59,12 +62,14 @@ def main() -> None:
     options.add_argument("--rate", type=float, default=1.5e-4)
     options.add_argument("--batch", type=int, default=32)
     options.add_argument("--out", type=Path, default=WEIGHTS)
+    options.add_argument("--start", type=Path, help="weights to go on from, instead of the encoder")
     given = options.parse_args()
     episodes = list(read_episodes())
     if given.quick:
         episodes, given.epochs = episodes[::40], 1
     topics = sorted({episode.topic for episode in episodes})[::TOPICS_HELD]
     made = examples(episodes) + kind_examples() + order_examples()
+    made += contrast_examples(episodes, 40 if given.quick else FRAMED)
     learned = [
         row
         for row in made
@@ -73,7 +78,7 @@ def main() -> None:
     ]
     learned += slot_examples(40 if given.quick else 1000) + life_examples(1 if given.quick else 14)
     progress(f"{len(episodes)} episodes, {len(made)} examples, {len(learned)} to learn from")
-    network, tokenizer = fit(learned, given.epochs, given.rate, given.batch)
+    network, tokenizer = fit(learned, given.epochs, given.rate, given.batch, given.start)
     if given.held:
         figures: dict[str, float] = {"examples": len(learned)}
         for name, rows in (
@@ -99,7 +104,7 @@ def main() -> None:
 
 
 def fit(
-    rows: Sequence[Example], epochs: int, rate: float, batch: int
+    rows: Sequence[Example], epochs: int, rate: float, batch: int, start: Path | None = None
 ) -> tuple[Network, PreTrainedTokenizerBase]:
     """A network trained on the rows, tasks in turns."""
     torch.manual_seed(0)
@@ -108,6 +113,10 @@ def fit(
     tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
     encoder = AutoModel.from_pretrained(str(folder), local_files_only=True, add_pooling_layer=False)
     network = Network(encoder)
+    if start:
+        with np.load(start) as stored:
+            state = {n: torch.from_numpy(stored[n].astype(np.float32)) for n in stored if "." in n}
+        network.load_state_dict(state, strict=False)
     trained = [p for p in network.parameters() if p.requires_grad]
     progress(f"{sum(p.numel() for p in trained):,} parameters")
     groups = [
