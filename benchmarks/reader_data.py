@@ -120,7 +120,7 @@ def examples(episodes: Sequence[Episode], seed: int = 0) -> list[Example]:
     return made
 
 
-def _units(episode: Episode) -> list[list[tuple[Unit, list[Statement]]]]:
+def units_of(episode: Episode) -> list[list[tuple[Unit, list[Statement]]]]:
     """Of each message its units, and the statements whose spans they hold a good part of."""
     rows = []
     for number, (_, text) in enumerate(episode.messages):
@@ -216,7 +216,7 @@ def _told_relation(old: Told, new: Told) -> str:
 
 
 def _kinds(episode: Episode) -> Iterator[Example]:
-    for row in _units(episode):
+    for row in units_of(episode):
         for unit, held in row:
             if not held:
                 continue
@@ -228,7 +228,7 @@ def _kinds(episode: Episode) -> Iterator[Example]:
 
 
 def _relations(episode: Episode, chance: random.Random) -> Iterator[Example]:
-    rows = _units(episode)
+    rows = units_of(episode)
     for later in range(len(rows)):
         for earlier in range(later):
             message = episode.messages[later][1]
@@ -268,7 +268,7 @@ class Pair:
 
 def told_pairs(episode: Episode) -> Iterator[Pair]:
     """All pairs of sentences of different messages that both tell something."""
-    rows = _units(episode)
+    rows = units_of(episode)
     for later, row in enumerate(rows):
         for earlier in range(later):
             for new, new_held in row:
@@ -310,7 +310,7 @@ def _relevance(
 ) -> Iterator[Example]:
     needed = set(episode.evidence)
     related = {old for old, new in episode.relations if new in needed}
-    for number, row in enumerate(_units(episode)):
+    for number, row in enumerate(units_of(episode)):
         for unit, held in row:
             ids = {s.id for s in held}
             if not ids:

@@ -39,6 +39,7 @@ from benchmarks.reader_data import (
     read_episodes,
     slot_examples,
 )
+from benchmarks.reader_negatives import negatives
 from benchmarks.reader_network import Network, tokenized
 
 CHANGES = [RELATIONS.index(name) for name in ("refines", "corrects", "ends", "supersedes")]
@@ -70,6 +71,7 @@ def main() -> None:
     topics = sorted({episode.topic for episode in episodes})[::TOPICS_HELD]
     made = examples(episodes) + kind_examples() + order_examples()
     made += contrast_examples(episodes, 40 if given.quick else FRAMED)
+    made += negatives(episodes, LocalEmbedder(load_config()))
     learned = [
         row
         for row in made

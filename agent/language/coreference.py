@@ -39,6 +39,7 @@ _OWNED = re.compile(
     r" (?!(?:to|a|an|the|my|our|on|in|at|by|for|about|before|after|next|last|this|that|if|when|and"
     r"|or|because|with|from|again|today|tomorrow)\b)[a-z]"
 )
+_NOUN = re.compile(r"\b(?:an?|the|my|our|your|his|her|their|this|that|these|those) \w", re.I)
 _SINGULAR = re.compile(r"\b(he|she|him|her|his)\b(['’](?:s|ll|d))?", re.I)
 
 
@@ -62,8 +63,9 @@ def resolve(sentence: str, before: Sequence[str]) -> str:
     match = _SINGULAR.search(sentence)
     if not match:
         return sentence
-    if people_in(sentence[: match.start()]) or re.match(rf"{NAME} [a-z]+ ", sentence):
-        return sentence  # the sentence names its person itself
+    own = sentence[: match.start()]
+    if people_in(own) or _NOUN.search(own) or re.match(rf"{NAME} [a-z]+ ", sentence):
+        return sentence  # the sentence may name its person itself: 'the plumber wrote, he ...'
     for earlier in reversed(before):
         mentioned = people_in(earlier)
         if mentioned:

@@ -316,6 +316,7 @@ def test_what_stands_beside_a_question_counts(sentence, stated):
         ("I called her mother.", ["I met Odile."], "I called Odile's mother."),
         ("I called her.", ["I met Odile."], "I called Odile."),
         ("She sings.", ["It rained."], "She sings."),
+        ("The tiler rang, he is late.", ["I met Priya."], "The tiler rang, he is late."),
         ("She sings.", ["Nina's friend Haruka meets us."], "Haruka sings."),
         ("She sings.", ["Nina's sister meets us."], "Nina's sister sings."),
         ("They asked me.", ["Kim Lee's talk is on Friday."], "Kim Lee asked me."),

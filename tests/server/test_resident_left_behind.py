@@ -26,9 +26,7 @@ PATIENCE_S = 30.0
 
 
 @pytest.fixture
-def say(
-    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Say]:
+def say(own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Say]:
     """Runs a command as a person does, in a process of its own; what it leaves is ended."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("MEMLANE_RESIDENT", "yes")
