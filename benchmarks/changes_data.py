@@ -65,13 +65,13 @@ def cases_of(name: str, data: Path) -> Iterator[Case]:
     ``languages`` (German and Spanish) and ``voices_held``, which only ``--sets`` names, are ours.
     """
     if name == "voices_held":
-        yield from map(_case_of_episode, read_episodes(HELD_VOICES))
+        yield from map(case_of_episode, read_episodes(HELD_VOICES))
     else:
         own = SAMPLES / f"changes_{name}.jsonl"
         yield from read_cases(own if own.exists() else data / "changes" / f"{name}.jsonl", name)
 
 
-def _case_of_episode(episode: Episode) -> Case:
+def case_of_episode(episode: Episode) -> Case:
     return Case(
         id=episode.id,
         set="voices_held",

@@ -1,7 +1,7 @@
 """Pairs of a whole home for the statement reader: what is nearest and has nothing to do with it.
 
-An episode is a few messages about one thing. In a home nearly all pairs that the reader judges are of
-different things: a new sentence is compared with the nearest older ones, a question with the
+An episode is a few messages about one thing. In a home nearly all pairs that the reader judges are
+of different things: a new sentence is compared with the nearest older ones, a question with the
 nearest passages. A reader that knows only pairs of one episode takes most of them for changes.
 So each sentence and each question is paired with the nearest sentences by the same voice about
 other topics, as the product finds them.
