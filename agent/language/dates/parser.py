@@ -120,8 +120,11 @@ class Tenses:
 
     def _scan(self) -> list[int]:
         at = []
+        before = word = ""
         for match in _WORD_OR_END.finditer(self._text):
-            word = match[0].lower().replace("’", "'")
+            before, word = word, match[0].lower().replace("’", "'")
+            if word == "got" and (before in ("have", "has") or before.endswith(("'ve", "'s"))):
+                continue  # 'have got' is the present of having
             if not word[0].isalpha():
                 sign = "end"
             elif word in _FUTURE_WORDS or word.endswith("'ll"):
