@@ -7,6 +7,7 @@ would quote: the most relevant one that is taken to hold.
 
 - *current*, *stale*, *lost*: as in ``benchmarks.changes``, of the quoted words;
 - *own*: the note is of the question's own episode;
+- *among*: what a right answer contains stands in one of the notes that are taken to hold;
 - *silent*: nothing is quoted where the home was told nothing about it;
 - *false edges*: changes that the reader sees between episodes about different things, a memory.
 
@@ -106,14 +107,16 @@ def _ask(
     session = at(home, end)
     for episode in told:
         case = case_of_episode(episode)
-        note = _quoted(case.question, session)
+        notes = _notes(case.question, session)
+        note = _best(notes)
         counts[f"{prefix}n"] += 1
+        counts[f"{prefix}among"] += any(case.holds(n.passage.text) for n in notes if n.holds)
         counts[f"{prefix}{case.judge(_words(note)) if note else 'lost'}"] += 1
         if note is not None:
             counts[f"{prefix}own"] += _from(episode, note, home)
     for episode in others:
         counts[f"{prefix}others"] += 1
-        counts[f"{prefix}silent"] += _quoted(episode.question, session) is None
+        counts[f"{prefix}silent"] += _best(_notes(episode.question, session)) is None
     memories = home.graph.memories.list()
     of_message = {text: n for n, episode in enumerate(told) for _, text in episode.messages}
     story = {
@@ -128,12 +131,15 @@ def _ask(
     )
 
 
-def _quoted(question: str, session: Session) -> Note | None:
-    """The most relevant note that is taken to hold, where it would be quoted."""
+def _notes(question: str, session: Session) -> tuple[Note, ...]:
     found = session.retrieve(question, use_llm=False)
     if session.statements is None:
-        return None
-    notes = gather(question, found, session, session.statements, use_llm=False)
+        return ()
+    return gather(question, found, session, session.statements, use_llm=False)
+
+
+def _best(notes: Sequence[Note]) -> Note | None:
+    """The most relevant note that is taken to hold, where it would be quoted."""
     best = max((note for note in notes if note.holds), key=lambda n: n.relevance, default=None)
     return best if best is not None and best.relevance >= QUOTED else None
 
@@ -153,7 +159,7 @@ def figures(counts: Counter[str]) -> dict[str, float]:
     shares: dict[str, float] = {"n": counts["n"], "others.n": counts["others"]}
     for prefix in ("", "alone."):
         n = max(1, counts[f"{prefix}n"])
-        for name in ("current", "stale", "lost", "own"):
+        for name in ("current", "stale", "lost", "own", "among"):
             shares[f"{prefix}{name}"] = counts[f"{prefix}{name}"] / n
         memories = max(1, counts[f"{prefix}memories"])
         shares[f"{prefix}false_edges_a_memory"] = counts[f"{prefix}false_edges"] / memories

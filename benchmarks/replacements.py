@@ -2,8 +2,8 @@
 
 The gold sentences of episodes by held-out voices are stored one message after another; each
 replacement that the rules plan is looked up in what the writer marked. A replacement is right where
-the writer marked that the newer statement changes or repeats the older one. The reader is the one
-that was trained without these voices: ``python -m benchmarks.reader_train --held`` first.
+the writer marked that the newer statement changes or repeats the older one. The reader that ships
+did not learn from these voices.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from agent.extraction.drafts import make_drafts
 from agent.memory.changes import SURE_READ, SURE_TOLD, judged
 from agent.memory.remember import store_drafts
 from agent.models.adapters.statement_reader import TrainedReader
+from agent.models.local_statement_reader import WEIGHTS
 from agent.ports import RELATIONS, Probabilities, StatementReader
 from agent.session.session import Session, open_session
+from benchmarks.changes_data import HELD_VOICES
 from benchmarks.common import parser, progress, write_results
 from benchmarks.lives import at, fresh
 from benchmarks.reader_data import Episode, read_episodes
-from benchmarks.reader_train import HELD, HELD_VOICES, encoder_folder
+from benchmarks.reader_train import encoder_folder
 from store.journal import Entry
 from store.types import EditKind, SourceKind
 
@@ -57,9 +59,9 @@ class Replacement:
 
 def main() -> None:
     options = parser("replacements", __doc__ or "")
-    options.add_argument("--reader", type=Path, default=HELD, help="weights")
+    options.add_argument("--reader", type=Path, default=WEIGHTS, help="weights")
     given = options.parse_args()
-    episodes = [e for e in read_episodes() if e.voice in HELD_VOICES]
+    episodes = list(read_episodes(HELD_VOICES))
     if given.quick:
         episodes = episodes[:6]
     reader = TrainedReader(encoder_folder(), given.reader)
@@ -74,7 +76,8 @@ def main() -> None:
         kept = [one.right for one in made if one.score >= least]
         figures[f"{name}.n"] = len(kept)
         figures[f"{name}.right"] = sum(kept) / max(1, len(kept))
-    config = {"quick": given.quick, "voices": HELD_VOICES, "episodes": len(episodes)}
+    voices = sorted({episode.voice for episode in episodes})
+    config = {"quick": given.quick, "voices": voices, "episodes": len(episodes)}
     write_results("replacements", config, [0], figures)
 
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from agent.answering.retrieve import Retrieved
 from agent.language.identify import common_language
 from agent.language.units import in_message, units
@@ -19,12 +17,15 @@ from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Home
 from agent.memory.passages import Passage, passage_of, sources_of
 from agent.ports import StatementReader
+from policies.base import Question
+from policies.baselines.fusion import activate
+from policies.scoring.ranking import best, similar
 from policies.selection import Choice, Selection, Step
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Memory, Status
 
-NEAREST = 12
-"""Memories nearest to the question that are looked at beside the selection."""
+LIKELIEST, NEAREST = 12, 6
+"""Memories that are looked at beside the selection: by meaning and words, by meaning alone."""
 BESIDE = 4
 """Most notes beside the selection."""
 LEAST = 0.1
@@ -155,10 +156,13 @@ def _quote(question: str, passage: Passage, reader: StatementReader) -> str:
 
 def _pool(question: str, found: Retrieved, home: Home) -> dict[str, Memory]:
     pool = {choice.memory.id: choice.memory for choice in found.selection.chosen}
-    view = home.graph.view(home.config.now(), home.embedder.identity)
+    now = home.config.now()
+    view = home.graph.view(now, home.embedder.identity)
     if view.memories:
-        vector = home.embedder.encode([question])[0]
-        for row in np.argsort(-(view.vectors @ vector))[:NEAREST].tolist():
+        put = Question(question, home.embedder.encode([question])[0], now)
+        rows = [candidate.row for candidate in activate(put, view, LIKELIEST)]
+        rows += best(similar(put, view), NEAREST).tolist()
+        for row in rows:
             pool.setdefault(view.memories[row].id, view.memories[row])
     return pool
 
