@@ -70,8 +70,8 @@ def talk(own_home: Path) -> Callable[..., Any]:
     return call
 
 
-def tool(name: str, **arguments: Any) -> Job:
-    return lambda client: client.call_tool(name, arguments)
+def tool(tool_name: str, /, **arguments: Any) -> Job:
+    return lambda client: client.call_tool(tool_name, arguments)
 
 
 def said(result: CallToolResult) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, InputRequiredResult, ListToolsResult
+from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import ValidationError
 
 from agent.server.mcp.permissions import Action, named
@@ -44,11 +44,11 @@ def only_allowed(
         context: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
         result = await call_next(context)
-        if not isinstance(result, ListToolsResult):
+        if context.method != "tools/list" or not isinstance(result, dict):
             return result
         params = context.session.client_params
         allowed = may(named(params.client_info.name if params is not None else None))
-        tools = [tool for tool in result.tools if actions[tool.name] in allowed]
-        return result.model_copy(update={"tools": tools})
+        tools = [tool for tool in result["tools"] if actions[tool["name"]] in allowed]
+        return {**result, "tools": tools}
 
     return middleware
