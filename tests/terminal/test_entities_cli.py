@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Result
+from store.graph import MemoryGraph
+from store.journal import Insert
+from store.types import Draft
+from tests.conftest import NOW, Result
 
 Command = Callable[..., Result]
 BOX = "attribute.contact"
@@ -110,3 +113,12 @@ def test_names_of_any_script_are_merged_shown_and_exported(memlane: Command, tmp
     )
     again = memlane("--home", str(tmp_path / "other"), "entities", "show", odd[2], "--json").json
     assert set(again["names"]) == set(odd)
+
+
+def test_a_name_that_no_relation_has_shows_the_memories_that_say_it(
+    graph: MemoryGraph, memlane: Command
+):
+    text = "My boss is Mr Tan, who drinks only green tea."
+    graph.apply([Insert(Draft(text, "relationship.colleague_friends", NOW))], at=NOW)
+    shown = memlane("entities", "show", "my boss").out
+    assert "Memories with these words" in shown and text in shown
