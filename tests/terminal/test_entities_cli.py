@@ -9,7 +9,7 @@ import pytest
 
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.types import Draft
+from store.types import Draft, Triple
 from tests.conftest import NOW, Result
 
 Command = Callable[..., Result]
@@ -119,6 +119,7 @@ def test_a_name_that_no_relation_has_shows_the_memories_that_say_it(
     graph: MemoryGraph, memlane: Command
 ):
     text = "My boss is Mr Tan, who drinks only green tea."
-    graph.apply([Insert(Draft(text, "relationship.colleague_friends", NOW))], at=NOW)
+    boss = (Triple("my boss", "is", "Mr Tan"),)
+    graph.apply([Insert(Draft(text, "relationship.colleague_friends", NOW, boss))], at=NOW)
     shown = memlane("entities", "show", "my boss").out
     assert "Memories with these words" in shown and text in shown
