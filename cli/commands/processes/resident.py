@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -88,21 +87,6 @@ def down(context: typer.Context) -> None:
     )
 
 
-def command_of(run: Run, port: int | None = None) -> list[str]:
-    """The command line of a process with the settings of this one."""
-    from pathlib import Path
-
-    config = run.config
-    words = [sys.executable, "-P", "-m", "cli.app", "--home", str(config.home)]
-    if given := run.options.get("llm"):
-        path = Path(given).expanduser()
-        words += ["--llm", str(path.absolute()) if path.exists() else given]
-    words += ["--now", run.now] if run.now else []
-    words += ["--debug"] if run.debug else []
-    words += ["up", "--foreground"]
-    return words + (["--port", str(port)] if port is not None else [])
-
-
 def _install(run: Run, port: int | None) -> None:
     import os
 
@@ -110,7 +94,7 @@ def _install(run: Run, port: int | None) -> None:
 
     from agent.server.resident.autostart import unit_for, write
 
-    unit = unit_for(command_of(run, port), user_config_path(), os.getuid())
+    unit = unit_for(run.resident_command(port), user_config_path(), os.getuid())
     write(unit)
     run.emit(
         {"file": str(unit.path), "start": unit.start, "remove": unit.remove},
@@ -179,7 +163,7 @@ def start(run: Run, port: int | None = None) -> Running:
         )
     ensure_home(run.config.home)
     with subprocess.Popen(
-        command_of(run, port),
+        run.resident_command(port),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
