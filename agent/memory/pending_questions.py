@@ -1,16 +1,17 @@
-"""Pending questions to the user, each asked once.
+"""Pending questions to the user.
 
-A contradiction that came of a note, a screenshot or the command line waits for the next chat. Names
-that may be one, or a name that may be two, are asked about when they are ripe, at a moment when the
-person is not waiting for an answer. What is answered is decided as by hand
-(``agent.memory.entities.merge_split``), so that it is undone and forgotten like all else.
+A contradiction that came of a note, a screenshot or the command line waits for the next chat, and
+is asked again a day later until it is decided. Names that may be one, or a name that may be two,
+are asked about once, when they are ripe, at a moment when the person is not waiting for an answer.
+What is answered is decided as by hand (``agent.memory.entities.merge_split``), so that it is undone
+and forgotten like all else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from agent.memory.editing.conflicts import ask
@@ -25,6 +26,8 @@ from store.types import Memory, Trust
 
 RIPE = 3
 """Memories that speak of two names before it is worth a question whether they are one."""
+AGAIN = timedelta(hours=20)
+"""After how long an undecided contradiction is asked again: once a day, at any time of it."""
 LOOKED_AT = 1000
 """How many of the newest memories are searched for suggestions."""
 
@@ -44,11 +47,20 @@ def next_question(graph: MemoryGraph, model: str, now: datetime, *, quiet: bool)
 
 
 def _contradiction(graph: MemoryGraph, now: datetime) -> Pending | None:
-    for pair in graph.questions.waiting(QuestionKind.HOLDS):
+    waiting = graph.questions.waiting(QuestionKind.HOLDS, now - AGAIN)
+    return next(_holding(graph, waiting, now), None)
+
+
+def undecided(graph: MemoryGraph, now: datetime) -> tuple[Pending, ...]:
+    """The contradictions that wait for the person's word, asked or not."""
+    return tuple(_holding(graph, graph.questions.undecided(QuestionKind.HOLDS), now))
+
+
+def _holding(graph: MemoryGraph, pairs: Iterable[MemoryPair], now: datetime) -> Iterator[Pending]:
+    for pair in pairs:
         old, new = graph.memories.of(pair)
         if old.holds_at(now) and new.holds_at(now):
-            return Pending(QuestionKind.HOLDS, pair, ask(_from(old), _from(new)))
-    return None
+            yield Pending(QuestionKind.HOLDS, pair, ask(_from(old), _from(new)))
 
 
 def _from(memory: Memory) -> str:

@@ -289,6 +289,8 @@ def _answered(source: Source, graph: MemoryGraph, now: datetime) -> Remembered |
         with graph.writing():
             entries = graph.apply(edits[holds], at=now, source=source.id)
             graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+            if holds is Holds.BOTH:  # the others are decided by what they end, and undone with it
+                graph.questions.decide(QuestionKind.HOLDS, pair, now)
         note = f"Both are kept ({old.id}, {new.id})." if holds is Holds.BOTH else ""
         kept = () if note else (old.id if holds is Holds.OLD else new.id,)
         return Remembered(graph.sources.get(source.id), entries, kept, note=note)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -328,10 +328,21 @@ def status(context: typer.Context) -> None:
                 f"{failure['error']}",
                 markup=False,
             )
+        for one in found["undecided"]:
+            out.print(f"to decide {_undecided(one)}", markup=False)
         if found["queue"]:
             out.print(f"{found['queue']} not extracted yet: memlane ingest --retry")
 
     run.emit(found, show)
+
+
+def _undecided(one: dict[str, Any]) -> str:
+    """A contradiction with the ways to decide it."""
+    old, new = one["memories"]
+    return (
+        f"{one['question']}\n          Answer in memlane chat, or: memlane forget --soft {old} (or "
+        f"{new}); memlane memories unlink {old} {new} if both are true."
+    )
 
 
 def doctor(

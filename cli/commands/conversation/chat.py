@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cli.commands.conversation.why import show_trace
+from cli.commands.conversation.why import show_words
 from cli.context import Run
 from cli.output import json_output, render
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from store.journal import Entry
 
 COMMANDS = {
-    "/why": "how the memories behind the last answer were chosen (or /why t12)",
+    "/why": "why the last answer is based on those memories (or /why t12)",
     "/undo": "undo the last edit (or the named ones: /undo e12 e13)",
     "/forget": "hide a memory from answers; /undo works for 30 days, then it is erased for good",
     "/good": "mark the last answer as correct; memlane train learns from it",
@@ -104,6 +104,8 @@ class Conversation:
             self.run.err.print("Stopped. The answer was not stored.")
         except MemlaneError as error:
             self.run.err.print(f"memlane: {error}", markup=False)
+            if self.run.json:
+                _print_line({"error": str(error)})
         for notice in notices:
             self.run.err.print(f"memlane: {notice}", markup=False)
 
@@ -189,7 +191,7 @@ class Conversation:
         if self.run.json:
             _print_line(json_output.trace(trace))
         else:
-            show_trace(self.run.out, trace)
+            show_words(self.run.out, trace)
 
     def _undo(self, ids: Sequence[str]) -> None:
         """Take back the edits named, together or not at all; without any the last one."""
