@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from agent.memory.editing.conflicts import ask
+from agent.memory.editing.conflicts import Holds, ask
 from agent.memory.entities.identity import Identities
 from agent.memory.entities.merge_split import Decision, plan_merge, plan_part, plan_reject
 from agent.memory.entities.suggestions import Suggestion, suggestions
 from agent.results import phrase
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
+from store.journal import Entry, Expire, Forget
 from store.side_tables.pending_questions import MemoryPair, QuestionKind
 from store.types import Memory, Trust
 
@@ -54,6 +55,19 @@ def _contradiction(graph: MemoryGraph, now: datetime) -> Pending | None:
 def undecided(graph: MemoryGraph, now: datetime) -> tuple[Pending, ...]:
     """The contradictions that wait for the person's word, asked or not."""
     return tuple(_holding(graph, graph.questions.undecided(QuestionKind.HOLDS), now))
+
+
+def settle_pair(
+    graph: MemoryGraph, pair: MemoryPair, holds: Holds, now: datetime, source: str | None = None
+) -> tuple[Entry, ...]:
+    """Settle a contradiction as the person says, in the caller's transaction."""
+    old, new = graph.memories.of(pair)
+    if holds is Holds.BOTH:  # the others are decided by what they end, and undone with it
+        graph.questions.decide(QuestionKind.HOLDS, pair, now)
+        return ()
+    # The older did hold once, so it ends now and stays in history.
+    edit = Forget(new.id) if holds is Holds.OLD else Expire(old.id, max(now, old.valid_from or now))
+    return graph.apply([edit], at=now, actor="user" if source is None else "auto", source=source)
 
 
 def _holding(graph: MemoryGraph, pairs: Iterable[MemoryPair], now: datetime) -> Iterator[Pending]:

@@ -65,7 +65,8 @@ def overview(graph: MemoryGraph, config: Config) -> dict[str, Any]:
                 "source": source.id,
                 "kind": source.kind.value,
                 "path": source.locator,
-                "error": source.error or "interrupted before it was extracted",
+                "status": source.status.value,
+                "error": source.error or "stored and not read yet",
             }
             for source in waiting
         ],

@@ -322,12 +322,10 @@ def status(context: typer.Context) -> None:
             )
         for line in folder_lines(found["watch"]):
             out.print(f"watched   {line}", markup=False)
-        for failure in found["failed"]:
-            out.print(
-                f"failed    {failure['source']} {failure['path'] or failure['kind']}: "
-                f"{failure['error']}",
-                markup=False,
-            )
+        for one in found["failed"]:
+            where = one["path"] or one["kind"]
+            state = "failed   " if one["status"] == "failed" else "waiting  "
+            out.print(f"{state} {one['source']} {where}: {one['error']}", markup=False)
         for one in found["undecided"]:
             out.print(f"to decide {_undecided(one)}", markup=False)
         if found["queue"]:
