@@ -52,7 +52,10 @@ def export(
     context: typer.Context,
     form: Annotated[
         str,
-        typer.Option("--format", help="jsonl (everything) or markdown (memories and sources)."),
+        typer.Option(
+            "--format",
+            help="jsonl (everything), markdown (memories and sources) or graphml (relations).",
+        ),
     ] = "jsonl",
     output: Annotated[
         Path | None,
@@ -65,19 +68,22 @@ def export(
 
     JSONL contains everything, with a manifest on the first line; a home can be rebuilt from it.
     Markdown has one document per memory, with its fields as front matter and its sentence as text:
-    in one file if --out ends in .md, otherwise one file each in a folder. Without --out the export
-    is written to stdout.
+    in one file if --out ends in .md, otherwise one file each in a folder. GraphML has the people
+    and things as nodes and the relations of memories as edges; Gephi opens it. Without --out the
+    export is written to stdout.
 
     Examples: memlane export --out all.jsonl; memlane export --format markdown --out memories/;
-    memlane export --format markdown --out memories.md.
+    memlane export --format markdown --out memories.md; memlane export --format graphml --out
+    memories.graphml.
     """
     run: Run = context.obj
-    from agent.io.transfer.export import export_jsonl, export_markdown
+    from agent.io.transfer.export import export_graphml, export_jsonl, export_markdown
     from store.errors import InvalidInput
 
-    writers = {"jsonl": export_jsonl, "markdown": export_markdown, "md": export_markdown}
+    writers = {"jsonl": export_jsonl, "markdown": export_markdown, "md": export_markdown,
+               "graphml": export_graphml}  # fmt: skip
     if form not in writers:
-        raise InvalidInput(f"--format must be jsonl or markdown, not {form!r}.")
+        raise InvalidInput(f"--format must be jsonl, markdown or graphml, not {form!r}.")
     config = run.config
     if output is None:
         writers[form](config.home, sys.stdout, config.now(), None)
