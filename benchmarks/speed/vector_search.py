@@ -64,7 +64,8 @@ class Ivf:
     def nearest(self, question: Question, count: int, probes: int) -> NDArray[np.intp]:
         self.index.nprobe = probes
         _, rows = self.index.search(question.vector[None], count)
-        return rows[0][rows[0] >= 0]
+        found: NDArray[np.intp] = rows[0][rows[0] >= 0]
+        return found
 
 
 def fused_on_ivf(question: Question, view: GraphView, ivf: Ivf, probes: int) -> NDArray[np.float32]:
