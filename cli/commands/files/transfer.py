@@ -53,7 +53,10 @@ def export(
     context: typer.Context,
     form: Annotated[
         str,
-        typer.Option("--format", help="jsonl (everything), markdown (to read) or notes."),
+        typer.Option(
+            "--format",
+            help="jsonl (everything), markdown (to read), notes or graphml (relations).",
+        ),
     ] = "jsonl",
     output: Annotated[
         Path | None,
@@ -71,13 +74,20 @@ def export(
     Markdown is one document to read: the memories under headings, with their dates and files, and
     at the end what is no longer true. Notes are Markdown with one document per memory, its fields
     as front matter: in one file if --out ends in .md, otherwise one file each in a folder. JSONL
-    and notes can be imported again.
+    and notes can be imported again. GraphML has the people and things as nodes and the relations of
+    memories as edges; Gephi opens it.
 
     Examples: memlane export --out all.jsonl; memlane export --format markdown --out memories.md;
-    memlane export --format notes --out memories/.
+    memlane export --format notes --out memories/; memlane export --format graphml --out
+    memories.graphml.
     """
     run: Run = context.obj
-    from agent.io.transfer.export import export_jsonl, export_markdown, export_reading
+    from agent.io.transfer.export import (
+        export_graphml,
+        export_jsonl,
+        export_markdown,
+        export_reading,
+    )
     from store.errors import InvalidInput
 
     writers = {
@@ -85,9 +95,10 @@ def export(
         "markdown": export_reading,
         "md": export_reading,
         "notes": export_markdown,
+        "graphml": export_graphml,
     }
     if form not in writers:
-        raise InvalidInput(f"--format must be jsonl, markdown or notes, not {form!r}.")
+        raise InvalidInput(f"--format must be jsonl, markdown, notes or graphml, not {form!r}.")
     config = run.config
     if output is None or output == STREAM:
         writers[form](config.home, sys.stdout, config.now(), None)
