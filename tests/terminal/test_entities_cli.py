@@ -8,7 +8,10 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from tests.conftest import Result
+from store.graph import MemoryGraph
+from store.journal import Insert
+from store.types import Draft, Triple
+from tests.conftest import NOW, Result
 
 Command = Callable[..., Result]
 BOX = "attribute.contact"
@@ -132,3 +135,13 @@ def test_the_graph_is_exported_for_gephi(memlane: Command, tmp_path: Path):
     done = memlane("export", "--format", "graphml", "--out", str(out))
     assert "2 entity, 1 relation" in done.out
     assert set(nx.read_graphml(out).nodes) == {"me", "tom"}
+
+
+def test_a_name_that_no_relation_has_shows_the_memories_that_say_it(
+    graph: MemoryGraph, memlane: Command
+):
+    text = "My boss is Mr Tan, who drinks only green tea."
+    boss = (Triple("my boss", "is", "Mr Tan"),)
+    graph.apply([Insert(Draft(text, "relationship.colleague_friends", NOW, boss))], at=NOW)
+    shown = memlane("entities", "show", "my boss").out
+    assert "Memories with these words" in shown and text in shown

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from store.graph import MemoryGraph
     from store.types import Memory
 
+MOST_WORDED = 20
+"""Memories that are listed by their words, where no relation names an entity."""
 app = typer.Typer(
     help="List, merge and split the names of people and things.", no_args_is_help=True
 )
@@ -100,6 +102,8 @@ def show(context: typer.Context, name: Name) -> None:
         rows = _entity(who, identities, spelt)
         inside = {memory for event in told for memory in event.memories}
         mates = graph.memories.of(sorted(inside, key=lambda m: int(m[1:])))
+        known = inside or why or memories
+        worded = () if known else graph.memories.search(name, MOST_WORDED)
 
     def out_(out: Console) -> None:
         called = ", ".join([*rows["names"], *rows["phrases"]])
@@ -108,6 +112,7 @@ def show(context: typer.Context, name: Name) -> None:
         for event in told:
             _lines(out, event.name, [m for m in mates if m.id in event.memories])
         _lines(out, "Memories", [m for m in memories if m.holds_at(now) and m.id not in inside])
+        _lines(out, "Memories with these words", [m for m in worded if m.holds_at(now)])
 
     run.emit(
         {

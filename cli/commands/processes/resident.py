@@ -40,9 +40,9 @@ def up(
         typer.Option("--install", help="Only write the file that starts it at login."),
     ] = False,
 ) -> None:
-    """Start the resident process.
+    """Keep the models loaded in the background.
 
-    It keeps the models loaded so that commands answer at once, and unloads unused models. Commands
+    Starts the resident process: commands answer at once, and unused models are unloaded. Commands
     find it automatically and also work without it.
     """
     run: Run = context.obj
@@ -55,9 +55,10 @@ def up(
 
 
 def down(context: typer.Context) -> None:
-    """Stop the resident process.
+    """Stop keeping the models loaded.
 
-    An answer in progress stops at the next word. Nothing stored is lost.
+    Stops the resident process. An answer in progress stops at the next word. Nothing stored is
+    lost.
     """
     run: Run = context.obj
     import os
