@@ -95,10 +95,17 @@ class Run:
         with self.session() as session:
             yield session
             used = session.loaded
-        if used and not os.environ.get("CI"):  # a build has no next command
-            from agent.server.resident.leave_behind import leave_behind
+        if used:
+            self.keep_resident()
 
-            leave_behind(self.config, self.resident_command(), self.note)
+    def keep_resident(self) -> bool:
+        """Begin a resident process for what comes next; whether one was begun or is there."""
+        from agent.server.resident.leave_behind import leave_behind
+
+        if os.environ.get("CI") or not self.config.resident:  # a build has no next command
+            return False
+        leave_behind(self.config, self.resident_command(), self.note)
+        return True
 
     def resident_command(self, port: int | None = None) -> list[str]:
         """The command line of a resident process with the settings of this one."""

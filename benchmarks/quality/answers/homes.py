@@ -12,6 +12,9 @@ would quote: the most relevant one that is taken to hold.
 - *false edges*: changes that the reader sees between episodes about different things, a memory.
 
 *alone* is the same with one episode a home: the difference is what unrelated memories cost.
+
+``--answers`` lets the language model answer as well, and compares that with pasting: *answered* is
+the product, *pasted* the same model given all dated messages of the home with four examples.
 """
 
 from __future__ import annotations
@@ -22,13 +25,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from agent.answering.answer import admits_nothing
 from agent.answering.notes import Note, gather
 from agent.config import load_config
 from agent.memory.remember import keep, remember_as_said
 from agent.models.adapters.statement_reader import TrainedReader
 from agent.session.session import Session, open_session
 from benchmarks.quality.answers.changes_data import HELD_VOICES, case_of_episode
+from benchmarks.quality.answers.pasting import answer_by_pasting
 from benchmarks.shared.common import parser, progress, write_results
+from benchmarks.shared.questions.qa_models import TokenCount
 from benchmarks.shared.simulated_lives.lives import at, fresh
 from benchmarks.training.reader.reader_data import Episode, read_episodes
 from benchmarks.training.reader.reader_train import encoder_folder
@@ -43,6 +49,7 @@ def main() -> None:
     options.add_argument("--every", type=int, default=1, help="only every Nth home")
     options.add_argument("--weights", type=Path, help="of the reader, instead of those that ship")
     options.add_argument("--voices", type=Path, default=HELD_VOICES, help="folder of episodes")
+    options.add_argument("--answers", action="store_true", help="with the language model")
     given = options.parse_args()
     episodes = list(read_episodes(given.voices))
     counts: Counter[str] = Counter()
@@ -53,7 +60,9 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder, fresh(models, Path(folder)) as home:
                 _tell(told, home)
                 _ask(told, others, home, counts)
-            if not given.quick:
+                if given.answers:
+                    _answer(told, others, home, counts)
+            if not given.quick and not given.answers:
                 for episode in told[::4]:
                     with (
                         tempfile.TemporaryDirectory() as folder,
@@ -131,6 +140,31 @@ def _ask(
     )
 
 
+def _answer(
+    told: Sequence[Episode], others: Sequence[Episode], home: Session, counts: Counter[str]
+) -> None:
+    """Count what is told and what is withheld, by the product and by pasting."""
+    end = max(case_of_episode(episode).asked for episode in told)
+    session = at(home, end)
+    messages = sorted(row for episode in told for row in case_of_episode(episode).messages)
+    count = TokenCount(home.config)
+    for episode in (*told, *others):
+        case = case_of_episode(episode)
+        reply = session.ask(case.question)
+        said = {
+            "answered": "I don't know." if reply.abstained else reply.text,
+            "pasted": answer_by_pasting(
+                session.llm, messages, case.question, end, count, examples=True
+            ),
+        }
+        for arm, text in said.items():
+            if episode in told:
+                counts[f"{arm}.{case.judge(text)}"] += 1
+            else:
+                counts[f"{arm}.silent"] += admits_nothing(text)
+            counts[f"{arm}.{'n' if episode in told else 'others'}"] += 1
+
+
 def _notes(question: str, session: Session) -> tuple[Note, ...]:
     found = session.retrieve(question, use_llm=False)
     if session.statements is None:
@@ -164,6 +198,10 @@ def figures(counts: Counter[str]) -> dict[str, float]:
         memories = max(1, counts[f"{prefix}memories"])
         shares[f"{prefix}false_edges_a_memory"] = counts[f"{prefix}false_edges"] / memories
     shares["silent"] = counts["silent"] / max(1, counts["others"])
+    for arm in ("answered", "pasted") if counts["answered.n"] else ():
+        for name in ("current", "stale", "lost"):
+            shares[f"{arm}.{name}"] = counts[f"{arm}.{name}"] / counts["answered.n"]
+        shares[f"{arm}.silent"] = counts[f"{arm}.silent"] / max(1, counts["answered.others"])
     return shares
 
 

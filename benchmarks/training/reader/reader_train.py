@@ -52,6 +52,8 @@ TOPICS_HELD = 4
 """Every fourth topic, in the order of the alphabet, is held out."""
 FRAMED = 4000
 """Pairs written from frames."""
+OTHERS = 0.3
+"""Share of the examples by other voices that is repeated where some are new (``--new``)."""
 SHARES = {"relation": 1.0, "kind": 0.3, "relevance": 0.8, "order": 1.0}
 """Of the examples of a task, how many an epoch takes."""
 
@@ -64,6 +66,7 @@ def main() -> None:
     options.add_argument("--batch", type=int, default=32)
     options.add_argument("--out", type=Path, default=WEIGHTS)
     options.add_argument("--start", type=Path, help="weights to go on from, instead of the encoder")
+    options.add_argument("--new", nargs="*", help="voices to learn whole, a third of all others")
     given = options.parse_args()
     episodes = list(read_episodes())
     if given.quick:
@@ -79,6 +82,9 @@ def main() -> None:
         or (row.voice not in (*HELD_VOICES, *HELD_KINDS) and row.topic not in topics)
     ]
     learned += slot_examples(40 if given.quick else 1000) + life_examples(1 if given.quick else 14)
+    if given.new:
+        chance = random.Random(1)
+        learned = [row for row in learned if row.voice in given.new or chance.random() < OTHERS]
     progress(f"{len(episodes)} episodes, {len(made)} examples, {len(learned)} to learn from")
     network, tokenizer = fit(learned, given.epochs, given.rate, given.batch, given.start)
     if given.held:
