@@ -26,8 +26,8 @@ from store.types import Memory, Status, may_replace
 
 LIKELIEST, NEAREST = 12, 6
 """Memories that are looked at beside the selection: by meaning and words, by meaning alone."""
-BESIDE, READ = 4, 8
-"""Most notes beside the selection: for a person, and for the model that answers from them."""
+BESIDE = 4
+"""Most notes beside the selection."""
 LEAST = 0.1
 """Relevance below which a passage beside the selection is no note."""
 OVERRULING = 0.35
@@ -127,10 +127,7 @@ def gather(
         for memory in pool.values()
     ]
     doubted = found.likely is not None and not chosen
-    if use_llm and not doubted:
-        taken = _chosen(notes, chosen, 0.0, READ)
-    else:
-        taken = _chosen(notes, chosen, OVERRULING if doubted else LEAST, BESIDE)
+    taken = _chosen(notes, chosen, OVERRULING if doubted else LEAST)
     if not english:
         return taken
     return tuple(replace(note, quote=_quote(question, note.passage, reader)) for note in taken)
@@ -217,10 +214,8 @@ def _note(
     return replace(note, changed=1.0) if memory.status is Status.REPLACED else note
 
 
-def _chosen(
-    notes: Sequence[Note], selected: Collection[str], least: float, beside: int
-) -> tuple[Note, ...]:
-    """The selection, of ``beside`` other passages the most relevant, and what they changed.
+def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> tuple[Note, ...]:
+    """The selection, of ``BESIDE`` other passages the most relevant, and what they changed.
 
     What was selected stays whatever the reader says of it: it may be a link of a chain. What no
     longer holds takes nobody's place: it is not shown to the model.
@@ -231,9 +226,9 @@ def _chosen(
     others.sort(key=lambda note: (-note.relevance, -note.changed))
     places: dict[tuple[str, int], Note] = {}
     for note in others:
-        if note.holds and len(places) < beside:
+        if note.holds and len(places) < BESIDE:
             places.setdefault(note.passage.place, note)
-    chosen += [*places.values(), *[note for note in others if not note.holds][:beside]]
+    chosen += [*places.values(), *[note for note in others if not note.holds][:BESIDE]]
     return tuple(sorted(chosen, key=lambda note: (note.passage.said, int(note.memory.id[1:]))))
 
 

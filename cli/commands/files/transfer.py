@@ -54,8 +54,7 @@ def export(
     form: Annotated[
         str,
         typer.Option(
-            "--format",
-            help="jsonl (everything), markdown (to read), notes or graphml (relations).",
+            "--format", help="jsonl (everything), markdown (to read), notes or graphml (relations)."
         ),
     ] = "jsonl",
     output: Annotated[
@@ -74,7 +73,7 @@ def export(
     Markdown is one document to read: the memories under headings, with their dates and files, and
     at the end what is no longer true. Notes are Markdown with one document per memory, its fields
     as front matter: in one file if --out ends in .md, otherwise one file each in a folder. JSONL
-    and notes can be imported again. GraphML has the people and things as nodes and the relations of
+    and notes can be imported again. GraphML has people and things as nodes and the relations of
     memories as edges; Gephi opens it.
 
     Examples: memlane export --out all.jsonl; memlane export --format markdown --out memories.md;
