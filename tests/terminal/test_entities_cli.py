@@ -116,6 +116,16 @@ def test_names_of_any_script_are_merged_shown_and_exported(memlane: Command, tmp
     assert set(again["names"]) == set(odd)
 
 
+def test_a_name_that_no_relation_has_shows_the_memories_that_say_it(
+    graph: MemoryGraph, memlane: Command
+):
+    text = "My boss is Mr Tan, who drinks only green tea."
+    boss = (Triple("my boss", "is", "Mr Tan"),)
+    graph.apply([Insert(Draft(text, "relationship.colleague_friends", NOW, boss))], at=NOW)
+    shown = memlane("entities", "show", "my boss").out
+    assert "Memories with these words" in shown and text in shown
+
+
 def test_a_path_shows_how_somebody_is_known(memlane: Command):
     for text in ("Tom is my brother.", "Tom's wife is Priya.", "The parcel is at the door."):
         memlane("memories", "add", text, "--subclass", BOX)
@@ -135,13 +145,3 @@ def test_the_graph_is_exported_for_gephi(memlane: Command, tmp_path: Path):
     done = memlane("export", "--format", "graphml", "--out", str(out))
     assert "2 entity, 1 relation" in done.out
     assert set(nx.read_graphml(out).nodes) == {"me", "tom"}
-
-
-def test_a_name_that_no_relation_has_shows_the_memories_that_say_it(
-    graph: MemoryGraph, memlane: Command
-):
-    text = "My boss is Mr Tan, who drinks only green tea."
-    boss = (Triple("my boss", "is", "Mr Tan"),)
-    graph.apply([Insert(Draft(text, "relationship.colleague_friends", NOW, boss))], at=NOW)
-    shown = memlane("entities", "show", "my boss").out
-    assert "Memories with these words" in shown and text in shown
