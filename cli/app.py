@@ -20,7 +20,7 @@ from cli.commands.conversation.chat import chat
 from cli.commands.conversation.demo import demo
 from cli.commands.conversation.feedback import feedback
 from cli.commands.conversation.why import why
-from cli.commands.files import consent, fill, ingest, transfer
+from cli.commands.files import backup, consent, fill, ingest, transfer
 from cli.commands.files.watch import watch
 from cli.commands.learning import persona
 from cli.commands.learning.ratings import predict, rate
@@ -79,8 +79,8 @@ app.command()(admin.doctor)
 app.add_typer(admin.config, name="config")
 app.command()(transfer.export)
 app.command("import")(transfer.import_)
-app.command()(transfer.backup)
-app.command()(transfer.restore)
+app.command()(backup.backup)
+app.command()(backup.restore)
 app.command()(guide.completion)
 
 
