@@ -100,7 +100,7 @@ class Run:
 
     def keep_resident(self) -> bool:
         """Begin a resident process for what comes next; whether one was begun or is there."""
-        from agent.server.resident.leave_behind import leave_behind
+        from agent.server.resident.starting.leave_behind import leave_behind
 
         if os.environ.get("CI") or not self.config.resident:  # a build has no next command
             return False

@@ -64,7 +64,7 @@ class Note:
     changes: Passage | None = None
     """The older passage that it most likely changes, or a part of which it moves."""
     moved: str = ""
-    """The date or time that it moves the older one to, computed (``agent.answering.shifts``)."""
+    """The date or time that it moves the older one to, computed (``answering.times.shifts``)."""
 
     @property
     def holds(self) -> bool:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.memory.history import lives
+from agent.memory.time.history import lives
 from store.graph import MemoryGraph
 from store.journal import Amend, Forget, Insert, Replace
 from store.side_tables.change_edges import ChangeEdge, ChangeKind

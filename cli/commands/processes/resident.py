@@ -93,7 +93,7 @@ def _install(run: Run, port: int | None) -> None:
 
     from platformdirs import user_config_path
 
-    from agent.server.resident.autostart import unit_for, write
+    from agent.server.resident.starting.autostart import unit_for, write
 
     unit = unit_for(run.resident_command(port), user_config_path(), os.getuid())
     write(unit)
@@ -113,7 +113,7 @@ def _serve(run: Run, port: int | None, app: object, *, until_idle: bool) -> None
     from typer.core import TyperGroup
 
     from agent.server.serve import serve
-    from cli.forwarded import work_out
+    from cli.forwarding.forwarded import work_out
 
     def ready(where: str) -> None:
         with suppress(OSError):  # nobody may be reading
