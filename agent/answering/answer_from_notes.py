@@ -27,7 +27,7 @@ from store.side_tables.change_edges import ChangeKind
 from store.types import Status, Trust
 
 MAX_TOKENS = 80
-QUOTABLE = 0.3
+QUOTABLE = 0.35
 """Relevance from which a note is quoted; no less than ``BESIDE_BEST`` of the most relevant one."""
 BESIDE_BEST = 0.45
 DOUBTED = 0.2

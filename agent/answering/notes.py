@@ -34,7 +34,7 @@ OVERRULING = 0.35
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
 """Edges that bring the newer note along and leave the older one true."""
-CHANGED = 0.4
+CHANGED = 0.35
 """Probability of a change from which the older note is taken to hold no longer."""
 UNREAD = 0.4
 """Relevance of a passage in another language that has no gloss."""
