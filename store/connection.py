@@ -8,6 +8,7 @@ file of the database 0600 before anything is written into it.
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -200,7 +201,7 @@ def write_transaction(db: Database, path: Path | None = None) -> Iterator[None]:
             with db.atomic():
                 yield
             return
-        db.conn.execute("BEGIN IMMEDIATE")
+        _take_turn(db.conn)
         try:
             yield
             db.conn.execute("COMMIT")
@@ -210,6 +211,32 @@ def write_transaction(db: Database, path: Path | None = None) -> Iterator[None]:
             raise
 
 
+def _take_turn(conn: sqlite3.Connection) -> None:
+    """Take the write lock, waiting as long as the connection's ``busy_timeout`` says.
+
+    SQLite itself looks less and less often the longer it waits, so that who came first goes last
+    as long as others come. Here all who wait look equally often.
+    """
+    (patience,) = conn.execute("PRAGMA busy_timeout").fetchone()
+    deadline = time.monotonic() + patience / 1000
+    conn.execute("PRAGMA busy_timeout = 0")
+    try:
+        while not _begun(conn, last=time.monotonic() > deadline):
+            time.sleep(random.uniform(0.001, 0.004))
+    finally:
+        conn.execute(f"PRAGMA busy_timeout = {int(patience)}")
+
+
+def _begun(conn: sqlite3.Connection, *, last: bool) -> bool:
+    try:
+        conn.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if last or (error.sqlite_errorcode & 0xFF) != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    return True
+
+
 @contextmanager
 def translated(path: Path | None = None) -> Iterator[None]:
     """Turn ``sqlite3`` errors into ours; everything else passes."""
@@ -217,6 +244,20 @@ def translated(path: Path | None = None) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _store_error(error, path) from error
+
+
+_DAMAGE = frozenset(
+    {
+        0,  # a text that is no UTF-8
+        sqlite3.SQLITE_ERROR,
+        sqlite3.SQLITE_INTERNAL,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_SCHEMA,
+        sqlite3.SQLITE_MISMATCH,
+        sqlite3.SQLITE_FORMAT,
+        sqlite3.SQLITE_NOTADB,
+    }
+)
 
 
 def _store_error(error: sqlite3.Error, path: Path | None) -> Exception:
@@ -232,15 +273,16 @@ def _store_error(error: sqlite3.Error, path: Path | None) -> Exception:
             f"Another process has been writing {where} for {BUSY_SECONDS:.0f} seconds. "
             "Wait for it to end, then run the command again."
         )
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return CorruptStore(
-            f"{where} is damaged or is not a memlane database ({error}). Restore a backup, or "
-            "move the file away to start again; memlane has not changed it."
-        )
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return HomeUnavailable(
             f"Cannot write {where}: {error}. Make it writable or choose another with --home DIR."
         )
     if code == sqlite3.SQLITE_IOERR:
         return HomeUnavailable(f"Cannot read or write {where}: {error}. Check the disk.")
-    return error
+    if type(error) not in (sqlite3.OperationalError, sqlite3.DatabaseError) or code not in _DAMAGE:
+        return error
+    # All statements are fixed, so one that SQLite cannot carry out is the file's fault.
+    return CorruptStore(
+        f"{where} is damaged or is not a memlane database ({error}). memlane has not changed it. "
+        "Save what can be read: memlane rescue FOLDER, or restore a backup."
+    )

@@ -346,7 +346,7 @@ def restore(
 
     config = run.config
     with _progress(run) as advance:
-        found = inspect(file, advance)
+        found = inspect(file, config.home, advance)
     if not confirmed(
         run,
         f"Replace the memories in {config.home} with those of {found.taken} ({_in_words(found)})?",
