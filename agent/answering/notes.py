@@ -22,12 +22,12 @@ from policies.baselines.fusion import activate
 from policies.scoring.ranking import best, similar
 from policies.selection import Choice, Selection, Step
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Memory, Status
+from store.types import Memory, Status, may_replace
 
 LIKELIEST, NEAREST = 12, 6
 """Memories that are looked at beside the selection: by meaning and words, by meaning alone."""
-BESIDE = 4
-"""Most notes beside the selection."""
+BESIDE, READ = 4, 8
+"""Most notes beside the selection: for a person, and for the model that answers from them."""
 LEAST = 0.1
 """Relevance below which a passage beside the selection is no note."""
 OVERRULING = 0.35
@@ -113,7 +113,11 @@ def gather(
     asked = question if english else glosses.make(question) if use_llm else None
     passages = {name: _readable(passage, glosses) for name, passage in passages.items()}
     relevance = _relevance(asked, passages, reader)
-    live = [edge for edge in edges.values() if edge.older in pool and edge.newer in pool]
+    live = [
+        _by_trust(edge, pool)
+        for edge in edges.values()
+        if edge.older in pool and edge.newer in pool
+    ]
     relevance = _spread(relevance, live)
     notes = [
         replace(
@@ -123,10 +127,21 @@ def gather(
         for memory in pool.values()
     ]
     doubted = found.likely is not None and not chosen
-    taken = _chosen(notes, chosen, OVERRULING if doubted else LEAST)
+    if use_llm and not doubted:
+        taken = _chosen(notes, chosen, 0.0, READ)
+    else:
+        taken = _chosen(notes, chosen, OVERRULING if doubted else LEAST, BESIDE)
     if not english:
         return taken
     return tuple(replace(note, quote=_quote(question, note.passage, reader)) for note in taken)
+
+
+def _by_trust(edge: ChangeEdge, pool: Mapping[str, Memory]) -> ChangeEdge:
+    """The edge; turned round where the newer memory is not trusted enough to change the older."""
+    older, newer = pool[edge.older], pool[edge.newer]
+    if edge.change in BOTH_HOLD or may_replace(newer.trust, older.trust):
+        return edge
+    return replace(edge, older=edge.newer, newer=edge.older)
 
 
 def _readable(passage: Passage, glosses: Glosses) -> Passage:
@@ -202,8 +217,10 @@ def _note(
     return replace(note, changed=1.0) if memory.status is Status.REPLACED else note
 
 
-def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> tuple[Note, ...]:
-    """The selection, of ``BESIDE`` other passages the most relevant, and what they changed.
+def _chosen(
+    notes: Sequence[Note], selected: Collection[str], least: float, beside: int
+) -> tuple[Note, ...]:
+    """The selection, of ``beside`` other passages the most relevant, and what they changed.
 
     What was selected stays whatever the reader says of it: it may be a link of a chain. What no
     longer holds takes nobody's place: it is not shown to the model.
@@ -214,9 +231,9 @@ def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> t
     others.sort(key=lambda note: (-note.relevance, -note.changed))
     places: dict[tuple[str, int], Note] = {}
     for note in others:
-        if note.holds and len(places) < BESIDE:
+        if note.holds and len(places) < beside:
             places.setdefault(note.passage.place, note)
-    chosen += [*places.values(), *[note for note in others if not note.holds][:BESIDE]]
+    chosen += [*places.values(), *[note for note in others if not note.holds][:beside]]
     return tuple(sorted(chosen, key=lambda note: (note.passage.said, int(note.memory.id[1:]))))
 
 

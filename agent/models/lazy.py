@@ -378,7 +378,7 @@ class LocalReader:
     """OCR with the weights inside its package, in a worker that starts at its first use.
 
     It decodes pictures of any origin in native code and takes hundreds of megabytes, which a
-    process gives back only when it ends (``benchmarks/worker_speed.py``).
+    process gives back only when it ends (``benchmarks.worker_speed``).
     """
 
     def __init__(self, config: Config) -> None:
