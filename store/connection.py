@@ -8,7 +8,6 @@ file of the database 0600 before anything is written into it.
 from __future__ import annotations
 
 import os
-import random
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -201,7 +200,7 @@ def write_transaction(db: Database, path: Path | None = None) -> Iterator[None]:
             with db.atomic():
                 yield
             return
-        _take_turn(db.conn)
+        db.conn.execute("BEGIN IMMEDIATE")
         try:
             yield
             db.conn.execute("COMMIT")
@@ -209,32 +208,6 @@ def write_transaction(db: Database, path: Path | None = None) -> Iterator[None]:
             with suppress(sqlite3.Error):
                 db.rollback()
             raise
-
-
-def _take_turn(conn: sqlite3.Connection) -> None:
-    """Take the write lock, waiting as long as the connection's ``busy_timeout`` says.
-
-    SQLite itself looks less and less often the longer it waits, so that who came first goes last
-    as long as others come. Here all who wait look equally often.
-    """
-    (patience,) = conn.execute("PRAGMA busy_timeout").fetchone()
-    deadline = time.monotonic() + patience / 1000
-    conn.execute("PRAGMA busy_timeout = 0")
-    try:
-        while not _begun(conn, last=time.monotonic() > deadline):
-            time.sleep(random.uniform(0.001, 0.004))
-    finally:
-        conn.execute(f"PRAGMA busy_timeout = {int(patience)}")
-
-
-def _begun(conn: sqlite3.Connection, *, last: bool) -> bool:
-    try:
-        conn.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as error:
-        if last or (error.sqlite_errorcode & 0xFF) != sqlite3.SQLITE_BUSY:
-            raise
-        return False
-    return True
 
 
 @contextmanager

@@ -24,8 +24,8 @@ from store.row_codecs import moment, source_from_row, subclass_from_row
 from store.types import EditKind, Status
 
 Row = dict[str, Any]
-_TRIES = 200_000
-"""Reads of one table before the rest of it is given up."""
+_FAILURES = 2_000
+"""Reads in a row that fail before the rest of a table is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ def salvage(home: Path, scratch: Path) -> Salvaged:
         with translated(), closing(sqlite3.connect(copy / DATABASE_NAME)) as source:
             # Without it one definition that cannot be read hides all the others.
             source.execute("PRAGMA writable_schema = ON")
+            source.execute("SELECT count(*) FROM sqlite_master").fetchone()
             target.db.conn.execute("PRAGMA foreign_keys = OFF")
             for table, columns, ordered in _tables(target):
                 rows[table], wrong = _copied(source, target, table, columns, ordered)
@@ -111,15 +112,16 @@ def _copied(
 
 def _numbered(source: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
     """The rows by number: a stretch that cannot be read is halved until the rest of it can."""
-    waiting, tries = [(-(2**31), _last(source, table))], 0
-    while waiting and tries < _TRIES:
+    waiting, failures = [(0, _last(source, table))], 0
+    while waiting and failures < _FAILURES:
         low, high = waiting.pop()
-        tries += 1
         try:
             found = source.execute(
                 f'SELECT * FROM "{table}" NOT INDEXED WHERE rowid BETWEEN ? AND ?', (low, high)
             ).fetchall()
+            failures = 0 if found else failures
         except sqlite3.Error:
+            failures += 1
             if low < high:
                 middle = (low + high) // 2
                 waiting += [(middle + 1, high), (low, middle)]

@@ -318,28 +318,3 @@ def test_vectors_of_an_older_home_are_kept_and_still_leave_with_their_text(tmp_p
         assert list(graph.vectors.of("e")) == ["m2"]
         graph.vectors.put("e", {"m2": np.eye(4, dtype=np.float32)[1]})
         assert graph.vectors.of("e")["m2"][1] == 1.0
-
-
-def test_of_many_writers_none_is_left_waiting_while_others_come_again(own_home: Path):
-    """All who wait for the write lock get their turns, however long the others go on."""
-    import threading
-    from collections import Counter
-
-    from store.connection import Connection
-
-    turns: Counter[int] = Counter()
-
-    def write(number: int) -> None:
-        connection = Connection.open(own_home)
-        while turns.total() < 400:
-            with connection.writing():
-                turns[number] += 1
-        connection.close()
-
-    Connection.open(own_home).close()
-    writers = [threading.Thread(target=write, args=(number,)) for number in range(4)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    assert len(turns) == 4 and min(turns.values()) >= 4
