@@ -18,7 +18,7 @@ from agent.extraction.told import left_out
 from agent.extraction.verbatim import facts
 from agent.language.identify import is_english
 from agent.language.redaction import redact, what_is_gone
-from agent.language.validation import checked_message
+from agent.language.validation import checked_message, checked_time
 from agent.memory.changes import possible_changes, sure_replacements
 from agent.memory.editing.candidates import Nearby
 from agent.memory.editing.conflicts import Holds, answer_in, ask, yes_or_no
@@ -88,6 +88,9 @@ def keep(
     :raises InvalidInput: if it is empty, too long, or expires before it was said.
     """
     fact = checked_text(text)
+    for moment in (said, expires):
+        if moment is not None:
+            checked_time(moment)
     if expires is not None and expires <= said:
         raise InvalidInput(
             f"It would expire ({expires:%Y-%m-%d %H:%M}) before it was said "

@@ -28,7 +28,7 @@ class ForeignEncoder:
     """
 
     def __init__(self, folder: Path, identity: str) -> None:
-        _stay_offline_and_quiet()
+        _stay_quiet()
         from sentence_transformers import SentenceTransformer
 
         self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
@@ -78,9 +78,7 @@ class ForeignEncoder:
         return self.encode(names)
 
 
-def _stay_offline_and_quiet() -> None:
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    os.environ["TRANSFORMERS_OFFLINE"] = "1"
+def _stay_quiet() -> None:
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # Threads that spin while they wait starve the language model beside them.
