@@ -16,7 +16,7 @@ from agent.answering.grounding import evidence, invented, supported
 from agent.answering.question.question_time import About, Asked
 from agent.language.injection import as_data, attacks, steers
 from agent.language.replies import unknown
-from agent.memory.contradictions import contradictions
+from agent.memory.uncertain.contradictions import contradictions
 from agent.ports import ChatTurn, LanguageModel
 from agent.results import Mark, Standing, phrase
 from policies.selection import Choice
@@ -79,7 +79,7 @@ def build_turns(
 
     ``asked`` is the time that the question is about, ``marks`` the time of each chosen memory. The
     notes stand in the order of ``chosen``, best first: no other order and no relations beside them
-    were measured to serve the model better (``benchmarks/answer_order.py``).
+    were measured to serve the model better (``benchmarks.answer_order``).
     """
     turns = [ChatTurn("system", SYSTEM)]
     for example, said in EXAMPLES:

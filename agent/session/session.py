@@ -26,9 +26,9 @@ from agent.extraction.subclass_classifier import Placer
 from agent.extraction.told import tells as likeliest
 from agent.language.identify import is_foreign
 from agent.language.validation import checked_message
-from agent.memory.contradictions import doubted
 from agent.memory.home import open_graph
 from agent.memory.remember import keep, remember_as_said, remember_source, settle, without_secrets
+from agent.memory.uncertain.contradictions import doubted
 from agent.models.lazy import (
     LocalEmbedder,
     LocalLanguageModel,
@@ -173,9 +173,10 @@ class Session:
             asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
             route = Route.RETRIEVE if asks else Route.NEITHER
             talk = small_talk(before)
+            # It told nothing, so an answer that the user stops leaves nothing to be made up.
+            self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
             with self._kept(source):
                 reply = answer_message(self, meant, route, clock, on_text=on_text, before=talk)
-            self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
         reply = replace(reply, read_as=leaned(message, meant))
         return self._logged(message, self._asking(reply, now), clock, now)
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from agent.session.session import Session
-from benchmarks import secrets_alike, secrets_bank
-from benchmarks.poison import Parrot, struck
-from benchmarks.poison_bank import ATTACKS, KNOWN, Attack, Way, attacks
-from benchmarks.secrets import found, untouched
+from benchmarks.quality.attacks import secrets_alike, secrets_bank
+from benchmarks.quality.attacks.poison import Parrot, struck
+from benchmarks.quality.attacks.poison_bank import ATTACKS, KNOWN, Attack, Way, attacks
+from benchmarks.quality.attacks.secrets import found, untouched
 from tests.conftest import NOW
 from tests.support.crash_work import SilentModel
 

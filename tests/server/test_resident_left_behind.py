@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from agent.config import load_config
-from agent.server.resident import until_idle
 from agent.server.resident.client import Running
 from agent.server.resident.paths import Place, holder
 from agent.server.resident.service import Desk
+from agent.server.resident.starting import until_idle
 from cli.commands.processes.resident import running_of
 from store.graph import MemoryGraph
 

@@ -1,88 +1,81 @@
-"""The commands ``export``, ``import``, ``backup`` and ``restore``."""
+"""The commands ``export`` and ``import``."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cli.commands.files.progress import progress
 from cli.context import Run
-from cli.input.confirm import confirmed
+from cli.input.standard_streams import STREAM, readable
 from cli.output import json_output, render
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.io.transfer.backup import Backup
     from agent.io.transfer.import_ import Imported
     from agent.results import FileReport
     from agent.session.session import Session
-
-Advance = Callable[[str, int, int], None]
-
-
-@contextmanager
-def _progress(run: Run) -> Iterator[Advance]:
-    """A bar on stderr with the time that is left; nothing where stderr is no terminal."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-    from rich.progress import TimeRemainingColumn as Remaining
-
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        Remaining(),
-        console=run.err,
-        transient=True,
-        disable=not run.err.is_terminal,
-    ) as progress:
-        task = progress.add_task("")
-
-        def advance(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=max(total, 1))
-
-        yield advance
 
 
 def export(
     context: typer.Context,
     form: Annotated[
         str,
-        typer.Option("--format", help="jsonl (everything) or markdown (memories and sources)."),
+        typer.Option(
+            "--format", help="jsonl (everything), markdown (to read), notes or graphml (relations)."
+        ),
     ] = "jsonl",
     output: Annotated[
         Path | None,
         typer.Option(
-            "--out", "--output", "-o", help="The file to write; for markdown a file or a folder."
+            "--out",
+            "--output",
+            "-o",
+            help="The file to write, for notes also a folder; - is stdout, the default.",
         ),
     ] = None,
 ) -> None:
     """Export everything that is stored.
 
     JSONL contains everything, with a manifest on the first line; a home can be rebuilt from it.
-    Markdown has one document per memory, with its fields as front matter and its sentence as text:
-    in one file if --out ends in .md, otherwise one file each in a folder. Without --out the export
-    is written to stdout.
+    Markdown is one document to read: the memories under headings, with their dates and files, and
+    at the end what is no longer true. Notes are Markdown with one document per memory, its fields
+    as front matter: in one file if --out ends in .md, otherwise one file each in a folder. JSONL
+    and notes can be imported again. GraphML has people and things as nodes and the relations of
+    memories as edges; Gephi opens it.
 
-    Examples: memlane export --out all.jsonl; memlane export --format markdown --out memories/;
-    memlane export --format markdown --out memories.md.
+    Examples: memlane export --out all.jsonl; memlane export --format markdown --out memories.md;
+    memlane export --format notes --out memories/; memlane export --format graphml --out
+    memories.graphml.
     """
     run: Run = context.obj
-    from agent.io.transfer.export import export_jsonl, export_markdown
+    from agent.io.transfer.export import (
+        export_graphml,
+        export_jsonl,
+        export_markdown,
+        export_reading,
+    )
     from store.errors import InvalidInput
 
-    writers = {"jsonl": export_jsonl, "markdown": export_markdown, "md": export_markdown}
+    writers = {
+        "jsonl": export_jsonl,
+        "markdown": export_reading,
+        "md": export_reading,
+        "notes": export_markdown,
+        "graphml": export_graphml,
+    }
     if form not in writers:
-        raise InvalidInput(f"--format must be jsonl or markdown, not {form!r}.")
+        raise InvalidInput(f"--format must be jsonl, markdown, notes or graphml, not {form!r}.")
     config = run.config
-    if output is None:
+    if output is None or output == STREAM:
         writers[form](config.home, sys.stdout, config.now(), None)
         return
-    with _progress(run) as advance:
+    with progress(run) as advance:
         done = writers[form](
             config.home, output, config.now(), lambda n, total: advance("exporting", n, total)
         )
@@ -109,7 +102,7 @@ def import_(
     path: Annotated[
         Path,
         typer.Argument(
-            help="An export of memlane or of another program, or a folder of Markdown files."
+            help="An export of memlane or of another program, or a folder of notes; - is stdin."
         ),
     ],
     form: Annotated[
@@ -141,10 +134,18 @@ def import_(
     memlane import chatgpt-export.zip --extract; memlane import memory.json.
     """
     run: Run = context.obj
-    from agent.io.transfer.import_ import checked_format, import_file
+    from agent.io.transfer.import_ import checked_format
+
+    with readable(path) as file:
+        _import(run, file, checked_format(file, form), extract, dry_run, path == STREAM)
+
+
+def _import(
+    run: Run, path: Path, form: str, extract: bool, dry_run: bool, from_stdin: bool
+) -> None:
+    from agent.io.transfer.import_ import import_file
 
     config = run.config
-    form = checked_format(path, form)
     if form in ("ics", "vcf"):
         _ingest(run, path, form, dry_run)
         return
@@ -157,7 +158,7 @@ def import_(
     placing: list[Session] = []
     with run.session() as session:
         placing.append(session)
-        with _progress(run) as advance:
+        with progress(run) as advance:
             done = import_file(
                 path,
                 form,
@@ -167,6 +168,7 @@ def import_(
                 dry_run=dry_run,
                 on_bytes=lambda read: advance("importing", read, max(size, read)),
                 keep_secrets=config.keep_secrets,
+                rejected=config.home / "stdin.rejected" if from_stdin else None,
             )
             if extract and not dry_run:
                 for report in _extracted(session, done.waiting):
@@ -297,90 +299,3 @@ def _not_complete(done: Imported) -> str:
     if tally.new["missing"]:
         parts.append(f"{tally.new['missing']:,} exported lines are missing")
     return f"{done.path}: {'; '.join(parts)}. The rest is imported."
-
-
-def backup(
-    context: typer.Context,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="The file to write. Default: a file in the home."),
-    ] = None,
-) -> None:
-    """Back up the home into one verified file.
-
-    Works while memlane is in use. The backup is verified before it gets its final name, and only
-    you can read it. It still contains what you forget later: to forget something for good, delete
-    old backups too.
-
-    Examples: memlane backup; memlane backup --out /media/stick/memlane.zip.
-    """
-    run: Run = context.obj
-    from agent.io.transfer.backup import backup as write
-    from agent.io.transfer.backup import default_path
-
-    config = run.config
-    path = out or default_path(config.home, config.now())
-    with _progress(run) as advance:
-        done = write(config.home, path, config.now(), advance)
-    run.emit(
-        _backup_document(done),
-        lambda console: console.print(f"{done.path}: {_in_words(done)}", markup=False),
-    )
-
-
-def restore(
-    context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A file written by memlane backup.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-) -> None:
-    """Replace the current home with a backup.
-
-    A file that fails verification is refused. The current home is backed up first. A running
-    memlane continues with the restored home.
-
-    Examples: memlane restore memlane.zip; memlane restore memlane.zip --yes.
-    """
-    run: Run = context.obj
-    from agent.io.transfer.backup import inspect
-    from agent.io.transfer.backup import restore as put_back
-
-    config = run.config
-    with _progress(run) as advance:
-        found = inspect(file, advance)
-    if not confirmed(
-        run,
-        f"Replace the memories in {config.home} with those of {found.taken} ({_in_words(found)})?",
-        yes=yes,
-        otherwise=f"That would replace the memories in {config.home}. Add --yes to confirm.",
-    ):
-        run.err.print("Nothing was changed.")
-        return
-    with _progress(run) as advance:
-        done = put_back(config.home, file, config.now(), advance)
-
-    def show(console: Console) -> None:
-        console.print(f"Restored {_in_words(done.backup)} of {done.backup.taken}.", markup=False)
-        if done.aside:
-            what = "could not be read; its files are" if done.damaged else "is backed up as"
-            console.print(f"The previous home {what} {done.aside}", markup=False)
-
-    document = {
-        **_backup_document(done.backup),
-        "aside": None if done.aside is None else str(done.aside),
-        "damaged": done.damaged,
-    }
-    run.emit(document, show)
-
-
-def _backup_document(done: Backup) -> dict[str, Any]:
-    return {
-        "path": str(done.path),
-        "size": done.size,
-        "sha256": done.sha256,
-        "taken": done.taken,
-        "memories": done.memories,
-    }
-
-
-def _in_words(done: Backup) -> str:
-    return f"{sum(done.memories.values()):,} memories, {done.size / 1e6:,.1f} MB"
