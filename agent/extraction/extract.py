@@ -102,7 +102,8 @@ def parse_reply(reply: str) -> list[str]:
         return [line for line in lines if line.upper().rstrip(".") != "NONE"]
     if re.match(r"\W*none\b", reply, re.I):
         return []
-    plain = [line.strip() for line in reply.splitlines() if re.search(r"\w.*[.。!]$", line.strip())]
+    told = [line.strip() for line in reply.splitlines() if re.search(r"\w", line)]
+    plain = [line for line in told if line.endswith((".", "。", "!"))]
     if plain:
         return plain
     raise ExtractionFailed(

@@ -94,7 +94,8 @@ _STANCE = re.compile(
     re.I,
 )
 _SECOND_FACT = re.compile(
-    r"(?:,|;| and| but| so)+ (?:i|we|my|our|he|she|they|it)\b|;|[,，].*[,，].*[,，]", re.I
+    r"(?:,|;| and| but| so) (?:i|we|my|our|he|she|they|it)\b|;|[,，][^,，\n]*[,，][^,，\n]*[,，]",
+    re.I,
 )
 
 
@@ -134,7 +135,7 @@ def implicit_subject(sentence: str) -> str:
 
 def clean_sentence(sentence: str) -> str:
     """A source sentence as a memory: wrappers off, 'I' put back, closed with a full stop."""
-    bare = re.sub(r"\s*[:;]-?[()DPp]+$", "", re.sub(r"\s+", " ", strip_wrapper(sentence)))
+    bare = re.sub(r"[:;]-?[()DPp]+$", "", re.sub(r"\s+", " ", strip_wrapper(sentence)))
     bare = bare.rstrip(" ,;:!…-")
     label = _LABEL.match(bare)
     if label:

@@ -113,8 +113,14 @@ def kind_of(path: Path) -> SourceKind | None:
 
 
 def locator_of(path: Path) -> str:
-    """The absolute path as stored; bytes that are no text are kept readable."""
-    return os.fsencode(path.absolute()).decode("utf-8", "backslashreplace")
+    """The absolute path as stored: bytes that are no text kept readable, no secret in its name."""
+    whole = path.absolute()
+    name = redact(whole.stem).text
+    if name != whole.stem:
+        # Files that differ in their secrets stay two; eight bits of a sum tell nobody a secret.
+        mark = hashlib.blake2b(os.fsencode(whole.name), digest_size=1).hexdigest()
+        whole = whole.with_name(f"{name} {mark}{whole.suffix}")
+    return os.fsencode(whole).decode("utf-8", "backslashreplace")
 
 
 def ingest_into(

@@ -17,7 +17,7 @@ NAMES = (
 _BLOCK = re.compile(
     rf"(?:^[ \t>*_]*(?:{NAMES})[*_]*[ \t]*[:：].*(?:\n|\Z)){{2,12}}", re.IGNORECASE | re.MULTILINE
 )
-_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.\w")
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}\.\w")
 _SUBJECT = re.compile(r"^[ \t>*_]*(?:subject|betreff|objet|asunto|主题)", re.I | re.M)
 _WHO = re.compile(
     r"^[ \t>*_]*(?:from|to|von|an|de|à|para|发件人|收件人)[*_]*[ \t]*[:：][ \t]*[^\d\s]",

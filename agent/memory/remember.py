@@ -97,7 +97,7 @@ def keep(
             f"({said:%Y-%m-%d %H:%M}). Give a later --expires or an earlier --at."
         )
     if not keep_secrets:
-        fact = redact(fact).text
+        fact, place = redact(fact).text, place and redact(place).text
     return graph.sources.add(SourceKind.MANUAL, fact, said, place=place, expires=expires)
 
 
@@ -134,6 +134,7 @@ def edit_by_hand(
     """
     graph, now = home.graph, home.config.now()
     message = checked_text(without_secrets(home, checked_message(text)))
+    place = place and without_secrets(home, place)
     subclass = subclass or home.placer.place([message])[0]
     with graph.writing():
         source = graph.sources.add(SourceKind.MANUAL, message, now, place=place)
@@ -145,9 +146,12 @@ def edit_by_hand(
     return entries
 
 
-def without_secrets(home: Home, text: str) -> str:
-    """The text as it may be stored: without secrets, unless the person keeps them."""
-    return text if home.config.keep_secrets else redact(text).text
+def without_secrets(home: Home, text: str, kept: str = "") -> str:
+    """The text as it may be stored: without secrets, unless the person keeps them.
+
+    ``kept`` is the text that it takes the place of; a secret that is there already stays.
+    """
+    return text if home.config.keep_secrets else redact(text, kept).text
 
 
 def remember_source(

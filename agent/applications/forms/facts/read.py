@@ -24,13 +24,14 @@ from agent.applications.forms.fields import ME
 from agent.applications.forms.matching.label_words import fold, is_unspaced, matches, role_in, words
 from agent.applications.forms.values.fit import dates_in, without_when
 from agent.applications.forms.values.postal_addresses import country_named
+from agent.language.patterns import bounded
 from store.types import Memory
 
 THINGS = "thing"
 """The subject of 'the seat', 'the flight': a booking, whoever travels."""
 BOOKED_FOR = "booked-for"
 """No key of a form: the role that a booking was made for."""
-_OTHERS_BOOKING = re.compile(
+_OTHERS_BOOKING = bounded(
     r"\b(?:book(?:ed)?|reserv(?:ed|ation)|flight|hotel|ticket|trip)\b.*\bfor my (?P<role>[a-z]+)",
     re.IGNORECASE,
 )
@@ -262,7 +263,7 @@ def _clean(key: str, value: str) -> Iterator[str]:
 
 
 # 'I live at 5 Mill Road with my sister and two cats'
-_MORE = re.compile(r",?\s+(?:with my|and) .*$")
+_MORE = bounded(r",?\s+(?:with my|and) .*$")
 _NO_NAMES = frozenset(
     "i not now currently in at on from here sure sorry happy vegetarian vegan married single"
     " left".split()
@@ -278,7 +279,7 @@ _CALLED = re.compile(
     rf"{_PERSON}"
 )
 _IS_MY = re.compile(
-    rf"{_PERSON} (?:is|has been|will be|became)(?: now)? my {_REL}"
+    rf"(?<![\w'’-]){_PERSON} (?:is|has been|will be|became)(?: now)? my {_REL}"
     r"(?=[.,;!]|$| (?:now|since|from|as of|and|who|but|these)\b)"
 )
 _NEW = re.compile(rf"\b(?:have|got) a new {_REL}(?:,|:| called| named) {_PERSON}")

@@ -27,6 +27,7 @@ from agent.applications.forms.matching.label_words import (
 )
 from agent.applications.forms.matching.neighbours import settle_by_neighbours
 from agent.applications.forms.matching.vocabulary import Policy, vocabulary
+from agent.language.patterns import bounded
 from agent.ports import Embedder, Vectors
 
 _LEAST_EVIDENCE = 0.9
@@ -126,7 +127,7 @@ _GROUP_ROLES = frozenset(
 )
 
 
-_OWNER = re.compile(r"(\w[\w ]*?)['’]s\b")
+_OWNER = bounded(r"(\w[\w ]*?)['’]s\b")
 
 
 def _owner_in(question: str) -> str | None:

@@ -13,6 +13,7 @@ from agent.applications.forms.fields import FormField, Option
 from agent.applications.forms.matching.label_words import fold, words
 from agent.applications.forms.values.constraints import accepts
 from agent.applications.forms.values.postal_addresses import country_named, state_forms
+from agent.language.patterns import bounded
 from agent.results import Value
 
 _MONTHS = (
@@ -64,10 +65,11 @@ def dates_in(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 # 'My gym is Fit24 since May': the end of the sentence is no part of the value.
-_WHEN = re.compile(
-    r",?\s+(?:(?:last|this|next) (?:year|month|week|spring|summer|autumn|fall|winter|morning)"
+_WHEN = bounded(
+    r"(?:,|(?<![\s,]))\s+"
+    r"(?:(?:last|this|next) (?:year|month|week|spring|summer|autumn|fall|winter|morning)"
     r"|recently|now|nowadays|currently|these days|at the moment|from (?:now|today)(?: on)?"
-    r"|yesterday|today|in (?:19|20)\d\d|since .*|(?:\w+ )?(?:years?|months?|weeks?) ago"
+    r"|yesterday|today|in (?:19|20)\d\d|since .*+|(?:\w+ )?(?:years?|months?|weeks?) ago"
     r"|(?:on|from|as of|since|until|starting|by)(?: the)?)[,.]?$"
 )
 
