@@ -22,6 +22,8 @@ class Screen:
 
     memories: tuple[str, ...]
     rest: str
+    known: float = 0.0
+    """Part of its rows that are labels of known meaning with their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,9 @@ def read_screen(text: str, *, least: int = 2) -> Screen:
             rest.append(line)
         elif len(line.split()) >= 2:
             memories.append(f"{_capital(subject)}: {line}.")
-    return Screen(tuple(dict.fromkeys(memories)), "\n".join(rest))
+    count = sum(bool(line.strip()) for line in text.splitlines())
+    share = sum(bool(field.slot) for field in fields) / max(1, count)
+    return Screen(tuple(dict.fromkeys(memories)), "\n".join(rest), share)
 
 
 def _fields(lines: Iterable[str]) -> tuple[list[Field], list[str]]:
