@@ -151,7 +151,7 @@ class Config:
     context: int
     batch: int
     resident: bool
-    """Whether a command leaves a resident process behind (``cli.leave_behind``)."""
+    """Whether a command leaves a resident process behind (``server.resident.leave_behind``)."""
     idle_minutes: int
     model_timeout: int
     reward_cache_mb: int

@@ -32,7 +32,7 @@ from cli.commands.processes.resident import down, up
 from cli.commands.processes.web import web
 from cli.commands.services import remind, travel
 from cli.context import Run
-from cli.exit_codes import exit_code
+from cli.exit_codes import exit_code, report
 
 app = typer.Typer(
     name="memlane",
@@ -142,7 +142,7 @@ def run(arguments: Sequence[str]) -> int:
             raise KeyboardInterrupt from None
         except typer.TyperException as error:
             text = " ".join(error.format_message().split())
-            print(f"memlane: {text} Try 'memlane --help'.", file=sys.stderr)
+            report(f"{text} Try 'memlane --help'.", 2, ordered)
             return 2
 
     return exit_code(work, ordered)

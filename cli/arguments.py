@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 FLAGS = ("--json", "--debug", "--no-resident")
 VALUED = ("--home", "--now", "--llm")
@@ -30,6 +31,11 @@ def hoisted(arguments: Sequence[str]) -> list[str]:
         else:
             kept.append(word)
     return front + kept
+
+
+def asked_for(flag: str, arguments: Sequence[str]) -> bool:
+    """Whether a flag is among the arguments; what follows ``--`` is none."""
+    return flag in takewhile(lambda word: word != "--", arguments)
 
 
 def subcommand(arguments: Sequence[str]) -> str:

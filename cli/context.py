@@ -7,6 +7,7 @@ progress vanishes when stderr is no terminal.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -95,9 +96,29 @@ class Run:
             yield session
             used = session.loaded
         if used:
-            from cli.commands.processes.leave_behind import leave_behind
+            self.keep_resident()
 
-            leave_behind(self)
+    def keep_resident(self) -> bool:
+        """Begin a resident process for what comes next; whether one was begun or is there."""
+        from agent.server.resident.leave_behind import leave_behind
+
+        if os.environ.get("CI") or not self.config.resident:  # a build has no next command
+            return False
+        leave_behind(self.config, self.resident_command(), self.note)
+        return True
+
+    def resident_command(self, port: int | None = None) -> list[str]:
+        """The command line of a resident process with the settings of this one."""
+        from pathlib import Path
+
+        words = [sys.executable, "-P", "-m", "cli.app", "--home", str(self.config.home)]
+        if given := self.options.get("llm"):
+            path = Path(given).expanduser()
+            words += ["--llm", str(path.absolute()) if path.exists() else given]
+        words += ["--now", self.now] if self.now else []
+        words += ["--debug"] if self.debug else []
+        words += ["up", "--foreground"]
+        return words + (["--port", str(port)] if port is not None else [])
 
     @contextmanager
     def graph(self) -> Iterator[MemoryGraph]:

@@ -1,11 +1,13 @@
 """Errors as one line on stderr and an exit code.
 
 0 done, 1 the request could not be met, 2 wrong usage, 130 interrupted, 143 told to end. No
-traceback reaches a user for bad input; ``--debug`` shows it.
+traceback reaches a user for bad input; ``--debug`` shows it. With ``--json`` what went wrong is a
+JSON object on stdout too.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -14,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
+from cli.arguments import asked_for
 from store.errors import InvalidInput, MemlaneError
 
 
@@ -61,9 +64,21 @@ def exit_code(work: Callable[[], object], arguments: Sequence[str]) -> int:
         if "--debug" in arguments:
             raise
         code, line = outcome(error)
-        print(f"memlane: {line}", file=sys.stderr)
+        report(line, code, arguments)
         return code
     return code if isinstance(code, int) else 0
+
+
+def report(line: str, code: int, arguments: Sequence[str]) -> None:
+    """Say what went wrong: on stderr for people, with ``--json`` on stdout too."""
+    print(f"memlane: {line}", file=sys.stderr)
+    if asked_for("--json", arguments):
+        print(error_document(line, code), flush=True)
+
+
+def error_document(line: str, code: int) -> str:
+    """What went wrong as one line of JSON."""
+    return json.dumps({"error": line, "exit_code": code}, ensure_ascii=False)
 
 
 def outcome(error: Exception) -> tuple[int, str]:

@@ -24,7 +24,7 @@ from typing import Any
 import h11
 
 from agent.version import __version__
-from cli.arguments import settings, subcommand
+from cli.arguments import asked_for, settings, subcommand
 
 HELLO_S = 5.0
 """How long a process that is up may take to say so, before a command works without it."""
@@ -54,11 +54,13 @@ def relayed(arguments: Sequence[str]) -> int | None:
             wire.start_next_cycle()
             said = _exchanged(wire, channel, "POST", "/v1/command", _line(arguments))
         except (OSError, ValueError, h11.ProtocolError):
-            print(
-                "memlane: the resident process stopped before it answered. What it stored is "
-                "kept; see: memlane status",
-                file=sys.stderr,
+            line = (
+                "the resident process stopped before it answered. What it stored is kept; see: "
+                "memlane status"
             )
+            print(f"memlane: {line}", file=sys.stderr)
+            if asked_for("--json", arguments):
+                print(json.dumps({"error": line, "exit_code": 1}))
             return 1
     if "code" not in said:
         return None  # it leaves the line to us

@@ -23,7 +23,7 @@ from agent.server.resident.client import Client, connect
 from agent.server.resident.requests import CommandLine, Printed
 from cli.arguments import hoisted, settings, subcommand
 from cli.context import Run
-from cli.exit_codes import outcome
+from cli.exit_codes import error_document, outcome
 from store.errors import MemlaneError
 
 if TYPE_CHECKING:
@@ -121,6 +121,8 @@ def work_out(home: Path, app: TyperGroup) -> Callable[[CommandLine], Printed]:
                 raise NotForwardable("the form cannot be filled") from error
             code, said = outcome(error)
             run.stderr.write(f"memlane: {said}\n")
+            if run.json:
+                run.stdout.write(error_document(said, code) + "\n")
         return Printed(
             run.stdout.getvalue(), run.stderr.getvalue(), code if isinstance(code, int) else 0
         )

@@ -517,3 +517,9 @@ def m024_change_edges(db: Database) -> None:
         ) WITHOUT ROWID""",
         "CREATE INDEX change_edges_newer ON change_edges(newer)",
     )
+
+
+@migrations()
+def m025_decided_questions(db: Database) -> None:
+    """When the user decided a question: until then it is asked again."""
+    _run(db, "ALTER TABLE questions ADD COLUMN decided TEXT")

@@ -79,7 +79,7 @@ def build_turns(
 
     ``asked`` is the time that the question is about, ``marks`` the time of each chosen memory. The
     notes stand in the order of ``chosen``, best first: no other order and no relations beside them
-    were measured to serve the model better (``benchmarks/answer_order.py``).
+    were measured to serve the model better (``benchmarks.answer_order``).
     """
     turns = [ChatTurn("system", SYSTEM)]
     for example, said in EXAMPLES:

@@ -72,12 +72,16 @@ def _month(word: str) -> str | None:
 
 def terms(text: str) -> set[str]:
     """Content words of a text, folded and roughly stemmed."""
-    found = set()
-    for word in _WORD.findall(text.casefold()):
-        word = re.sub(r"['’]s$", "", word)
-        if word in STOP:
-            continue
-        found.add(_stem(word))
+    return set(content_words(text))
+
+
+def content_words(text: str) -> dict[str, str]:
+    """The same in their order, each with the word as it is written."""
+    found: dict[str, str] = {}
+    for written in _WORD.findall(text):
+        word = re.sub(r"['’]s$", "", written)
+        if word.casefold() not in STOP:
+            found.setdefault(_stem(word.casefold()), word)
     return found
 
 

@@ -22,7 +22,7 @@ from policies.baselines.fusion import activate
 from policies.scoring.ranking import best, similar
 from policies.selection import Choice, Selection, Step
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Memory, Status
+from store.types import Memory, Status, may_replace
 
 LIKELIEST, NEAREST = 12, 6
 """Memories that are looked at beside the selection: by meaning and words, by meaning alone."""
@@ -113,7 +113,11 @@ def gather(
     asked = question if english else glosses.make(question) if use_llm else None
     passages = {name: _readable(passage, glosses) for name, passage in passages.items()}
     relevance = _relevance(asked, passages, reader)
-    live = [edge for edge in edges.values() if edge.older in pool and edge.newer in pool]
+    live = [
+        _by_trust(edge, pool)
+        for edge in edges.values()
+        if edge.older in pool and edge.newer in pool
+    ]
     relevance = _spread(relevance, live)
     notes = [
         replace(
@@ -127,6 +131,14 @@ def gather(
     if not english:
         return taken
     return tuple(replace(note, quote=_quote(question, note.passage, reader)) for note in taken)
+
+
+def _by_trust(edge: ChangeEdge, pool: Mapping[str, Memory]) -> ChangeEdge:
+    """The edge; turned round where the newer memory is not trusted enough to change the older."""
+    older, newer = pool[edge.older], pool[edge.newer]
+    if edge.change in BOTH_HOLD or may_replace(newer.trust, older.trust):
+        return edge
+    return replace(edge, older=edge.newer, newer=edge.older)
 
 
 def _readable(passage: Passage, glosses: Glosses) -> Passage:

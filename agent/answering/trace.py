@@ -6,10 +6,11 @@ up when it is read, so that what is forgotten since is not told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agent.answering.grounding import about, content_words
 from policies.selection import Selection, Step
 from store.errors import UnknownId
 from store.graph import MemoryGraph
@@ -117,3 +118,82 @@ def _read(row: Mapping[str, Any], graph: MemoryGraph, used: Iterable[str]) -> Tr
     if memory is not None and memory.status is Status.FORGOTTEN:
         memory = None
     return TracedStep(step, memory, step.memory in used)
+
+
+# ---- for people ---------------------------------------------------------------------------
+
+NAMED = 3
+"""Words of a question that a reason names, and memories that a sentence tells of."""
+_BECAUSE = {
+    "exact match for the question": "it is exactly what you asked for",
+    "says who is who": "it says who is meant",
+    "said who is who": "it said who was meant",
+    "about the same event": "it is about the same event",
+}
+"""Reasons of steps that no policy made, in words."""
+
+
+def in_words(trace: Trace) -> str:
+    """What was looked at, what the answer is based on and why, and what was left out."""
+    if not trace.steps:
+        if trace.redacted:
+            return "What this was based on has been forgotten since."
+        if trace.policy is None:
+            return "No memory was needed for this."
+        return "There was no memory to look at."
+    count = len(trace.steps) + trace.cut
+    looked = f"I looked at {'1 memory' if count == 1 else f'{count:,} memories'}"
+    used = [one for one in trace.steps if one.used]
+    if used:
+        reasons = [f"{one.step.memory}, because {_because(one, trace)}" for one in used]
+        said = f"{looked} and used {_listed(reasons, ', and ')}"
+    else:
+        chance = "" if trace.likely is None else f" (chance {trace.likely:.0%})"
+        said = f"{looked}, and none seemed to answer that{chance}"
+    left = sorted(
+        (one for one in trace.steps if not one.used and one.memory is not None),
+        key=lambda one: (-one.step.chosen, -one.step.score),
+    )[: NAMED - 1]
+    rest = [f"{one.step.memory} was {_fate(one, used, trace)}" for one in left]
+    return f"{'; '.join([said, *rest])}."
+
+
+def _because(traced: TracedStep, trace: Trace) -> str:
+    """Why a memory was used."""
+    step, memory = traced.step, traced.memory
+    if step.reason in _BECAUSE:
+        return _BECAUSE[step.reason]
+    if memory is None:
+        return "it answered that (it is forgotten now)"
+    asked = content_words(trace.turn.text)
+    shared = [asked[word] for word in asked if word in about(memory)]
+    if shared:
+        return f"it is about {_listed([repr(word) for word in shared[:NAMED]])}"
+    return f"it goes with {step.via}" if step.via else "it is close to the question in meaning"
+
+
+def _fate(traced: TracedStep, used: Sequence[TracedStep], trace: Trace) -> str:
+    """What became of a memory that was not used, and why."""
+    memory = traced.memory
+    assert memory is not None
+    if traced.step.chosen:
+        return "read too, but not needed"
+    if memory.status is Status.REPLACED:
+        return f"left out, because {memory.replaced_by or 'another'} replaced it"
+    if not memory.holds_at(trace.turn.at):
+        return "left out, because it is over"
+    asked = content_words(trace.turn.text)
+    told = {word for one in used if one.memory for word in about(one.memory)}
+    missing = [asked[word] for word in asked if word in told and word not in about(memory)]
+    if missing:
+        return f"left out, because it is not about {_listed([repr(w) for w in missing[:NAMED]])}"
+    if used:
+        return "left out, because the others answer it better"
+    return "the nearest" if asked.keys() & about(memory) else "near, but about something else"
+
+
+def _listed(parts: Sequence[str], last: str = " and ") -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])}{last}{parts[-1]}"

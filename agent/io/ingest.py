@@ -18,6 +18,7 @@ from agent.errors import UnreadableSource
 from agent.io.ignore_rules import FoundFile, Ignore
 from agent.io.sources import calendars, contacts, notes, screenshots
 from agent.io.sources.structured import Reader, remember_typed
+from agent.io.transfer.formats.reading import TITLE
 from agent.language.redaction import Redacted, redact, what_is_gone
 from agent.memory.home import Home, Models
 from agent.memory.remember import remember_as_said, remember_source
@@ -86,6 +87,8 @@ def plan_change(path: Path, graph: MemoryGraph, kind: SourceKind | None = None) 
     if kind is SourceKind.NOTE and data.startswith(OWN_EXPORT):
         reason = f"an export of memlane: memlane import {path}"
         return FileChange(path, "skipped", kind, reason=reason)
+    if kind is SourceKind.NOTE and data.startswith(TITLE.encode()):
+        return FileChange(path, "skipped", kind, reason="memlane wrote it from your memories")
     digest = hashlib.sha256(data).hexdigest()
     known = graph.sources.latest_from(locator_of(path))
     if known is None:

@@ -164,6 +164,26 @@ def relation_name(phrase: str) -> str:
     return "_".join(based.split()[:4])
 
 
+def worded(relation: str, text: str) -> str:
+    """A relation as the text words it, unless it has a common name.
+
+    >>> worded("be_boss_of", "Ana is the boss of Tom.")
+    'is the boss of'
+    >>> worded("lives_in", "I reside in Porto.")
+    'lives in'
+    """
+    if relation in _SYNONYMS or is_single(relation):
+        return relation.replace("_", " ")
+    said = re.findall(r"[\w'’-]+", text)
+    for size in range(1, _LONGEST_WORDING):
+        for start in range(len(said) - size + 1):
+            phrase = " ".join(said[start : start + size])
+            if relation_name(phrase) == relation:
+                return phrase
+    return relation.replace("_", " ")
+
+
+_LONGEST_WORDING = 8
 _WHICHEVER = frozenset(
     "current present own usual regular main primary latest personal actual official".split()
 )

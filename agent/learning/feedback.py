@@ -52,8 +52,12 @@ class Judged:
     judgement: AnswerJudgement
     memories: tuple[str, ...]
     """What the right answer rests on, as far as that is known."""
-    learnable: bool
-    """Whether it became an episode."""
+    not_learned: str
+    """Why nothing can be learned from it; empty where it became an episode."""
+
+    @property
+    def learnable(self) -> bool:
+        return not self.not_learned
 
 
 def judge(
@@ -80,23 +84,34 @@ def judge(
     elif judgement is AnswerJudgement.ANSWER:
         view = current_view(graph, session.embedder, now)
         memories = would_rest_on(answered.text, right, view, session.embedder, answered.at)
-    # A question that leans on the conversation ('Where is it?') asks nothing by itself.
-    by_itself = not answered.trace.get("leans")
-    learnable = judgement is not AnswerJudgement.BAD and is_answer(right) and by_itself
-    if judgement is AnswerJudgement.GOOD:
-        learnable = learnable and bool(memories)  # small talk teaches nothing about selection
+    not_learned = _not_learnable(judgement, right, memories, answered)
     with graph.writing():
         given = right if judgement is AnswerJudgement.ANSWER else None
         graph.learned.add_judgement(answered.id, judgement, given, at=now)
         graph.learned.drop_pairs_of(answered.id)
-        if learnable:
+        if not not_learned:
             origin = (
                 PairOrigin.JUDGED if judgement is AnswerJudgement.GOOD else PairOrigin.CORRECTED
             )
             graph.learned.add_pair(
                 answered.text, right, memories, origin=origin, at=answered.at, turn=answered.id
             )
-    return Judged(answered, judgement, tuple(memory.id for memory in memories), learnable)
+    return Judged(answered, judgement, tuple(memory.id for memory in memories), not_learned)
+
+
+def _not_learnable(
+    judgement: AnswerJudgement, right: str, memories: tuple[Memory, ...], turn: Turn
+) -> str:
+    """Why a judged answer teaches nothing about choosing memories; empty where it does."""
+    if judgement is AnswerJudgement.BAD:
+        return 'it does not say what is right; do: memlane feedback answer "..."'
+    if not is_answer(right):
+        return "that is no answer"
+    if turn.trace.get("leans"):
+        return "the question depends on the conversation before it"
+    if judgement is AnswerJudgement.GOOD and not memories:
+        return "the answer is based on no memory"
+    return ""
 
 
 def answered_turn(graph: MemoryGraph, turn: str | None) -> Turn:

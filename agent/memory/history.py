@@ -11,10 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from agent.language.relation_names import is_single
 from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.journal import Change, Entry
-from store.row_codecs import row_id
+from store.row_codecs import entity_key, row_id
+from store.side_tables.change_edges import ChangeKind
 from store.types import EditKind, Memory, Source, Status
 
 _FIELDS = ("text", "subclass", "place", "valid_from", "valid_until", "triples")
@@ -45,6 +47,8 @@ class Event:
     source: Source | None = None
     undone_by: str | None = None
     """The journal line that took it back."""
+    why: str = ""
+    """Why memlane replaced one memory by another, as far as it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,7 @@ def _life(
                 entry.actor,
                 _source(graph, entry.source, sources),
                 undone.get(entry.id),
+                _why(graph, entry, own),
             )
         )
     ordered = sorted(members, key=lambda memory: row_id("m", memory, "memory"))
@@ -168,6 +173,20 @@ def _source(graph: MemoryGraph, source: str | None, known: dict[str, Source]) ->
         except UnknownId:  # forgotten for good since
             return None
     return known[source]
+
+
+def _why(graph: MemoryGraph, entry: Entry, own: Sequence[Change]) -> str:
+    """What spoke for a replacement that memlane made: one place for two values, and the reader."""
+    old, new = own[0].before, own[-1].after
+    if entry.kind is not EditKind.REPLACE or entry.actor == "user" or old is None or new is None:
+        return ""
+    places = {(entity_key(t.head), t.relation) for t in old.triples if is_single(t.relation)}
+    shared = [t for t in new.triples if (entity_key(t.head), t.relation) in places]
+    reasons = [f"both say '{t.relation.replace('_', ' ')}' of {t.head}" for t in shared[:1]]
+    for edge in graph.change_edges.of([old.id]):
+        if edge.newer == new.id and edge.change is not ChangeKind.ADDS:
+            reasons.append(f"judged {edge.probability:.0%} likely to change it")
+    return ", ".join(reasons)
 
 
 def _detail(entry: Entry, own: Sequence[Change], what: str) -> str:

@@ -1,30 +1,35 @@
-"""Pending questions to the user, each asked once.
+"""Pending questions to the user.
 
-A contradiction that came of a note, a screenshot or the command line waits for the next chat. Names
-that may be one, or a name that may be two, are asked about when they are ripe, at a moment when the
-person is not waiting for an answer. What is answered is decided as by hand
-(``agent.memory.entities.merge_split``), so that it is undone and forgotten like all else.
+A contradiction that came of a note, a screenshot or the command line waits for the next chat, and
+is asked again a day later until it is decided. Names that may be one, or a name that may be two,
+are asked about once, when they are ripe, at a moment when the person is not waiting for an answer.
+What is answered is decided as by hand (``agent.memory.entities.merge_split``), so that it is undone
+and forgotten like all else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from agent.memory.editing.conflicts import ask
+from agent.memory.editing.conflicts import Holds, ask
 from agent.memory.entities.identity import Identities
 from agent.memory.entities.merge_split import Decision, plan_merge, plan_part, plan_reject
+from agent.memory.entities.relation_graph import centrality, relation_graph
 from agent.memory.entities.suggestions import Suggestion, suggestions
 from agent.results import phrase
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
+from store.journal import Entry, Expire, Forget
 from store.side_tables.pending_questions import MemoryPair, QuestionKind
 from store.types import Memory, Trust
 
 RIPE = 3
 """Memories that speak of two names before it is worth a question whether they are one."""
+AGAIN = timedelta(hours=20)
+"""After how long an undecided contradiction is asked again: once a day, at any time of it."""
 LOOKED_AT = 1000
 """How many of the newest memories are searched for suggestions."""
 
@@ -44,11 +49,33 @@ def next_question(graph: MemoryGraph, model: str, now: datetime, *, quiet: bool)
 
 
 def _contradiction(graph: MemoryGraph, now: datetime) -> Pending | None:
-    for pair in graph.questions.waiting(QuestionKind.HOLDS):
+    waiting = graph.questions.waiting(QuestionKind.HOLDS, now - AGAIN)
+    return next(_holding(graph, waiting, now), None)
+
+
+def undecided(graph: MemoryGraph, now: datetime) -> tuple[Pending, ...]:
+    """The contradictions that wait for the person's word, asked or not."""
+    return tuple(_holding(graph, graph.questions.undecided(QuestionKind.HOLDS), now))
+
+
+def settle_pair(
+    graph: MemoryGraph, pair: MemoryPair, holds: Holds, now: datetime, source: str | None = None
+) -> tuple[Entry, ...]:
+    """Settle a contradiction as the person says, in the caller's transaction."""
+    old, new = graph.memories.of(pair)
+    if holds is Holds.BOTH:  # the others are decided by what they end, and undone with it
+        graph.questions.decide(QuestionKind.HOLDS, pair, now)
+        return ()
+    # The older did hold once, so it ends now and stays in history.
+    edit = Forget(new.id) if holds is Holds.OLD else Expire(old.id, max(now, old.valid_from or now))
+    return graph.apply([edit], at=now, actor="user" if source is None else "auto", source=source)
+
+
+def _holding(graph: MemoryGraph, pairs: Iterable[MemoryPair], now: datetime) -> Iterator[Pending]:
+    for pair in pairs:
         old, new = graph.memories.of(pair)
         if old.holds_at(now) and new.holds_at(now):
-            return Pending(QuestionKind.HOLDS, pair, ask(_from(old), _from(new)))
-    return None
+            yield Pending(QuestionKind.HOLDS, pair, ask(_from(old), _from(new)))
 
 
 def _from(memory: Memory) -> str:
@@ -68,10 +95,14 @@ def _suggestion(graph: MemoryGraph, model: str, now: datetime) -> Pending | None
 def _ripe(
     graph: MemoryGraph, model: str, now: datetime
 ) -> Iterator[tuple[QuestionKind, MemoryPair, Suggestion]]:
-    """Suggestions that rest on enough, each with the memories it is known by."""
+    """Suggestions that rest on enough, each with the memories it is known by.
+
+    Those about the most connected come first: what is decided of them changes the most answers.
+    """
     places = [subclass.id for subclass in graph.subclasses()]
     newest = graph.index(model, now).newest(places, LOOKED_AT)
-    for found in suggestions(newest, Identities.of(graph, now), now):
+    known = Identities.of(graph, now)
+    for found in _by_centrality(suggestions(newest, known, now), newest, known):
         if found.other is None:
             yield QuestionKind.SPLIT, (found.memories[0], found.apart[0]), found
         elif len(found.memories) >= RIPE:
@@ -79,6 +110,19 @@ def _ripe(
                 graph.memories.neighbours(name)[0][1] for name in (found.one, found.other)
             )
             yield QuestionKind.MERGE, (first, second), found
+
+
+def _by_centrality(
+    found: Sequence[Suggestion], memories: Sequence[Memory], known: Identities
+) -> Sequence[Suggestion]:
+    if len(found) < 2:
+        return found
+    central = centrality(relation_graph(memories, known.who))
+
+    def weight(one: Suggestion) -> float:
+        return sum(central.get(known.who(name), 0.0) for name in (one.one, one.other) if name)
+
+    return sorted(found, key=weight, reverse=True)
 
 
 def _asked(found: Suggestion) -> str:

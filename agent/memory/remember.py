@@ -33,7 +33,7 @@ from agent.memory.entities.merge_split import decide
 from agent.memory.gloss import Glosses
 from agent.memory.home import Home, Models
 from agent.memory.passages import texts_of_passages
-from agent.memory.pending_questions import decision_on, open_in, suggested_in
+from agent.memory.pending_questions import decision_on, open_in, settle_pair, suggested_in
 from agent.memory.ratings import plan_ratings, with_ratings
 from agent.memory.trust import within_trust
 from agent.memory.vectors import ensure_vectors
@@ -42,7 +42,7 @@ from agent.results import Remembered
 from store.derived.partitions import NearMemory
 from store.errors import EditConflict, InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
-from store.journal import Edit, Entry, Expire, Forget, Insert, Replace, checked_text
+from store.journal import Edit, Entry, Forget, Insert, Replace, checked_text
 from store.side_tables.pending_questions import QuestionKind
 from store.types import Draft, EditKind, Memory, Source, SourceKind, SourceStatus, Status
 
@@ -285,14 +285,8 @@ def _answered(source: Source, graph: MemoryGraph, now: datetime) -> Remembered |
         holds = answer_in(source.text, old.text, new.text)
         if holds is None:
             continue
-        edits: dict[Holds, tuple[Edit, ...]] = {
-            Holds.OLD: (Forget(new.id),),
-            # It did hold once, so it ends now and stays in history.
-            Holds.NEW: (Expire(old.id, max(now, old.valid_from or now)),),
-            Holds.BOTH: (),
-        }
         with graph.writing():
-            entries = graph.apply(edits[holds], at=now, source=source.id)
+            entries = settle_pair(graph, pair, holds, now, source.id)
             graph.sources.mark(source.id, SourceStatus.EXTRACTED)
         note = f"Both are kept ({old.id}, {new.id})." if holds is Holds.BOTH else ""
         kept = () if note else (old.id if holds is Holds.OLD else new.id,)

@@ -11,6 +11,7 @@ from typing import Any
 
 from agent.config import Config
 from agent.memory.home import open_graph
+from agent.memory.pending_questions import undecided
 from agent.memory.vectors import ensure_vectors
 from agent.models.lazy import (
     LocalEmbedder,
@@ -55,12 +56,17 @@ def overview(graph: MemoryGraph, config: Config) -> dict[str, Any]:
         "home": str(config.home),
         "memories": graph.memories.counts(),
         "sources": graph.sources.counts(),
+        "undecided": [
+            {"memories": list(one.pair), "question": one.text}
+            for one in undecided(graph, config.now())
+        ],
         "failed": [
             {
                 "source": source.id,
                 "kind": source.kind.value,
                 "path": source.locator,
-                "error": source.error or "interrupted before it was extracted",
+                "status": source.status.value,
+                "error": source.error or "stored and not read yet",
             }
             for source in waiting
         ],

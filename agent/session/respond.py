@@ -13,6 +13,7 @@ from typing import Protocol
 from agent.answering.agenda import agenda
 from agent.answering.answer import Answer, answer, converse
 from agent.answering.answer_from_notes import answer_from_notes
+from agent.answering.grounding import supported
 from agent.answering.notes import Note, gather, selected
 from agent.answering.plain_statements import CHANCE
 from agent.answering.question.question_time import About
@@ -21,10 +22,13 @@ from agent.answering.retrieve import Retrieved
 from agent.answering.routing import Router
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
+from agent.language.redaction import with_gaps
 from agent.language.replies import unknown
 from agent.memory.home import Home
 from agent.results import Exchange, Reply, Route, Standing
 from agent.session.timing import Stopwatch
+from policies.selection import Choice
+from store.types import Memory
 
 ABOUT_THIS = 0.45
 """Cosine similarity from which a memory is about a message, whatever the router says of it; set on
@@ -67,6 +71,21 @@ def answer_message(
     before: Sequence[Exchange] = (),
 ) -> Reply:
     """The reply to a message that tells nothing; ``before`` is the small talk it goes on with."""
+    reply = _reply(home, message, route, clock, policy, k, use_llm, on_text, before)
+    return replace(reply, text=with_gaps(reply.text))
+
+
+def _reply(
+    home: Responder,
+    message: str,
+    route: Route,
+    clock: Stopwatch,
+    policy: str | None,
+    k: int | None,
+    use_llm: bool,
+    on_text: OnText | None,
+    before: Sequence[Exchange],
+) -> Reply:
     if use_llm:
         with clock.measure("recommend"):
             if (advice := recommended(message, home, on_text)) is not None:
@@ -168,6 +187,8 @@ def whisper(
         likely = home.router.detect(meant).probabilities
     if likely[Route.UPDATE] >= 0.5:
         reply = Reply(Route.UPDATE, NOT_KEPT)
+    elif (said := _from_private(home, meant, before, clock, on_text)) is not None:
+        reply = said
     else:
         asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
         route = Route.RETRIEVE if asks else Route.NEITHER
@@ -175,6 +196,31 @@ def whisper(
             home, meant, route, clock, on_text=on_text, before=small_talk(before)
         )
     return replace(reply, timing_ms=clock.total(), read_as=leaned(message, meant))
+
+
+def _from_private(
+    home: Responder,
+    message: str,
+    before: Sequence[Exchange],
+    clock: Stopwatch,
+    on_text: OnText | None,
+) -> Reply | None:
+    """An answer that rests on what was told in private; None where that holds none."""
+    now = home.config.now()
+    told = [one.said for one in before if one.answered == NOT_KEPT]
+    if not told:
+        return None
+    memories = [Memory(f"private {n}", said, "", "", now) for n, said in enumerate(told, 1)]
+    asked, *vectors = home.embedder.encode([message, *told])
+    near = {m.id: float(asked @ vector) for m, vector in zip(memories, vectors, strict=True)}
+    chosen = [Choice(m, near[m.id]) for m in memories if supported(message, [Choice(m, 0)], near)]
+    if not chosen:
+        return None
+    with clock.measure("answer"):
+        said = answer(message, chosen, now=now, llm=home.llm, on_text=on_text, near=near)
+    if said.abstained:
+        return None
+    return Reply(Route.RETRIEVE, said.text)
 
 
 def small_talk(before: Sequence[Exchange]) -> tuple[Exchange, ...]:

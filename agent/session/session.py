@@ -173,9 +173,10 @@ class Session:
             asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
             route = Route.RETRIEVE if asks else Route.NEITHER
             talk = small_talk(before)
+            # It told nothing, so an answer that the user stops leaves nothing to be made up.
+            self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
             with self._kept(source):
                 reply = answer_message(self, meant, route, clock, on_text=on_text, before=talk)
-            self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
         reply = replace(reply, read_as=leaned(message, meant))
         return self._logged(message, self._asking(reply, now), clock, now)
 

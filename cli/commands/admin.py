@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -324,16 +324,25 @@ def status(context: typer.Context) -> None:
             out.print(f"watched   {line}", markup=False)
         if waiting := waiting_line(found["watch"]):
             out.print(f"watched   {waiting}", markup=False)
-        for failure in found["failed"]:
-            out.print(
-                f"failed    {failure['source']} {failure['path'] or failure['kind']}: "
-                f"{failure['error']}",
-                markup=False,
-            )
+        for one in found["failed"]:
+            where = one["path"] or one["kind"]
+            state = "failed   " if one["status"] == "failed" else "waiting  "
+            out.print(f"{state} {one['source']} {where}: {one['error']}", markup=False)
+        for one in found["undecided"]:
+            out.print(f"to decide {_undecided(one)}", markup=False)
         if found["queue"]:
             out.print(f"{found['queue']} not extracted yet: memlane ingest --retry")
 
     run.emit(found, show)
+
+
+def _undecided(one: dict[str, Any]) -> str:
+    """A contradiction with the ways to decide it."""
+    old, new = one["memories"]
+    return (
+        f"{one['question']}\n          Answer in memlane chat, or: memlane forget --soft {old} (or "
+        f"{new}); memlane memories unlink {old} {new} if both are true."
+    )
 
 
 def doctor(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.context import Run
+from cli.input.standard_streams import STREAM, writable
 from cli.output import json_output
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ def remind(
     ics: Annotated[
         Path | None,
         typer.Option(
-            "--ics", metavar="FILE", help="Also write the list as a calendar (iCalendar)."
+            "--ics",
+            metavar="FILE",
+            help="Also write the list as a calendar (iCalendar); - is stdout.",
         ),
     ] = None,
 ) -> None:
@@ -49,7 +52,10 @@ def remind(
     if ics is not None:
         from agent.applications.services.ical_export import write_calendar
 
-        write_calendar(ics, reminders, now)
+        with writable(run, ics, "memlane.ics") as file:
+            write_calendar(file, reminders, now)
+        if ics == STREAM:
+            return
         document["ics"] = str(ics)
 
     def show(out: Console) -> None:

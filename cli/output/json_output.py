@@ -83,10 +83,13 @@ def doubts(reply: Reply) -> list[dict[str, Any]]:
 
 def trace(trace: Trace) -> dict[str, Any]:
     """How the memories behind an answer were chosen; no text of what is forgotten since."""
+    from agent.answering.trace import in_words
+
     return {
         "turn": trace.turn.id,
         "at": iso(trace.turn.at),
         "question": trace.turn.text,
+        "words": in_words(trace),
         "policy": trace.policy,
         "likely": trace.likely,
         "steps": [

@@ -63,6 +63,8 @@ def edits(out: Console, entries: Iterable[Entry]) -> None:
         out.print(f"  [dim]{escape(edit_line(entry))}[/dim]")
 
 
+HARDLY = 0.5
+"""Chance that memory holds the answer, below which a list of memories says so."""
 NAMED = 4
 """Edits of one message up to which each is named for undo."""
 
@@ -88,6 +90,8 @@ def reply(out: Console, reply: Reply) -> None:
 
     if reply.text:
         out.print(reply.text, markup=False)
+    elif reply.likely is not None and reply.likely < HARDLY:
+        out.print(f"Probably none of these answers it (chance {reply.likely:.0%}):")
     for chosen in reply.memories:
         trust = chosen.memory.trust
         where = "" if trust is None or trust == "told" else f" ({phrase(trust)})"

@@ -12,10 +12,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rich.live import Live
+from rich.spinner import Spinner
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from agent.results import Reply
 
@@ -26,10 +27,10 @@ _TIMES_A_SECOND = 12
 class StreamedAnswer:
     """A place on the screen for the words of an answer; a context manager that clears it again.
 
-    ``waiting`` shows at once that something is done; without it the first word does.
+    ``waiting`` is shown at once with a moving sign; without it the first thing shown is a word.
     """
 
-    def __init__(self, out: Console, *, waiting: bool = False) -> None:
+    def __init__(self, out: Console, *, waiting: str = "") -> None:
         self._out = out
         self._live: Live | None = None
         self._waiting = waiting
@@ -37,7 +38,7 @@ class StreamedAnswer:
 
     def __enter__(self) -> Self:
         if self._waiting:
-            self._show("…")
+            self._show(Spinner("dots", Text(self._waiting, style="dim"), style="dim"))
         return self
 
     def __exit__(
@@ -53,10 +54,9 @@ class StreamedAnswer:
     def add(self, piece: str) -> None:
         """Show a further piece."""
         self.text += piece
-        self._show(self.text)
+        self._show(Text(self.text.strip(), style="dim"))
 
-    def _show(self, text: str) -> None:
-        shown = Text(text.strip(), style="dim")
+    def _show(self, shown: RenderableType) -> None:
         if self._live is not None:
             self._live.update(shown)
         elif self._out.is_terminal:

@@ -1,4 +1,4 @@
-"""Pending questions to the user, until asked in chat.
+"""Questions to the user, until decided.
 
 By the ids of memories alone, so that forgetting has nothing to clean here: a question about what
 was erased, replaced or taken back is simply never asked. Memories are named without a foreign key,
@@ -44,14 +44,23 @@ class PendingQuestionTable:
             (ask, *_keys(pair), iso(at)),
         )
 
-    def waiting(self, ask: QuestionKind) -> tuple[MemoryPair, ...]:
-        """Pairs that nobody was asked about yet and that are both current, oldest first."""
+    def undecided(self, ask: QuestionKind) -> tuple[MemoryPair, ...]:
+        """Pairs that are both current and not decided, oldest first."""
+        return self._pairs(ask, "1")
+
+    def waiting(self, ask: QuestionKind, again: datetime) -> tuple[MemoryPair, ...]:
+        """Of those what nobody was asked about yet, then what was last asked by ``again``."""
+        condition = "(asked IS NULL OR julianday(asked) <= julianday(?))"
+        return self._pairs(ask, condition, again.isoformat())
+
+    def _pairs(self, ask: QuestionKind, condition: str, *values: str) -> tuple[MemoryPair, ...]:
         rows = self._rows.query(
-            """SELECT first, second FROM questions
+            f"""SELECT first, second FROM questions
                JOIN memories AS one ON one.id = first AND one.status = 'current'
                JOIN memories AS other ON other.id = second AND other.status = 'current'
-               WHERE ask = ? AND asked IS NULL ORDER BY raised, second""",
-            [ask],
+               WHERE ask = ? AND decided IS NULL AND {condition}
+               ORDER BY asked IS NOT NULL, raised, second""",
+            [ask, *values],
         )
         return tuple((public_id("m", row["first"]), public_id("m", row["second"])) for row in rows)
 
@@ -66,11 +75,18 @@ class PendingQuestionTable:
         )
 
     def mark_asked(self, ask: QuestionKind, pair: MemoryPair, at: datetime) -> None:
-        """Remember that the person was asked, so that it is asked once."""
+        """Remember when the person was asked."""
+        self._mark("asked", ask, pair, at)
+
+    def decide(self, ask: QuestionKind, pair: MemoryPair, at: datetime) -> None:
+        """Remember that the person decided it, so that it is not asked again."""
+        self._mark("decided", ask, pair, at)
+
+    def _mark(self, column: str, ask: QuestionKind, pair: MemoryPair, at: datetime) -> None:
         with self._rows.writing():
             self.put(ask, pair, at)
             self._rows.execute(
-                "UPDATE questions SET asked = ? WHERE ask = ? AND first = ? AND second = ?",
+                f"UPDATE questions SET {column} = ? WHERE ask = ? AND first = ? AND second = ?",
                 (iso(at), ask, *_keys(pair)),
             )
 

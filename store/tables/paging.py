@@ -16,6 +16,14 @@ _HOLDS = """memories.status = 'current'
     AND (memories.valid_until IS NULL OR julianday(memories.valid_until) > julianday(?))"""
 """What may be stated as current at a moment; stored times carry offsets, julianday() reads them."""
 _WHEN = "coalesce(memories.valid_from, memories.created)"
+_HAPPENS = """CASE WHEN valid_from IS NULL AND valid_until IS NOT NULL AND status = 'current'
+    THEN replace(datetime(substr(valid_until, 1, 19), '-1 second'), ' ', 'T')
+        || substr(valid_until, 20)
+    ELSE coalesce(valid_from, created) END"""
+"""When what a memory tells happens: what ends by itself happens on its last day, by the clock that
+it was told by."""
+_WHOLE_SENTENCE = "noted"
+"""The relation of a memory in which nothing but its whole sentence was found."""
 _PAIRS_SHOWN = 400
 
 
@@ -32,6 +40,8 @@ class Neighbour:
     relations: tuple[str, ...]
     onward: int
     """How many memories it has in all: what there is to walk on to."""
+    newest: str
+    """The newest of the memories that join them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +80,11 @@ class GraphPager:
     def around(
         self, entity: str, now: datetime, *, limit: int, offset: int = 0, type: str | None = None
     ) -> tuple[tuple[Neighbour, ...], int]:
-        """The entities beside one, best joined first, and how many there are in all."""
+        """The entities beside one, best joined first, and how many there are in all.
+
+        Whole sentences are left out where there is anything else: as names they say a fact again.
+        """
+        named = self._has_names(entity, now)
         rows = self._rows.query(
             f"""WITH own AS (SELECT id FROM entities WHERE key = ?),
                 ends AS (
@@ -82,18 +96,19 @@ class GraphPager:
                         group_concat(DISTINCT ends.name) AS relations
                     FROM ends JOIN memories ON memories.id = memory
                     JOIN subclasses ON subclasses.id = memories.subclass
-                    WHERE other NOT IN own AND {_HOLDS} GROUP BY other, type),
+                    WHERE other NOT IN own AND {_HOLDS} AND (? OR ends.name <> '{_WHOLE_SENTENCE}')
+                    GROUP BY other, type),
                 joined AS (
                     SELECT other, sum(n) AS n, max(newest) AS newest,
                         substr(max(printf('%012d', n) || type), 13) AS type,
                         group_concat(relations) AS relations
                     FROM kinds GROUP BY other)
-                SELECT entities.key, entities.name, joined.type, n, relations, other,
+                SELECT entities.key, entities.name, joined.type, n, relations, other, newest,
                     count(*) OVER () AS total
                 FROM joined JOIN entities ON entities.id = other
                 WHERE ? IS NULL OR joined.type = ?
                 ORDER BY n DESC, newest DESC LIMIT ? OFFSET ?""",
-            (entity_key(entity), iso(now), type, type, limit, offset),
+            (entity_key(entity), iso(now), not named, type, type, limit, offset),
         )
         found = tuple(
             Neighbour(
@@ -103,10 +118,34 @@ class GraphPager:
                 row["n"],
                 _names(row["relations"]),
                 self._count_of(row["other"], now),
+                public_id("m", row["newest"]),
             )
             for row in rows
         )
         return found, rows[0]["total"] if rows else 0
+
+    def _has_names(self, entity: str, now: datetime) -> bool:
+        """Whether a relation other than a whole sentence joins an entity to something."""
+        rows = self._rows.query(
+            f"""WITH own AS (SELECT id FROM entities WHERE key = ?)
+                SELECT 1 FROM relations JOIN memories ON memories.id = memory
+                WHERE (head IN own OR tail IN own) AND relations.name <> ? AND {_HOLDS} LIMIT 1""",
+            (entity_key(entity), _WHOLE_SENTENCE, iso(now)),
+        )
+        return bool(rows)
+
+    def best_joined(self, now: datetime) -> str | None:
+        """The entity with the most memories; None where no memory that holds names one."""
+        rows = self._rows.query(
+            f"""WITH ends AS (
+                    SELECT memory, head AS entity FROM relations
+                    UNION SELECT memory, tail FROM relations)
+                SELECT name, count(*) AS n FROM ends
+                JOIN memories ON memories.id = memory JOIN entities ON entities.id = entity
+                WHERE {_HOLDS} GROUP BY entity ORDER BY n DESC, entity LIMIT 1""",
+            [iso(now)],
+        )
+        return str(rows[0]["name"]) if rows else None
 
     def _count_of(self, entity: int, now: datetime) -> int:
         rows = self._rows.query(
@@ -163,26 +202,36 @@ class GraphPager:
     # ---- time -----------------------------------------------------------------------------
 
     def in_time(
-        self, *, before: str | None = None, type: str | None = None, limit: int, offset: int = 0
+        self,
+        *,
+        before: str | None = None,
+        since: str | None = None,
+        type: str | None = None,
+        limit: int,
+        offset: int = 0,
     ) -> Page:
-        """Memories by the day they begin, the latest first; with ``before`` (2024-06-01) earlier.
+        """Memories by the day that what they tell happens, the latest first.
+
+        With ``before`` (2024-06-01) those of earlier days; with ``since`` those of that day and
+        later ones, the next first.
 
         What was replaced or is over is part of a life too; what was forgotten is not.
         """
+        order = "DESC" if since is None else "ASC"
         rows = self._rows.query(
             f"""SELECT memories.id, count(*) OVER () AS total FROM memories
                 JOIN subclasses ON subclasses.id = memories.subclass
                 WHERE status <> 'forgotten' AND (? IS NULL OR type = ?)
-                AND (? IS NULL OR {_WHEN} < ?)
-                ORDER BY julianday({_WHEN}) DESC, memories.id DESC LIMIT ? OFFSET ?""",
-            (type, type, before, before, limit, offset),
+                AND (? IS NULL OR {_HAPPENS} < ?) AND (? IS NULL OR {_HAPPENS} >= ?)
+                ORDER BY julianday({_HAPPENS}) {order}, memories.id {order} LIMIT ? OFFSET ?""",
+            (type, type, before, before, since, since, limit, offset),
         )
         return _found(rows)
 
     def months(self, type: str | None = None) -> tuple[Month, ...]:
         """How much there is of each month, by the calendar it was told in; oldest first."""
         rows = self._rows.query(
-            f"""SELECT substr({_WHEN}, 1, 7) AS month, count(*) AS n FROM memories
+            f"""SELECT substr({_HAPPENS}, 1, 7) AS month, count(*) AS n FROM memories
                 JOIN subclasses ON subclasses.id = memories.subclass
                 WHERE status <> 'forgotten' AND (? IS NULL OR type = ?)
                 GROUP BY month ORDER BY month""",

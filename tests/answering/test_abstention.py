@@ -12,7 +12,7 @@ from agent.answering.retrieve import READING, timeless
 from agent.language.replies import UNKNOWN
 from agent.results import Route
 from agent.session.session import Session
-from benchmarks.abstention_cases import read_own
+from benchmarks.quality.answers.abstention_cases import read_own
 from policies.abstain import WEIGHTS, AbstentionJudge, SelectionSigns, shipped, signs_of
 from policies.base import Question
 from policies.selection import Choice

@@ -6,7 +6,7 @@ import pytest
 
 from agent.answering.selection.policy_factory import PARTS, pick, split
 from agent.session.session import Session
-from benchmarks.answer_order import ARRANGEMENTS, by_entity, by_time, with_relations
+from benchmarks.quality.answers.answer_order import ARRANGEMENTS, by_entity, by_time, with_relations
 from policies.selection import Choice
 from store.errors import InvalidInput
 from store.types import Memory, Triple

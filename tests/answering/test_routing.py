@@ -21,7 +21,7 @@ from agent.answering.routing import (
 from agent.errors import ModelDamaged, ModelError
 from agent.ports import Embedder, Vectors
 from agent.results import Route
-from benchmarks.routing_own import sentences
+from benchmarks.training.routing_own import sentences
 
 HELDOUT = Path(__file__).parents[2] / "benchmarks" / "samples" / "routing_heldout.jsonl"
 

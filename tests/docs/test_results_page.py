@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.claims import OPTIONS, Claim, Row, least, most
-from benchmarks.common import ROOT
-from benchmarks.report import (
+from benchmarks.shared.common import file_of
+from benchmarks.shared.results_page.claims import OPTIONS, Claim, Row, least, most
+from benchmarks.shared.results_page.report import (
     CLAIMS,
     TARGET,
     Files,
@@ -118,8 +118,7 @@ def test_changes_that_were_not_committed_are_told():
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_the_options_of_a_command_exist(name):
-    folder = ROOT / "benchmarks"
-    source = (folder / f"{module_of(name)}.py").read_text("utf-8")
-    known = set(re.findall(r'"(--[a-z-]+)"', source + (folder / "common.py").read_text("utf-8")))
+    paths = [path for path in (file_of(module_of(name)), file_of("common")) if path]
+    known = {o for path in paths for o in re.findall(r'"(--[a-z-]+)"', path.read_text("utf-8"))}
     assert set(re.findall(r"--[a-z-]+", OPTIONS[name])) <= known
     assert name in Files.read().by_name

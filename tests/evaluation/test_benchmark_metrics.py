@@ -9,11 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.emg_policies import compared
-from benchmarks.lives_train import BANK
-from benchmarks.qa_data import Item, load, simulated
-from benchmarks.qa_judge import Answered, judge_answers, right_answer
-from benchmarks.qa_metrics import bleu, evidence, exact, over_seeds, rouge, token_f1, words
+from benchmarks.papers.emg_rag.emg_policies import compared
+from benchmarks.shared.questions.qa_data import Item, load, simulated
+from benchmarks.shared.questions.qa_judge import Answered, judge_answers, right_answer
+from benchmarks.shared.questions.qa_metrics import (
+    bleu,
+    evidence,
+    exact,
+    over_seeds,
+    rouge,
+    token_f1,
+    words,
+)
+from benchmarks.shared.simulated_lives.lives_train import BANK
 
 
 def test_exact_match_looks_past_case_articles_and_punctuation():

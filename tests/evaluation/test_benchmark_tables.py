@@ -10,14 +10,14 @@ import numpy as np
 from agent.config import load_config
 from agent.ports import ChatTurn
 from agent.session.session import open_session
-from benchmarks.emg_ablation import SEEN_FROM_ROOT, from_root
-from benchmarks.emg_online import halves
-from benchmarks.lives_train import BANK
-from benchmarks.qa_data import simulated
-from benchmarks.qa_judge import Figures
-from benchmarks.qa_models import KeptAnswers
-from benchmarks.qa_views import Put, lived, sample
-from benchmarks.reward_kinds import gains
+from benchmarks.papers.emg_rag.emg_ablation import SEEN_FROM_ROOT, from_root
+from benchmarks.papers.emg_rag.emg_online import halves
+from benchmarks.papers.emg_rag.reward_kinds import gains
+from benchmarks.shared.questions.qa_data import simulated
+from benchmarks.shared.questions.qa_judge import Figures
+from benchmarks.shared.questions.qa_models import KeptAnswers
+from benchmarks.shared.questions.qa_views import Put, lived, sample
+from benchmarks.shared.simulated_lives.lives_train import BANK
 from policies.base import Question
 from tests.conftest import ScriptedModel
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
 
-from benchmarks.lives_test import BANK as TEST
-from benchmarks.lives_train import BANK as TRAIN
-from benchmarks.lives_world import write_life
+from benchmarks.shared.simulated_lives.lives_test import BANK as TEST
+from benchmarks.shared.simulated_lives.lives_train import BANK as TRAIN
+from benchmarks.shared.simulated_lives.lives_world import write_life
 
 
 def texts(part: object) -> set[str]:

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from benchmarks.pretrain_bundles import STORIES, write_bundles
-from benchmarks.pretrain_crowd import write_crowd
-from benchmarks.pretrain_ledger import MOST_LISTED, write_ledger
-from benchmarks.pretrain_worlds import write_worlds
+from benchmarks.training.selection.pretrain_bundles import STORIES, write_bundles
+from benchmarks.training.selection.pretrain_crowd import write_crowd
+from benchmarks.training.selection.pretrain_ledger import MOST_LISTED, write_ledger
+from benchmarks.training.selection.pretrain_worlds import write_worlds
 
 SEEDS = range(20)
 

@@ -10,10 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.purple_learning import Lesson, learn, pool, wins
-from benchmarks.purple_outcomes import Measured, Outcome, chosen, outcome, summary, verdicts
-from benchmarks.purple_selectors import ORDERS, STRIDE, averaged, switched
-from benchmarks.purple_tasks import Case, cases, folds
+from benchmarks.papers.purple.purple_learning import Lesson, learn, pool, wins
+from benchmarks.papers.purple.purple_outcomes import (
+    Measured,
+    Outcome,
+    chosen,
+    outcome,
+    summary,
+    verdicts,
+)
+from benchmarks.papers.purple.purple_selectors import ORDERS, STRIDE, averaged, switched
+from benchmarks.papers.purple.purple_tasks import Case, cases, folds
 from policies.purple import plackett_luce
 from policies.purple.purple_encoder import Propensities
 from tests.selection.test_purple import episode, purple

@@ -180,7 +180,7 @@ def test_a_document_without_usable_front_matter_is_named(tmp_path: Path, text: s
 def test_a_folder_that_is_not_empty_is_left_alone(memlane: Any, tmp_path: Path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("mine")
-    result: Result = memlane("export", "--format", "markdown", "--out", tmp_path / "out")
+    result: Result = memlane("export", "--format", "notes", "--out", tmp_path / "out")
     assert result.code == 1
     assert "already exists" in result.err
     assert (tmp_path / "out" / "mine.txt").read_text() == "mine"
@@ -190,7 +190,7 @@ def test_memlane_does_not_ingest_its_own_export(memlane: Any, full: Path, tmp_pa
     export_markdown(full, tmp_path / "out", NOW)
     export_markdown(full, tmp_path / "out.md", NOW)
     result: Result = memlane("ingest", tmp_path / "out", tmp_path / "out.md", "--json")
-    assert result.code == 0
+    assert result.code == 1  # one of them was named
     assert {source["status"] for source in result.json["sources"]} == {"skipped"}
     assert "memlane import" in result.json["sources"][0]["reason"]
 

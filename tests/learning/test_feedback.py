@@ -207,7 +207,8 @@ def test_feedback_from_the_terminal(
     monkeypatch.setenv("MEMLANE_REWARD_LLM", "smollm2-135m")
     assert memlane("feedback", "good", "--json").json["step"]["episodes"] == 1
     bad = memlane("feedback", "bad")
-    assert "nothing is learned" in bad.out
+    assert "Nothing is learned from it: it does not say what is right" in bad.out
+    assert '"What is my bank?"' in bad.out
     assert session.graph.learned.pairs(NOW) == ()
 
 

@@ -42,12 +42,12 @@ def screenshot(session: Session, text: str, scripted: ScriptedModel) -> None:
 # ---- contradictions -----------------------------------------------------------------------
 
 
-def test_a_contradiction_of_a_screenshot_is_asked_in_the_next_chat_once(
+def test_a_contradiction_of_a_screenshot_is_asked_in_the_next_chat_and_not_at_every_message(
     session: Session, scripted: ScriptedModel
 ):
     session.remember("I live in Bedok.")
     screenshot(session, "I live in Tampines.", scripted)
-    assert session.graph.questions.waiting(QuestionKind.HOLDS) == (("m1", "m2"),)
+    assert session.graph.questions.undecided(QuestionKind.HOLDS) == (("m1", "m2"),)
     chat = another(session, days=1)
     first = say(chat, scripted, "Good morning!", "Good morning.")
     assert first.open == (("m1", "m2"),)
@@ -56,6 +56,49 @@ def test_a_contradiction_of_a_screenshot_is_asked_in_the_next_chat_once(
     assert first.text == "Good morning."
     again = say(chat, scripted, "Thanks a lot!", "You are welcome.")
     assert again.questions == ()
+
+
+def test_an_undecided_contradiction_is_asked_again_the_next_day_until_it_is_decided(
+    session: Session, scripted: ScriptedModel
+):
+    session.remember("I live in Bedok.")
+    screenshot(session, "I live in Tampines.", scripted)
+    for days in (1, 2):
+        chat = another(session, days=days)
+        asked = say(chat, scripted, "Good morning!", "Good morning.")
+        assert asked.open == (("m1", "m2"),)
+    say(another(session, days=2), scripted, "Both are true.")
+    assert session.graph.questions.undecided(QuestionKind.HOLDS) == ()
+    later = say(another(session, days=9), scripted, "Good morning!", "Good morning.")
+    assert later.questions == ()
+
+
+def test_what_the_answer_ended_is_asked_again_when_that_is_undone(
+    session: Session, scripted: ScriptedModel
+):
+    session.remember("I live in Bedok.")
+    screenshot(session, "I live in Tampines.", scripted)
+    say(another(session, days=1), scripted, "Good morning!", "Good morning.")
+    done = say(another(session, days=1), scripted, "The old one.")
+    assert session.graph.questions.undecided(QuestionKind.HOLDS) == ()
+    session.graph.undo(done.entries[0].id, at=NOW + timedelta(days=1))
+    assert session.graph.questions.undecided(QuestionKind.HOLDS) == (("m1", "m2"),)
+
+
+def test_status_lists_what_is_to_be_decided_and_unlink_decides_it(
+    session: Session, scripted: ScriptedModel, memlane
+):
+    session.remember("I live in Bedok.")
+    screenshot(session, "I live in Tampines.", scripted)
+    at = ("--now", NOW.isoformat())
+    (waiting,) = memlane(*at, "status", "--json").json["undecided"]
+    assert waiting["memories"] == ["m1", "m2"]
+    told = " ".join(memlane(*at, "status").out.split())
+    assert "to decide You told me: I live in Bedok. Now: I live in Tampines. (from a scr" in told
+    assert "memlane memories unlink m1 m2" in told
+    memlane(*at, "memories", "unlink", "m1", "m2")
+    assert memlane(*at, "status", "--json").json["undecided"] == []
+    assert len(memlane(*at, "list", "--json").json["memories"]) == 2
 
 
 def test_the_answer_in_chat_settles_what_a_screenshot_left_open(

@@ -40,7 +40,7 @@ def test_probabilities_are_those_of_the_trained_network(folder: Path, reader: Tr
     }
     import torch
 
-    from benchmarks.reader_network import tokenized
+    from benchmarks.training.reader.reader_network import tokenized
 
     second = {"relation": (OLDER, NEWER), "relevance": ([NEWER[0]] * len(OLDER), OLDER)}
     network, tokenizer = _network(folder)
@@ -63,7 +63,7 @@ def _network(folder: Path) -> tuple[Any, Any]:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    from benchmarks.reader_network import Network
+    from benchmarks.training.reader.reader_network import Network
 
     encoder = AutoModel.from_pretrained(str(folder), local_files_only=True, add_pooling_layer=False)
     network = Network(encoder, 0.0)

@@ -57,11 +57,11 @@ def test_a_whole_conversation_over_pipes(own_home: Path, tmp_path: Path):
                 elicitation_callback=Person("accept", agreed=True),
                 read_timeout_seconds=120,
             ) as client:
-                assert {t.name for t in (await client.list_tools()).tools} >= {"search", "forget"}
-                assert not (await client.call_tool("remember", {"text": CAT})).is_error
-                found = await client.call_tool("search", {"query": "What is my cat called?"})
+                assert {t.name for t in (await client.list_tools()).tools} >= {"memory_search"}
+                assert not (await client.call_tool("memory_remember", {"text": CAT})).is_error
+                found = await client.call_tool("memory_search", {"query": "What is my cat called?"})
                 assert found.structured_content["memories"][0]["text"] == CAT
-                assert not (await client.call_tool("forget", {"memory": "m1"})).is_error
+                assert not (await client.call_tool("memory_forget", {"memory": "m1"})).is_error
 
     anyio.run(main)
     with MemoryGraph.open(own_home) as graph:
@@ -136,7 +136,7 @@ def test_rubbish_is_answered_or_left_aside_and_the_next_request_is_served(cat, o
         server.send(line)
     listed = server.ask(99, "tools/list")
     assert len(listed["result"]["tools"]) == 5
-    found = server.ask(100, "tools/call", name="search", arguments={"query": "cat"})
+    found = server.ask(100, "tools/call", name="memory_search", arguments={"query": "cat"})
     assert found["result"]["structuredContent"]["memories"][0]["text"] == CAT
     out, err, code = server.end()
     for line in out.splitlines():
@@ -153,7 +153,7 @@ def test_a_client_that_closes_in_the_middle_ends_the_server_in_order(
     server = Raw(own_home)
     server.greet()
     for number in range(2, 6):
-        call = {"name": "search", "arguments": {"query": f"cat {number}"}}
+        call = {"name": "memory_search", "arguments": {"query": f"cat {number}"}}
         server.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call",
                                 "params": call}).encode())  # fmt: skip
     if at_once:
@@ -178,7 +178,7 @@ def test_it_works_beside_the_resident_process(cat, own_home: Path):
     with started(own_home):
         server = Raw(own_home)
         server.greet()
-        found = server.ask(2, "tools/call", name="search", arguments={"query": "cat"})
+        found = server.ask(2, "tools/call", name="memory_search", arguments={"query": "cat"})
         assert found["result"]["structuredContent"]["memories"][0]["text"] == CAT
         _, err, code = server.end()
     assert code == 0

@@ -60,7 +60,7 @@ def test_a_megabyte_of_text(kept: Memlane, command: str):
 def test_a_note_too_large_to_extract_is_skipped_with_the_reason(kept: Memlane, tmp_path: Path):
     (tmp_path / "big.txt").write_text("word " * 250_000)
     result = kept("ingest", str(tmp_path / "big.txt"), "--json")
-    assert result.code == 0
+    assert result.code == 1
     (source,) = result.json["sources"]
     assert source["status"] == "skipped"
     assert "split it" in source["reason"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -21,11 +22,11 @@ from agent.models.notices import notify
 from agent.ports import ChatTurn
 from agent.server.resident.client import Client
 from agent.session.session import Session
-from cli.commands.conversation.chat import COMMANDS, Conversation, show_last
+from cli.commands.conversation.chat import COMMANDS, START_S, Conversation, _doing, show_last
 from cli.context import Run
 from cli.input.line_input import Terminal, said_before
 from cli.output.streaming import WITHDRAWN, StreamedAnswer, show_withdrawn
-from store.types import Status
+from store.types import SourceStatus, Status
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.support.forgetting import bytes_of
 
@@ -206,6 +207,65 @@ def test_what_was_said_in_private_is_context_there_and_nowhere_else(
     talk.take("/private")
     talk.take("How is the weather there?")
     assert SECRET not in str(scripted.asked[-1])
+
+
+def test_what_was_told_in_private_answers_what_is_asked_in_private(
+    talk: Conversation, scripted: ScriptedModel, capsys: pytest.CaptureFixture[str]
+):
+    scripted.replies += [f"Your sister Mia moved to {SECRET}."]
+    talk.take("/private")
+    talk.take(f"My sister Mia moved to {SECRET}.")
+    talk.take("Where did my sister Mia move to?")
+    assert f"moved to {SECRET}." in capsys.readouterr().out
+    assert SECRET in scripted.asked[-1][-1].content
+    talk.take("/private")
+    talk.take("Where did my sister Mia move to?")
+    assert SECRET not in capsys.readouterr().out
+
+
+# ---- stopped and waited for -----------------------------------------------------------------
+
+
+def test_an_answer_that_is_stopped_leaves_nothing_that_waits(
+    talk: Conversation, scripted: ScriptedModel, capsys: pytest.CaptureFixture[str]
+):
+    talk.take("My sister Mia lives in Porto.")
+
+    def stop(turns: object) -> str:
+        raise KeyboardInterrupt
+
+    scripted.reply_to = stop  # type: ignore[method-assign]
+    talk.take("Where does my sister Mia live?")
+    assert "Stopped. The answer was not stored." in capsys.readouterr().err
+    assert talk.session.graph.sources.list(SourceStatus.PENDING, SourceStatus.FAILED) == ()
+    assert len(talk.session.graph.turns.last(-1)) == 1
+
+
+def test_the_first_message_waits_for_the_process_that_the_chat_began(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch
+):
+    answers = iter([None, None, talk.session])
+    monkeypatch.setattr("agent.server.resident.client.connect", lambda *_: next(answers, None))
+    talk.waits_until = time.monotonic() + START_S
+    assert talk._answering() is talk.session
+    assert next(answers, "all asked") == "all asked"
+    talk.waits_until = 0.0
+    assert talk._answering() is talk.session  # and waits for nothing
+
+
+def test_a_long_text_says_what_is_done_with_it():
+    assert _doing("I like tea.") == "…"
+    assert _doing("\n".join("abcd")).startswith("reading 4 lines (Ctrl-C gives the prompt back")
+
+
+def test_a_redacted_secret_says_so_where_it_is_asked_for(
+    talk: Conversation, scripted: ScriptedModel
+):
+    talk.session.remember("The office wifi password is hunter22.")
+    scripted.replies += ["The office wifi password is [password redacted]."]
+    reply = talk.session.ask("What is the office wifi password?")
+    assert "hunter22" not in reply.text
+    assert "memlane remember --keep-secrets" in reply.text
 
 
 # ---- in a terminal --------------------------------------------------------------------------

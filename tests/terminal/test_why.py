@@ -53,13 +53,43 @@ def test_a_trace_tells_every_decision_with_its_state(asked: MemoryGraph, memlane
     assert (third["chosen"], third["used"], third["reason"]) == (False, False, "stopped here")
 
 
+def test_people_are_told_in_a_sentence(asked: MemoryGraph, memlane: Memlane):
+    asked_, said, used = memlane("why").out.splitlines()
+    assert asked_ == "t1: What is my sister's bakery called?"
+    assert said == (
+        "I looked at 3 memories and used m2, because it is about 'bakery' and 'called'; m1 was "
+        "read too, but not needed; m3 was left out, because it is not about 'bakery' and 'called'."
+    )
+    assert used == f"  m2 {TEXTS[1]}"
+    assert memlane("why", "--json").json["words"] == said
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ((), "There was no memory to look at."),
+        (
+            (Step("m3", 0.1, False, "below the abstention threshold"),),
+            "I looked at 1 memory, and none seemed to answer that (chance 4%); m3 was near, but "
+            "about something else.",
+        ),
+    ],
+)
+def test_a_sentence_says_that_nothing_answers(
+    asked: MemoryGraph, memlane: Memlane, steps: tuple[Step, ...], said: str
+):
+    trace = {"memories": [], "edits": [], **record(Selection("scout", (), steps), 0.04)}
+    asked.turns.log(NOW, "Who painted the Mona Lisa?", "retrieve", "I don't know.", trace)
+    assert memlane("why").out.splitlines()[1] == said
+
+
 def test_people_see_what_was_reached_from_what(asked: MemoryGraph, memlane: Memlane):
-    title, *lines = memlane("why", "t1").out.splitlines()
+    title, *lines = memlane("why", "t1", "--details").out.splitlines()
     assert "walk chose 2 of 3" in title
     assert [len(line) - len(line.lstrip()) for line in lines] == [2, 4, 2]
     assert "used" in lines[1]
     assert "started here, left out" in lines[2]
-    assert "entity 0.400, memory 0.810" not in memlane("why").out
+    assert "entity 0.400, memory 0.810" not in memlane("why", "--details").out
     assert "entity 0.400, memory 0.810" in memlane("why", "--states").out
 
 
@@ -79,8 +109,8 @@ def test_what_is_forgotten_is_not_told(asked: MemoryGraph, memlane: Memlane, sof
     steps = {step["memory"]: step for step in result.json["steps"]}
     assert steps["m3"]["text"] is None
     assert steps["m1"]["text"] == TEXTS[0]
-    assert "m3" in memlane("why").out
-    assert "(forgotten)" in memlane("why").out
+    assert "m3" in memlane("why", "--details").out
+    assert "(forgotten)" in memlane("why", "--details").out
     if not softly:  # nor is what was seen of it
         assert steps["m3"]["state"] == {}
         assert steps["m3"]["probability"] is None
@@ -93,6 +123,7 @@ def test_forgetting_what_an_answer_rests_on_forgets_how_it_was_found(
     result = memlane("why", "--json").json
     assert (result["steps"], result["redacted"]) == ([], True)
     assert "forgotten" in memlane("why").out
+    assert "forgotten" in memlane("why", "--details").out
 
 
 def test_a_turn_that_is_not_there_gives_one_line(asked: MemoryGraph, memlane: Memlane):
@@ -112,7 +143,8 @@ def test_a_turn_that_chose_nothing_says_so(memlane: Memlane, graph: MemoryGraph)
     graph.turns.log(NOW, "I like tea.", "update", "Remembered.", {"memories": [], "edits": ["e1"]})
     result = memlane("why")
     assert result.code == 0
-    assert "no memories were chosen" in result.out
+    assert result.out == "No memory was needed for this.\n"
+    assert "no memories were chosen" in memlane("why", "--details").out
     assert memlane("why", "--json").json["policy"] is None
 
 

@@ -164,7 +164,7 @@ def profiles(graph: MemoryGraph, model: str, now: datetime) -> tuple[Profile, ..
 def put_to(question: Vectors, read: Sequence[Profile]) -> tuple[Profile, ...]:
     """The profiles that a question is put to: alike (equation 2), and with a view on the matter.
 
-    By likeness alone most of them never spoke of it (benchmarks/persona_opinions.py).
+    By likeness alone most of them never spoke of it (benchmarks.persona_opinions).
     """
 
     def fit(profile: Profile) -> float:

@@ -5,7 +5,7 @@ their expectation uses all it knows, where the single most likely answer throws 
 small model is badly calibrated, so its expectation is one of five signs of a linear calibration:
 the others are the person's own mean, and how what is near in genre, near in meaning and latest
 departs from it, each shrunk towards nothing where there is little of it. Without a single weight
-it would be the model alone: that is an ablation of ``benchmarks/map_ratings.py``.
+it would be the model alone: that is an ablation of ``benchmarks.map_ratings``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from agent.ports import RewardModel
 
 SHOWN = 3
 """Ratings that the model reads: more cost tokens and were measured to serve a small one no better
-(benchmarks/map_ratings.py)."""
+(benchmarks.map_ratings)."""
 HEAD = "One person's ratings from 1 (dislike) to 5 (like):"
 _ANSWERS = tuple(f" {stars}" for stars in range(1, STARS + 1))
 _STARS = np.arange(1, STARS + 1, dtype=np.float64)

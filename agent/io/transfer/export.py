@@ -1,4 +1,4 @@
-"""Export as JSONL (complete) or Markdown (readable).
+"""Export as JSONL (complete), Markdown (to read), notes (Markdown with the fields) or GraphML.
 
 One moment of the home is written, also while others change it. The file gets its name when it is
 whole.
@@ -12,18 +12,18 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
-from agent.io.transfer.formats import markdown
+from agent.io.transfer.formats import graphml, markdown, reading
 from agent.io.transfer.records import HEAD, KINDS, VERSION, Row, Value, to_document, to_line
 from store.errors import HomeUnavailable
 from store.maintenance.backup import HomeSnapshot, moment
-from store.types import Memory, Source, Subclass
+from store.types import Memory, Source, Status, Subclass
 
 Progress = Callable[[int, int], None]
 """Called with (records done, records in all)."""
@@ -120,6 +120,28 @@ def _kind(value: Value | Row) -> str:
 # ---- Markdown -----------------------------------------------------------------------------
 
 
+def export_reading(
+    home: Path, out: Path | IO[str], at: datetime, on_record: Progress | None = None
+) -> Exported:
+    """Write the memories as one document for people; what is hidden is left out.
+
+    :raises HomeUnavailable: if ``out`` cannot be written.
+    """
+    with moment(home) as now:
+        memories = now.graph.memories.list()
+        sources = {source.id: source for source in now.sources()}
+        lines = reading.document(memories, sources, now.graph.subclasses(), at)
+        if isinstance(out, Path):
+            with _whole_file(out) as file:
+                file.writelines(lines)
+        else:
+            out.writelines(lines)
+    path = out if isinstance(out, Path) else Path("-")
+    if on_record:
+        on_record(len(memories), len(memories))
+    return Exported(path, "markdown", {"memory": len(memories)}, 1, None)
+
+
 def export_markdown(
     home: Path, out: Path | IO[str], at: datetime, on_record: Progress | None = None
 ) -> Exported:
@@ -153,7 +175,26 @@ def export_markdown(
             _write_folder(out, documents())
     path = out if isinstance(out, Path) else Path("-")
     files = 1 if one_file else sum(counts.values())
-    return Exported(path, "markdown", dict(counts), files, None)
+    return Exported(path, "notes", dict(counts), files, None)
+
+
+def export_graphml(
+    home: Path, out: Path | IO[str], at: datetime, on_record: Progress | None = None
+) -> Exported:
+    """Write people and things as nodes and the relations of memories as edges.
+
+    Forgotten memories, and those without a relation, are not in it.
+
+    :raises HomeUnavailable: if ``out`` cannot be written.
+    """
+    with moment(home) as now:
+        memories = now.graph.memories.list(Status.CURRENT, Status.REPLACED)
+    graph = graphml.graph_of(memories)
+    with _whole_file(out) if isinstance(out, Path) else nullcontext(out) as file:
+        file.writelines(graphml.lines(graph))
+    path = out if isinstance(out, Path) else Path("-")
+    counts = {"entity": len(graph), "relation": graph.number_of_edges()}
+    return Exported(path, "graphml", counts, 1, None)
 
 
 def _told(now: HomeSnapshot) -> Iterator[Memory | Source | Subclass]:

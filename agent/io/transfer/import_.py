@@ -80,8 +80,11 @@ def import_file(
     dry_run: bool = False,
     on_bytes: Bytes | None = None,
     keep_secrets: bool = False,
+    rejected: Path | None = None,
 ) -> Imported:
     """Take in a file of ``form`` (not ics or vcf: those are ingested).
+
+    Lines that cannot be read are kept in ``rejected``, by default beside the file.
 
     Secrets in what other programs wrote are taken out; memlane's own export comes back as it was.
 
@@ -92,7 +95,7 @@ def import_file(
         return text if keep_secrets else redact(text).text
 
     with _home_to_use(home, dry_run) as used:
-        tally = Tally(keep=None if dry_run else _beside(path, home))
+        tally = Tally(keep=None if dry_run else rejected or _beside(path, home))
         target = Rebuild(used)
         try:
             if form in ("chatgpt", "claude"):

@@ -57,6 +57,16 @@ def what_is_gone(text: str) -> str:
     return f"Not stored: {', '.join(names)}." if names else ""
 
 
+def with_gaps(text: str) -> str:
+    """An answer; where a secret is missing in it, with a line on why and how to keep one."""
+    if not _MARK.search(text):
+        return text
+    return (
+        f"{text}\nmemlane took that out before it stored what you told. To keep such a text whole: "
+        "memlane remember --keep-secrets TEXT"
+    )
+
+
 def redact(text: str) -> Redacted:
     """The text with ``[KIND redacted]`` in place of every secret that is found."""
     found: list[tuple[int, int, str]] = []

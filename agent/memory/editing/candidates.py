@@ -110,5 +110,5 @@ def _place(draft: Draft) -> tuple[str, str]:
 
 
 def probes_among(memories: int) -> int:
-    """How many partitions are searched where so many memories hold (benchmarks/partitions.py)."""
+    """How many partitions are searched where so many memories hold (benchmarks.partitions)."""
     return PROBES if memories > SMALL else 1_000_000

@@ -2,7 +2,7 @@
 
 llama.cpp multiplies many rows at once in a few of its formats only; in the others (Q4_1 among
 them) each row goes through the weights by itself. The 135M model of DESIGN.md reads and samples
-three times as fast from such a copy (``benchmarks/rewards.py``). A large model in K-quants would
+three times as fast from such a copy (``benchmarks.rewards``). A large model in K-quants would
 gain nothing and take four times the memory.
 
 Rounding to bfloat16 moves a weight by at most 0.2 %, less than the activations are rounded by

@@ -2,5 +2,6 @@
 
 ``permissions`` says what which program may do, ``fence`` puts delimiters around memories, which
 are data; ``memory`` does the work beside the resident process, ``confirming`` asks the user before
-something changes, ``server`` speaks the protocol (the only importer of its SDK). docs/agents.md.
+something changes, ``shapes`` says what tools answer with; ``server`` and ``protocol`` speak the
+protocol (the only importers of its SDK). docs/agents.md.
 """

@@ -1,4 +1,4 @@
-"""Requests of other programs: search, why and edits.
+"""Requests of other programs: search, look and edits.
 
 Answers come from the resident process where one is up. What a program tells is somebody else's
 words: it is stored as a quotation, trusted as such (docs/trust.md), and changes nothing that the
@@ -8,8 +8,10 @@ person said. One thread at a time.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 
 from agent.answering.trace import Trace, read_trace
 from agent.config import Config
@@ -23,11 +25,15 @@ from agent.session.session import Session, open_session
 from store.errors import InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Entry, Forget, Replace
-from store.types import Memory, Source, SourceKind, SourceStatus
+from store.side_tables.change_edges import ChangeEdge
+from store.tables.paging import Neighbour
+from store.types import Memory, Source, SourceKind, SourceStatus, Status
 
 log = logging.getLogger("memlane.mcp")
 MOST = 20
-"""Memories that one search gives."""
+"""Memories that one answer gives."""
+LOOKED_AT = 400
+"""Lines of the journal that are looked through for the last changes."""
 
 
 class AgentMemory:
@@ -59,11 +65,11 @@ class AgentMemory:
 
     # ---- reading --------------------------------------------------------------------------
 
-    def search(self, query: str, k: int) -> Reply:
-        """The memories for a question, without an answer."""
-        if not 1 <= k <= MOST:
-            raise InvalidInput(f"k must be between 1 and {MOST}, not {k}.")
-        found = self._assistant().ask(query, k=k, use_llm=False)
+    def search(self, query: str, limit: int, as_of: str | None = None) -> Reply:
+        """The memories for a question, without an answer; ``as_of`` a day those of that day."""
+        _check(limit)
+        asked = query if as_of is None else _as_of(query, as_of)
+        found = self._assistant().ask(asked, k=limit, use_llm=False)
         if found.turn is not None:
             self._turns.add(found.turn)
         return found
@@ -79,6 +85,50 @@ class AgentMemory:
             )
         return read_trace(self.graph, turn)
 
+    def open(self, memory: str) -> tuple[Memory, Source | None, tuple[ChangeEdge, ...]]:
+        """A memory that is not hidden, its source, and what may have changed it.
+
+        :raises UnknownId: if there is none.
+        """
+        graph = self.graph
+        found = graph.memories.get(memory)
+        if found.status is Status.FORGOTTEN:
+            raise UnknownId(f"There is no memory {memory}.")
+        source = graph.sources.get(found.source) if found.source else None
+        return found, source, tuple(graph.change_edges.of([found.id]))
+
+    def entity(
+        self, name: str, limit: int
+    ) -> tuple[str, tuple[Memory, ...], tuple[Neighbour, ...], int]:
+        """An entity's name as it was first told, its memories, its neighbours and their number.
+
+        :raises UnknownId: if no memory names it.
+        """
+        _check(limit)
+        graph, now = self.graph, self.config.now()
+        known = graph.memories.entity(name)
+        if known is None:
+            begun = graph.browse.find_entities(name, limit=5)
+            near = f" There are: {', '.join(map(repr, begun))}." if begun else ""
+            raise UnknownId(f"No memory names {name!r}.{near}")
+        page = graph.browse.of_entity(known, now, limit=limit)
+        beside, total = graph.browse.around(known, now, limit=limit)
+        return known, graph.memories.of(page.ids), beside, total
+
+    def recent(self, limit: int) -> tuple[tuple[Entry, Memory], ...]:
+        """The last changes of memories that hold, each memory once, the newest first."""
+        _check(limit)
+        graph, now = self.graph, self.config.now()
+        found: dict[str, tuple[Entry, Memory]] = {}
+        for entry in graph.journal.newest(LOOKED_AT):
+            if entry.memory in found or entry.redacted or len(found) == limit:
+                continue
+            with suppress(UnknownId):  # erased since, or its insertion was undone
+                memory = graph.memories.get(entry.memory)
+                if memory.holds_at(now):
+                    found[memory.id] = entry, memory
+        return tuple(found.values())
+
     def current(self, memory: str) -> Memory:
         """:raises UnknownId: if there is no such memory, or it holds no more."""
         found = self.graph.memories.get(memory)
@@ -87,6 +137,10 @@ class AgentMemory:
         return found
 
     # ---- changing -------------------------------------------------------------------------
+
+    def stored(self, ids: Iterable[str]) -> tuple[Memory, ...]:
+        """Memories as they stand."""
+        return self.graph.memories.of(tuple(dict.fromkeys(ids)))
 
     def remember(self, text: str, client: str) -> Remembered:
         """Store one fact, as something that the program said.
@@ -139,6 +193,23 @@ class AgentMemory:
         fact = self.checked(text)
         graph = self.graph
         return fact, graph.sources.add(SourceKind.CHAT, f"> {fact}", self.config.now())
+
+
+def _check(limit: int) -> None:
+    if not 1 <= limit <= MOST:
+        raise InvalidInput(f"limit must be between 1 and {MOST}, not {limit}.")
+
+
+def _as_of(query: str, day: str) -> str:
+    """The question with the day that it is asked about.
+
+    :raises InvalidInput: if that is no date.
+    """
+    try:
+        when = datetime.fromisoformat(day)
+    except ValueError:
+        raise InvalidInput(f"as_of is a date such as 2025-03-01, not {day!r}.") from None
+    return f"{query.rstrip(' ?.!')} on {when:%Y-%m-%d}?"
 
 
 def _actor(client: str) -> str:

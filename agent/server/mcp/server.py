@@ -1,4 +1,4 @@
-"""MCP server: five tools with the official SDK.
+"""MCP server: eight tools with the official SDK.
 
 Invariants: standard output carries messages of the protocol alone; a failure of ours is a tool's
 error in one line, and nothing unforeseen reaches the client or the log with anybody's words in it;
@@ -10,8 +10,9 @@ a change is made only when the program may and the person has said so.
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -29,12 +30,15 @@ from mcp_types import (
 )
 from pydantic import BaseModel, Field
 
+from agent.answering.trace import in_words
 from agent.config import Config
 from agent.errors import NotAllowed
+from agent.server.mcp import shapes
 from agent.server.mcp.confirming import ensure_confirmed, question
 from agent.server.mcp.fence import NOTICE, fenced, shown, told
 from agent.server.mcp.memory import MOST, AgentMemory
-from agent.server.mcp.permissions import ACTIONS, Action, allowed, check, named, read_permissions
+from agent.server.mcp.permissions import Action, allowed, check, named, read_permissions
+from agent.server.mcp.protocol import OneLineServer, only_allowed
 from agent.version import __version__
 from store.errors import MemlaneError
 from store.journal import Entry
@@ -58,6 +62,7 @@ _FORM = ClientCapabilities(elicitation=ElicitationCapability(form=FormElicitatio
 MOST_STEPS = 30
 """Decisions of a search that ``why`` tells."""
 
+Limit = Annotated[int, Field(description=f"How many, 1 to {MOST}.")]
 Id = Annotated[str, Field(description="A memory's id from a search, such as m12.", max_length=20)]
 Code = Annotated[
     str | None,
@@ -82,12 +87,9 @@ class Desk:
         self._memory = memory or AgentMemory(config)
         self._one = anyio.CapacityLimiter(1)
 
-    @property
-    def offered(self) -> frozenset[Action]:
-        """The tools to show: of a program that is not known yet, all of them."""
-        if self._pinned is None:
-            return frozenset(ACTIONS)
-        return allowed(self._permissions, self._pinned)
+    def may(self, client: str) -> frozenset[Action]:
+        """What a client may do that gives itself this name."""
+        return allowed(self._permissions, self._pinned or client)
 
     def close(self) -> None:
         self._memory.close()
@@ -120,8 +122,12 @@ class Desk:
 
     # ---- tools ----------------------------------------------------------------------------
 
-    async def search(self, context: Context, query: str, k: int) -> CallToolResult:
-        found = await self.work(context, "search", lambda memory, _: memory.search(query, k))
+    async def search(
+        self, context: Context, query: str, limit: int, as_of: str | None
+    ) -> CallToolResult:
+        found = await self.work(
+            context, "search", lambda memory, _: memory.search(query, limit, as_of)
+        )
         memories = [told(one.memory, found.marks.get(one.memory.id)) for one in found.memories]
         return _result({"turn": found.turn, "memories": memories})
 
@@ -137,19 +143,30 @@ class Desk:
             }
             for one in found.steps[:MOST_STEPS]
         ]
-        return _result({"turn": turn, "policy": found.policy, "steps": steps})
+        words = shown(in_words(found))
+        return _result({"turn": turn, "words": words, "policy": found.policy, "steps": steps})
+
+    async def open(self, context: Context, memory: str) -> CallToolResult:
+        found = await self.work(context, "search", lambda known, _: known.open(memory))
+        return _result(shapes.opened(*found))
+
+    async def entity(self, context: Context, name: str, limit: int) -> CallToolResult:
+        found = await self.work(context, "search", lambda known, _: known.entity(name, limit))
+        return _result(shapes.around(*found))
+
+    async def recent(self, context: Context, limit: int) -> CallToolResult:
+        found = await self.work(context, "search", lambda known, _: known.recent(limit))
+        return _result(shapes.recent(found))
 
     async def remember(self, context: Context, text: str) -> CallToolResult:
-        done = await self.work(
-            context, "remember", lambda memory, client: memory.remember(text, client)
-        )
-        return _result(
-            {
-                "edits": _edits(done.entries),
-                "known_already": list(done.unchanged),
-                "contradicts": [old.id for old, _ in done.open],
-            }
-        )
+        def store(memory: AgentMemory, client: str) -> dict[str, object]:
+            done = memory.remember(text, client)
+            contradicts = [old.id for old, _ in done.open]
+            made = [entry.memory for entry in done.entries]
+            made += [new.id for _, new in done.open] + list(done.unchanged)
+            return shapes.stored(memory.stored(made), done.entries, done.unchanged, contradicts)
+
+        return _result(await self.work(context, "remember", store))
 
     async def asks(
         self, context: Context, action: Action, memory: str, text: str = ""
@@ -179,7 +196,7 @@ class Desk:
                                  memory=found, text=fact, code=code)  # fmt: skip
             return known.edit(found, fact, client)
 
-        return _result({"edits": _edits(await self.work(context, "edit", change))})
+        return _result({"edits": shapes.edits(await self.work(context, "edit", change))})
 
     async def forget(
         self,
@@ -195,7 +212,7 @@ class Desk:
                                  memory=found, code=code)  # fmt: skip
             return known.forget(found, client)
 
-        return _result({"edits": _edits(await self.work(context, "forget", change))})
+        return _result({"edits": shapes.edits(await self.work(context, "forget", change))})
 
 
 def _can_ask(context: Context) -> bool:
@@ -214,11 +231,6 @@ def _agreed(context: Context, consent: ElicitationResult[Consent]) -> bool:
     raise NotAllowed("The person did not agree; nothing was changed.")
 
 
-def _edits(entries: tuple[Entry, ...]) -> list[dict[str, str]]:
-    """Ids alone: the texts are the client's own, or were shown before."""
-    return [{"id": one.id, "kind": one.kind.value, "memory": one.memory} for one in entries]
-
-
 def _result(document: dict[str, object]) -> CallToolResult:
     return CallToolResult(
         content=[TextContent(type="text", text=fenced(document))],
@@ -226,31 +238,82 @@ def _result(document: dict[str, object]) -> CallToolResult:
     )
 
 
-def build_server(desk: Desk) -> MCPServer:
-    """The server with the tools that may be offered. Its functions' names, types and first lines
-    are what a client's model reads."""
-    server = MCPServer("memlane", instructions=INSTRUCTIONS, version=__version__,
-                       log_level="WARNING", subscriptions=False)  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class _Tool:
+    """How a tool is shown, and the permission that it needs."""
 
-    async def search(
+    action: Action
+    title: str
+    annotations: ToolAnnotations
+
+
+TOOLS = {
+    "memory_search": _Tool("search", "Search memory", _READS),
+    "memory_open": _Tool("search", "Open a memory", _READS),
+    "memory_entity": _Tool("search", "Look around a person or thing", _READS),
+    "memory_recent": _Tool("search", "Recent activity", _READS),
+    "memory_why": _Tool("why", "Why these memories", _READS),
+    "memory_remember": _Tool("remember", "Remember a fact", _ADDS),
+    "memory_edit": _Tool("edit", "Edit a memory", _CHANGES),
+    "memory_forget": _Tool("forget", "Forget a memory", _CHANGES),
+}
+"""Every tool; a name without the prefix would collide with those of other servers."""
+
+
+def build_server(desk: Desk) -> MCPServer:
+    """The server. Its functions' names, types and first lines are what a client's model reads."""
+    actions = {name: tool.action for name, tool in TOOLS.items()}
+    server = OneLineServer(
+        "memlane",
+        title="memlane",
+        instructions=INSTRUCTIONS,
+        version=__version__,
+        log_level="WARNING",
+        subscriptions=False,
+        middleware=[only_allowed(desk.may, actions)],
+    )
+
+    async def memory_search(
         context: Context,
         query: Annotated[str, Field(description="A question or words about the person.")],
-        k: Annotated[int, Field(description=f"How many memories, 1 to {MOST}.")] = 6,
-    ) -> CallToolResult:
+        limit: Limit = 6,
+        as_of: Annotated[
+            str | None,
+            Field(description="A date such as 2025-03-01, for what was true on that day."),
+        ] = None,
+    ) -> Annotated[CallToolResult, shapes.Found]:
         """Find what is remembered about the person."""
-        return await desk.search(context, query, k)
+        return await desk.search(context, query, limit, as_of)
 
-    async def why(
+    async def memory_open(context: Context, memory: Id) -> Annotated[CallToolResult, shapes.Opened]:
+        """Open one memory by its id: its time, origin, relations and what may have changed it."""
+        return await desk.open(context, memory)
+
+    async def memory_entity(
+        context: Context,
+        name: Annotated[str, Field(description="A name such as Anna or my boss.")],
+        limit: Limit = 10,
+    ) -> Annotated[CallToolResult, shapes.Around]:
+        """Show a person or thing: the memories about it, and who or what is related to it."""
+        return await desk.entity(context, name, limit)
+
+    async def memory_recent(
+        context: Context, limit: Limit = 10
+    ) -> Annotated[CallToolResult, shapes.Recent]:
+        """List what was remembered or changed last."""
+        return await desk.recent(context, limit)
+
+    async def memory_why(
         context: Context,
         turn: Annotated[str, Field(description="The turn of an earlier search, such as t12.")],
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, shapes.Reasons]:
         """Tell how the memories of an earlier search were chosen."""
         return await desk.why(context, turn)
 
-    async def remember(
+    async def memory_remember(
         context: Context,
         text: Annotated[str, Field(description="One standalone fact, as the person would say it.")],
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, shapes.Stored]:
         """Store one fact about the person. It is kept as your words, not as the person's."""
         return await desk.remember(context, text)
 
@@ -260,36 +323,32 @@ def build_server(desk: Desk) -> MCPServer:
     async def forget_consent(context: Context, memory: str) -> Consent | Elicit[Consent]:
         return await desk.asks(context, "forget", memory)
 
-    async def edit(
+    async def memory_edit(
         context: Context,
         memory: Id,
         text: Annotated[str, Field(description="What is true now, as one sentence.")],
         consent: Annotated[ElicitationResult[Consent], Resolve(edit_consent)],
         code: Code = None,
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, shapes.Changed]:
         """Put a new text in the place of a memory. The person is asked; the old one is kept."""
         return await desk.edit(context, memory, text, code, consent)
 
-    async def forget(
+    async def memory_forget(
         context: Context,
         memory: Id,
         consent: Annotated[ElicitationResult[Consent], Resolve(forget_consent)],
         code: Code = None,
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, shapes.Changed]:
         """Leave a memory out of every answer. The person is asked, and can undo it."""
         return await desk.forget(context, memory, code, consent)
 
-    tools: dict[Action, tuple[Callable[..., Any], ToolAnnotations]] = {
-        "search": (search, _READS),
-        "why": (why, _READS),
-        "remember": (remember, _ADDS),
-        "edit": (edit, _CHANGES),
-        "forget": (forget, _CHANGES),
-    }
-    for name in ACTIONS:
-        if name in desk.offered:
-            function, annotations = tools[name]
-            server.add_tool(function, annotations=annotations)
+    functions = (
+        memory_search, memory_open, memory_entity, memory_recent, memory_why, memory_remember,
+        memory_edit, memory_forget,
+    )  # fmt: skip
+    for function in functions:
+        tool = TOOLS[function.__name__]
+        server.add_tool(function, title=tool.title, annotations=tool.annotations)
     return server
 
 

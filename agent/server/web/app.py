@@ -43,6 +43,8 @@ WORK: tuple[tuple[Call, Callable[[Session, Any], object]], ...] = (
     (Call("supersede", requests.Supersede, Done), edits.supersede),
     (Call("leave", requests.Leave, Done), edits.leave),
     (Call("undo", requests.Undo, Done), edits.undo),
+    (Call("undo_run", requests.UndoRun, Done), edits.undo_run),
+    (Call("decide", requests.Decide, Done), edits.decide),
 )
 """What is read and changed in the page's own lane. A new thing to ask is a function and a line."""
 

@@ -11,14 +11,16 @@ from dataclasses import replace
 
 from agent.io.markdown_edit import Block, Plain, difference, read_blocks, written
 from agent.language.validation import checked_message
+from agent.memory.editing.conflicts import Holds
+from agent.memory.pending_questions import settle_pair, undecided
 from agent.memory.remember import edit_by_hand, without_secrets
 from agent.results import Remembered
-from agent.server.web.requests import Done, Edit, Leave, Supersede, Undo
+from agent.server.web.requests import Decide, Done, Edit, Leave, Supersede, Undo, UndoRun
 from agent.session.session import Session
 from store.errors import EditConflict
 from store.graph import MemoryGraph
 from store.journal import Entry, Forget, Replace, checked_text
-from store.maintenance.batch_undo import undo_all
+from store.maintenance.batch_undo import from_sources, plan_undo, undo_all
 from store.types import Memory
 
 USER = "user"
@@ -89,6 +91,31 @@ def undo(session: Session, asked: Undo) -> Done:
     graph = session.graph
     entry = graph.journal.get(asked.entry)
     return _done(undo_all(graph, [entry], at=session.config.now(), actor=USER))
+
+
+def undo_run(session: Session, asked: UndoRun) -> Done:
+    """Take back what an ingest or import did, as far as it stands."""
+    graph = session.graph
+    run = graph.runs.get(asked.run)
+    standing = plan_undo(graph.journal, from_sources(graph.journal, run.sources)).entries
+    if not standing:
+        return Done((), None, "Nothing of it is left to undo.")
+    done = undo_all(graph, standing, at=session.config.now(), actor=USER)
+    redo = f"memlane undo {done[0].id} --batch"
+    return Done((), None, f"{len(done):,} changes undone. To redo them in a terminal: {redo}")
+
+
+def decide(session: Session, asked: Decide) -> Done:
+    """Settle a contradiction.
+
+    :raises EditConflict: if one of the two is not there any more.
+    """
+    graph, now = session.graph, session.config.now()
+    pair = (asked.older, asked.newer)
+    with graph.writing():
+        if pair not in {one.pair for one in undecided(graph, now)}:
+            raise EditConflict("That is decided already. Reload the page.")
+        return _done(settle_pair(graph, pair, Holds(asked.holds), now))
 
 
 def told(remembered: Remembered) -> Done:

@@ -51,9 +51,10 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class InTime:
-    """Memories by day, the latest first."""
+    """Memories by the day that they are about: up to today the latest first, ahead the next."""
 
     before: str | None = None
+    ahead: bool = False
     type: str | None = None
     limit: int = 60
     offset: int = 0
@@ -80,11 +81,13 @@ class Journal:
 
     before: str | None = None
     limit: int = 40
+    grouped: bool = True
+    """Whether what one ingest or import did is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The last questions and what was answered."""
+    """The last questions and what was answered, without what was told."""
 
     limit: int = 60
 
@@ -135,6 +138,22 @@ class Undo:
 
 
 @dataclass(frozen=True, slots=True)
+class UndoRun:
+    """Take back all that one ingest or import did."""
+
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decide:
+    """Say which of two memories that contradict each other holds."""
+
+    older: str
+    newer: str
+    holds: Literal["old", "new", "both"]
+
+
+@dataclass(frozen=True, slots=True)
 class Tell:
     """One fact to keep as it stands."""
 
@@ -149,6 +168,14 @@ class Key:
     """What the page shows from now on."""
 
     key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Two memories that contradict each other, until the person says which holds."""
+
+    older: Memory
+    newer: Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +194,9 @@ class Overview:
     subclasses: tuple[Subclass, ...]
     latest: str | None
     """The last line of the journal: another one means that something changed."""
+    first: str | None
+    """The entity with the most memories, to begin at; None where there is none."""
+    undecided: tuple[Undecided, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +205,8 @@ class Card:
 
     memory: Memory
     stand: Stand
+    day: str
+    """The day that it is about, such as 2024-05-12."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +307,11 @@ class Line:
     undoes: str | None
     undone_by: str | None
     redacted: bool
+    run: str | None = None
+    """The ingest or import that this line stands for; the other fields are of its last edit."""
+    what: str = ""
+    """What that took in."""
+    edits: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +361,8 @@ class Reasons:
     """How the memories behind an answer were chosen."""
 
     turn: Answered
+    words: str
+    """The same in a sentence."""
     policy: str | None
     steps: tuple[Decision, ...]
     cut: int

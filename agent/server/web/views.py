@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import groupby, islice
 
-from agent.answering.trace import TracedStep, read_trace
+from agent.answering.trace import TracedStep, in_words, read_trace
 from agent.extraction.triples.read import ME
+from agent.language.relation_names import worded
 from agent.memory.history import Event, lives
+from agent.memory.pending_questions import undecided
 from agent.memory.timeline import Timeline
 from agent.server.web.requests import (
     Answered,
@@ -33,6 +37,7 @@ from agent.server.web.requests import (
     Reasons,
     Search,
     Start,
+    Undecided,
     Why,
 )
 from agent.session.session import Session
@@ -41,11 +46,14 @@ from store.graph import MemoryGraph
 from store.journal import Entry
 from store.maintenance.batch_undo import plan_undo
 from store.row_codecs import entity_key, row_id
-from store.tables.paging import Page
+from store.side_tables.ingest_runs import IngestRun
+from store.tables.paging import Neighbour, Page
 from store.tables.sources import Turn
 from store.tables.taxonomy import TYPES
 from store.types import EditKind, Memory, Source, Status
 
+LOOKED_AT = 400
+"""Exchanges among which the last questions are looked for."""
 MOST = 200
 """How much may be asked for at once."""
 AROUND_SPAN = 700
@@ -67,6 +75,8 @@ def start(session: Session, asked: Start) -> Overview:
         types=tuple((name, held.get(name, 0)) for name in TYPES),
         subclasses=graph.subclasses(),
         latest=latest[0].id if latest else None,
+        first=graph.browse.best_joined(now),
+        undecided=tuple(Undecided(*graph.memories.of(one.pair)) for one in undecided(graph, now)),
     )
 
 
@@ -80,7 +90,15 @@ def around(session: Session, asked: Around) -> Neighbourhood:
     name = _entity(graph, asked.entity)
     beside, total = graph.browse.around(name, now, limit=limit, offset=offset, type=asked.type)
     pairs = graph.browse.between([one.key for one in beside], now)
-    return Neighbourhood(name, entity_key(name), beside, pairs, total)
+    joining = graph.memories.of([one.newest for one in beside])
+    worded_ = tuple(map(_worded, beside, joining))
+    return Neighbourhood(name, entity_key(name), worded_, pairs, total)
+
+
+def _worded(neighbour: Neighbour, newest: Memory) -> Neighbour:
+    """The neighbour with its relations as the newest memory words them."""
+    relations = (worded(relation, newest.text) for relation in neighbour.relations)
+    return replace(neighbour, relations=tuple(dict.fromkeys(relations)))
 
 
 def at(session: Session, asked: At) -> Cards:
@@ -105,7 +123,14 @@ def in_time(session: Session, asked: InTime) -> Months:
     """Memories by day."""
     graph, now = session.graph, session.config.now()
     limit, offset = _checked(asked.limit, asked.offset)
-    found = graph.browse.in_time(before=asked.before, type=asked.type, limit=limit, offset=offset)
+    tomorrow = (now + timedelta(days=1)).date().isoformat()
+    found = graph.browse.in_time(
+        before=None if asked.ahead else asked.before or tomorrow,
+        since=tomorrow if asked.ahead else None,
+        type=asked.type,
+        limit=limit,
+        offset=offset,
+    )
     return Months(cards(graph, found, now), found.total, graph.browse.months(asked.type))
 
 
@@ -137,15 +162,42 @@ def journal(session: Session, asked: Journal) -> Lines:
     graph = session.graph
     limit, _ = _checked(asked.limit)
     before = None if asked.before is None else row_id("e", asked.before, "edit")
-    found = graph.journal.newest(limit + 1, before)
-    return Lines(tuple(_line(graph, entry) for entry in found[:limit]), len(found) > limit)
+    if not asked.grouped:
+        found = graph.journal.newest(limit + 1, before)
+        return Lines(tuple(_line(graph, entry) for entry in found[:limit]), len(found) > limit)
+    runs = {source: run for run in graph.runs.list() for source in run.sources}
+    lines: list[Line] = []
+    for run, entries in groupby(_entries(graph, before), lambda one: runs.get(one.source or "")):
+        if run is None:
+            lines += (_line(graph, entry) for entry in islice(entries, limit + 1 - len(lines)))
+        else:
+            lines.append(_of_run(graph, run, list(entries)))
+        if len(lines) > limit:
+            break
+    return Lines(tuple(lines[:limit]), len(lines) > limit)
+
+
+def _entries(graph: MemoryGraph, before: int | None) -> Iterator[Entry]:
+    """The journal from its end, read in pieces."""
+    while found := graph.journal.newest(MOST, before):
+        yield from found
+        before = row_id("e", found[-1].id, "edit")
+
+
+def _of_run(graph: MemoryGraph, run: IngestRun, entries: Sequence[Entry]) -> Line:
+    """One line for what a run did; its id is that of the first edit, behind which one reads on."""
+    line = _line(graph, entries[0])
+    if len(entries) == 1:
+        return line
+    return replace(line, id=entries[-1].id, run=run.id, what=run.what, edits=len(entries))
 
 
 def answers(session: Session, asked: Answers) -> AnswerList:
     """The last exchanges."""
     graph = session.graph
     limit, _ = _checked(asked.limit)
-    return AnswerList(tuple(map(_answered, reversed(graph.turns.last(limit)))))
+    asked_ = [turn for turn in graph.turns.last(LOOKED_AT) if turn.route != "update"]
+    return AnswerList(tuple(map(_answered, reversed(asked_[-limit:]))))
 
 
 def why(session: Session, asked: Why) -> Reasons:
@@ -154,6 +206,7 @@ def why(session: Session, asked: Why) -> Reasons:
     trace = read_trace(graph, asked.turn)
     return Reasons(
         _answered(trace.turn),
+        in_words(trace),
         trace.policy,
         tuple(map(_decision, trace.steps)),
         trace.cut,
@@ -167,9 +220,17 @@ def why(session: Session, asked: Why) -> Reasons:
 
 def card(memory: Memory, now: datetime) -> Card:
     """A memory, and what it is at this moment."""
+    day = _day(memory).date().isoformat()
     if memory.status is Status.FORGOTTEN:
-        return Card(memory, "forgotten")
-    return Card(memory, Timeline([memory]).standing(memory, now).value)
+        return Card(memory, "forgotten", day)
+    return Card(memory, Timeline([memory]).standing(memory, now).value, day)
+
+
+def _day(memory: Memory) -> datetime:
+    """When what a memory tells happens, as ``store.tables.paging`` orders them."""
+    if memory.valid_from or memory.valid_until is None or memory.status is not Status.CURRENT:
+        return memory.valid_from or memory.created
+    return memory.valid_until - timedelta(seconds=1)
 
 
 def cards(graph: MemoryGraph, found: Page | Sequence[str], now: datetime) -> tuple[Card, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cli.commands.conversation.why import show_trace
+from cli.commands.conversation.why import show_words
 from cli.context import Run
 from cli.output import json_output, render
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from store.journal import Entry
 
 COMMANDS = {
-    "/why": "how the memories behind the last answer were chosen (or /why t12)",
+    "/why": "why the last answer is based on those memories (or /why t12)",
     "/undo": "undo the last edit (or the named ones: /undo e12 e13)",
     "/forget": "hide a memory from answers; /undo works for 30 days, then it is erased for good",
     "/good": "mark the last answer as correct; memlane train learns from it",
@@ -41,6 +42,15 @@ OFFERED = 12
 """Edits, memories or turns that completion offers."""
 
 
+LINES = 4
+"""Lines from which a message is a text that takes a while to read."""
+START_S = 20.0
+"""How long the first message waits for a resident process that this chat began."""
+SHOWS_UP_S = 5.0
+"""How long a process may take until it holds the lock of the home."""
+STEP_S = 0.05
+
+
 def chat(context: typer.Context) -> None:
     """Chat in the terminal, or line by line through a pipe.
 
@@ -50,6 +60,8 @@ def chat(context: typer.Context) -> None:
     run: Run = context.obj
     with run.session() as session:
         talk = Conversation(run, session)
+        if run.keep_resident():
+            talk.waits_until = time.monotonic() + START_S
         interactive = sys.stdin.isatty() and sys.stderr.isatty()
         lines = _lines(talk, interactive=interactive)
         run.out.soft_wrap = not run.out.is_terminal  # lines break between words there
@@ -85,6 +97,8 @@ class Conversation:
     session: Session
     private: list[Exchange] | None = None
     """What was said since /private; None outside of it."""
+    waits_until: float = 0.0
+    """Until when a message waits for the resident process that this chat began."""
     _noticed: set[str] = field(default_factory=set)
 
     def take(self, line: str) -> None:
@@ -101,11 +115,22 @@ class Conversation:
                 with listening(notices.append):
                     self._message(line, self.private)
         except KeyboardInterrupt:
-            self.run.err.print("Stopped. The answer was not stored.")
+            self.run.err.print(self._stopped(line))
         except MemlaneError as error:
             self.run.err.print(f"memlane: {error}", markup=False)
+            if self.run.json:
+                _print_line({"error": str(error)})
         for notice in notices:
             self.run.err.print(f"memlane: {notice}", markup=False)
+
+    def _stopped(self, line: str) -> str:
+        """What to say of a message that the person stopped."""
+        from store.types import SourceStatus
+
+        waiting = self.session.graph.sources.list(SourceStatus.PENDING)
+        if any(source.text == line for source in waiting):
+            return "Stopped. The text is stored and not read yet: memlane ingest --retry reads it."
+        return "Stopped. The answer was not stored."
 
     # ---- messages -------------------------------------------------------------------------
 
@@ -121,7 +146,8 @@ class Conversation:
                 {**json_output.reply(reply), **({} if private is None else {"private": True})}
             )
         else:
-            with StreamedAnswer(run.out, waiting=self._is_loaded(answering)) as draft:
+            waiting = _doing(text) if self._is_loaded(answering) else ""
+            with StreamedAnswer(run.out, waiting=waiting) as draft:
                 reply = answering.respond(text, draft.add, private=private)
             show_withdrawn(run.out, draft.text if run.out.is_terminal else "", reply)
             show(run.out, reply)
@@ -132,7 +158,20 @@ class Conversation:
         """The resident process while it is up, else this one; asked anew for each message."""
         from agent.server.resident.client import connect
 
-        return connect(self.run.config, self.notice) or self.session
+        found = connect(self.run.config, self.notice)
+        while found is None and self._starts():
+            time.sleep(STEP_S)
+            found = connect(self.run.config, self.notice)
+        self.waits_until = 0.0
+        return found or self.session
+
+    def _starts(self) -> bool:
+        """Whether a resident process was begun for this chat and may still come up."""
+        from agent.server.resident.paths import Place, holder
+
+        left = self.waits_until - time.monotonic()
+        held = holder(Place(self.run.config.home).lock) is not None
+        return left > 0 and (held or left > START_S - SHOWS_UP_S)
 
     def notice(self, line: str) -> None:
         """One line beside the conversation, told once."""
@@ -189,7 +228,7 @@ class Conversation:
         if self.run.json:
             _print_line(json_output.trace(trace))
         else:
-            show_trace(self.run.out, trace)
+            show_words(self.run.out, trace)
 
     def _undo(self, ids: Sequence[str]) -> None:
         """Take back the edits named, together or not at all; without any the last one."""
@@ -298,6 +337,14 @@ def show_last(out: Console, session: Session) -> None:
             out.print(f"[dim]{_when(turn.at, now)} > {escape(_short(turn.text))}[/dim]")
             if turn.reply:
                 out.print(f"[dim]  {escape(_short(turn.reply))}[/dim]")
+
+
+def _doing(text: str) -> str:
+    """What is done with a message, while it is."""
+    lines = len(text.splitlines())
+    if lines < LINES:
+        return "…"
+    return f"reading {lines} lines (Ctrl-C gives the prompt back; the text is kept)"
 
 
 def _when(at: datetime, now: datetime) -> str:

@@ -30,7 +30,7 @@ def feedback(
         typer.Option("--later", help="Only store it. The next 'memlane train' learns from it."),
     ] = False,
 ) -> None:
-    """Judge an answer.
+    """Say whether an answer was right.
 
     Your feedback becomes a training example for choosing memories. One small training step runs at
     once; 'memlane train --rollback' undoes it.
@@ -86,21 +86,24 @@ def _learn(run: Run, session: Session) -> tuple[Step | None, str | None]:
 
 
 def said(judged: Judged) -> str:
-    """One line for people on what was kept."""
-    turn = judged.turn.id
+    """What was judged and kept, for people."""
+    turn, what = judged.turn, judged.judgement.value
+    noted = f'Noted for {turn.id}, "{turn.text}": {what}'
     if not judged.learnable:
-        return f"Noted for {turn}; nothing is learned from that answer."
-    rests = f", which is based on {', '.join(judged.memories)}" if judged.memories else ""
-    return f"Noted for {turn}{rests}."
+        return f"{noted}. Nothing is learned from it: {judged.not_learned}."
+    rests = f", based on {', '.join(judged.memories)}" if judged.memories else ""
+    return f"{noted}{rests}."
 
 
 def shape(judged: Judged, step: Step | None = None) -> dict[str, Any]:
     """The JSON object of a judgement."""
     return {
         "turn": judged.turn.id,
+        "question": judged.turn.text,
         "judgement": judged.judgement.value,
         "memories": list(judged.memories),
         "learnable": judged.learnable,
+        "not_learned": judged.not_learned or None,
         "step": None
         if step is None
         else {

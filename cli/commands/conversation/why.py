@@ -1,4 +1,4 @@
-"""``memlane why``: the decision trace of an answer, as text or picture."""
+"""``memlane why``: why an answer is based on what, in words, in numbers or as a picture."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.context import Run
+from cli.input.standard_streams import emit_beside, writable
 from cli.output import json_output
 
 if TYPE_CHECKING:
@@ -33,21 +34,27 @@ def why(
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option("--picture", "-o", metavar="FILE", help="Also draw it, as an .svg file."),
+        typer.Option(
+            "--picture", "-o", metavar="FILE", help="Also draw it: an .svg file; - is stdout."
+        ),
     ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show each decision with its numbers.")
+    ] = False,
     states: Annotated[
-        bool, typer.Option("--states", help="Show the numbers behind each decision.")
+        bool, typer.Option("--states", help="Also show what each number was computed from.")
     ] = False,
 ) -> None:
-    """Show how the memories behind an answer were chosen.
+    """Say why an answer is based on the memories it is based on.
 
-    Each line is one decision: the memory, its score, the probability of choosing it if the policy
-    has one, the outcome and the reason. Memories that were reached from another memory are listed
-    under it.
+    With --details each line is one decision: the memory, its score, the probability of choosing it
+    if there is one, the outcome and the reason. Memories that were reached from another memory are
+    listed under it.
 
     \b
     Examples:
       memlane why
+      memlane why t12 --details
       memlane why t12 --picture why.svg
     """
     run: Run = context.obj
@@ -63,15 +70,34 @@ def why(
     if picture is not None and trace.steps:
         from cli.commands.memories.graph import write_picture
 
-        write_picture(canvas(trace), picture, "--picture")
+        with writable(run, picture, "why.svg") as file:
+            write_picture(canvas(trace), file, "--picture")
         document["picture"] = str(picture)
 
     def show(out: Console) -> None:
-        show_trace(out, trace, states=states)
+        if details or states:
+            show_trace(out, trace, states=states)
+        else:
+            show_words(out, trace)
         if "picture" in document:
             out.print(f"Drawn: {picture}", markup=False)
 
-    run.emit(document, show)
+    if picture is None:
+        run.emit(document, show)
+    else:
+        emit_beside(run, picture, document, show)
+
+
+def show_words(out: Console, trace: Trace) -> None:
+    """The reasons in a sentence, and the memories that the answer is based on."""
+    from agent.answering.trace import in_words
+
+    if trace.turn.route != "update":
+        out.print(f"{trace.turn.id}: {trace.turn.text}", markup=False)
+    out.print(in_words(trace), markup=False)
+    for traced in trace.steps:
+        if traced.used and traced.memory is not None:
+            out.print(f"  {traced.step.memory} {traced.memory.text}", style="dim", markup=False)
 
 
 def show_trace(out: Console, trace: Trace, *, states: bool = False) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.context import Run
+from cli.input.standard_streams import STREAM
 from store.errors import InvalidInput
 
 
@@ -29,7 +30,10 @@ def fill(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the filled page to this file instead."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the filled page to this file; - is stdout.",
         ),
     ] = None,
     overwrite: Annotated[
@@ -62,6 +66,7 @@ def fill(
     run: Run = context.obj
     if not apply and (output is not None or overwrite):
         raise InvalidInput("-o and --overwrite need --apply.")
+    output = None if output == STREAM else output
     fill_form(
         run,
         form and run.located(form),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.context import Run
+from cli.input.standard_streams import readable
 from cli.output import json_output, render
 from store.errors import InvalidInput
 
@@ -25,7 +27,8 @@ EVERY = 5.0
 def ingest(
     context: typer.Context,
     paths: Annotated[
-        list[Path] | None, typer.Argument(help="Notes, screenshots, calendars, contacts, folders.")
+        list[Path] | None,
+        typer.Argument(help="Notes, screenshots, calendars, contacts, folders; - is stdin."),
     ] = None,
     retry: Annotated[
         bool, typer.Option("--retry", help="Retry sources whose extraction failed.")
@@ -37,9 +40,16 @@ def ingest(
     folders are read recursively, without hidden files and without files excluded by a
     .memlaneignore file or the setting ignore. An unchanged file is skipped. A changed file updates
     the memories made from it. Secrets (card numbers, passwords, keys, one-time codes) are not
-    stored.
+    stored. The exit code is 1 if a file that you named could not be read.
     """
-    run: Run = context.obj
+    if not paths and not retry:
+        raise InvalidInput("Name a file or folder to ingest, or use --retry.")
+    with ExitStack() as opened:
+        files = [opened.enter_context(readable(path, "stdin.md")) for path in paths or ()]
+        _ingest(context.obj, files, retry)
+
+
+def _ingest(run: Run, paths: list[Path], retry: bool) -> None:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -50,8 +60,6 @@ def ingest(
 
     from agent.io.ingest import newest_first
 
-    if not paths and not retry:
-        raise InvalidInput("Name a file or folder to ingest, or use --retry.")
     reports: list[FileReport] = []
     with (
         run.assistant() as assistant,
@@ -66,7 +74,7 @@ def ingest(
             disable=not run.err.is_terminal,
         ) as progress,
     ):
-        listed = list(assistant.find(paths or []))
+        listed = list(assistant.find(paths))
         found = newest_first(listed)
         task = progress.add_task("reading", total=len(found), pace="")
         begun = told = time.monotonic()
@@ -115,10 +123,16 @@ def ingest(
         },
         show,
     )
-    failed = [report for report in reports if report.status == "failed"]
+    # A folder may hold anything, but a file that was named was meant to be read.
+    named = {str(path) for path in paths}
+    failed = [
+        report
+        for report in reports
+        if report.status == "failed" or (report.status == "skipped" and report.path in named)
+    ]
     if failed:
         first = failed[0]
-        more = f" ({len(failed)} files failed)" if len(failed) > 1 else ""
+        more = f" ({len(failed)} files not read)" if len(failed) > 1 else ""
         typer.echo(f"memlane: {first.path}: {first.reason}{more}", err=True)
         raise typer.Exit(1)
 

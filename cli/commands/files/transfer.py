@@ -12,6 +12,7 @@ import typer
 
 from cli.context import Run
 from cli.input.confirm import confirmed
+from cli.input.standard_streams import STREAM, emit_beside, readable, writable
 from cli.output import json_output, render
 
 if TYPE_CHECKING:
@@ -52,34 +53,53 @@ def export(
     context: typer.Context,
     form: Annotated[
         str,
-        typer.Option("--format", help="jsonl (everything) or markdown (memories and sources)."),
+        typer.Option(
+            "--format", help="jsonl (everything), markdown (to read), notes or graphml (relations)."
+        ),
     ] = "jsonl",
     output: Annotated[
         Path | None,
         typer.Option(
-            "--out", "--output", "-o", help="The file to write; for markdown a file or a folder."
+            "--out",
+            "--output",
+            "-o",
+            help="The file to write, for notes also a folder; - is stdout, the default.",
         ),
     ] = None,
 ) -> None:
     """Export everything that is stored.
 
     JSONL contains everything, with a manifest on the first line; a home can be rebuilt from it.
-    Markdown has one document per memory, with its fields as front matter and its sentence as text:
-    in one file if --out ends in .md, otherwise one file each in a folder. Without --out the export
-    is written to stdout.
+    Markdown is one document to read: the memories under headings, with their dates and files, and
+    at the end what is no longer true. Notes are Markdown with one document per memory, its fields
+    as front matter: in one file if --out ends in .md, otherwise one file each in a folder. JSONL
+    and notes can be imported again. GraphML has people and things as nodes and the relations of
+    memories as edges; Gephi opens it.
 
-    Examples: memlane export --out all.jsonl; memlane export --format markdown --out memories/;
-    memlane export --format markdown --out memories.md.
+    Examples: memlane export --out all.jsonl; memlane export --format markdown --out memories.md;
+    memlane export --format notes --out memories/; memlane export --format graphml --out
+    memories.graphml.
     """
     run: Run = context.obj
-    from agent.io.transfer.export import export_jsonl, export_markdown
+    from agent.io.transfer.export import (
+        export_graphml,
+        export_jsonl,
+        export_markdown,
+        export_reading,
+    )
     from store.errors import InvalidInput
 
-    writers = {"jsonl": export_jsonl, "markdown": export_markdown, "md": export_markdown}
+    writers = {
+        "jsonl": export_jsonl,
+        "markdown": export_reading,
+        "md": export_reading,
+        "notes": export_markdown,
+        "graphml": export_graphml,
+    }
     if form not in writers:
-        raise InvalidInput(f"--format must be jsonl or markdown, not {form!r}.")
+        raise InvalidInput(f"--format must be jsonl, markdown, notes or graphml, not {form!r}.")
     config = run.config
-    if output is None:
+    if output is None or output == STREAM:
         writers[form](config.home, sys.stdout, config.now(), None)
         return
     with _progress(run) as advance:
@@ -109,7 +129,7 @@ def import_(
     path: Annotated[
         Path,
         typer.Argument(
-            help="An export of memlane or of another program, or a folder of Markdown files."
+            help="An export of memlane or of another program, or a folder of notes; - is stdin."
         ),
     ],
     form: Annotated[
@@ -141,10 +161,18 @@ def import_(
     memlane import chatgpt-export.zip --extract; memlane import memory.json.
     """
     run: Run = context.obj
-    from agent.io.transfer.import_ import checked_format, import_file
+    from agent.io.transfer.import_ import checked_format
+
+    with readable(path) as file:
+        _import(run, file, checked_format(file, form), extract, dry_run, path == STREAM)
+
+
+def _import(
+    run: Run, path: Path, form: str, extract: bool, dry_run: bool, from_stdin: bool
+) -> None:
+    from agent.io.transfer.import_ import import_file
 
     config = run.config
-    form = checked_format(path, form)
     if form in ("ics", "vcf"):
         _ingest(run, path, form, dry_run)
         return
@@ -167,6 +195,7 @@ def import_(
                 dry_run=dry_run,
                 on_bytes=lambda read: advance("importing", read, max(size, read)),
                 keep_secrets=config.keep_secrets,
+                rejected=config.home / "stdin.rejected" if from_stdin else None,
             )
             if extract and not dry_run:
                 for report in _extracted(session, done.waiting):
@@ -303,7 +332,7 @@ def backup(
     context: typer.Context,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The file to write. Default: a file in the home."),
+        typer.Option("--out", "-o", help="The file to write; - is stdout. Default: in the home."),
     ] = None,
 ) -> None:
     """Back up the home into one verified file.
@@ -320,17 +349,19 @@ def backup(
 
     config = run.config
     path = out or default_path(config.home, config.now())
-    with _progress(run) as advance:
-        done = write(config.home, path, config.now(), advance)
-    run.emit(
+    with writable(run, path, "memlane.zip") as file, _progress(run) as advance:
+        done = write(config.home, file, config.now(), advance)
+    emit_beside(
+        run,
+        path,
         _backup_document(done),
-        lambda console: console.print(f"{done.path}: {_in_words(done)}", markup=False),
+        lambda console: console.print(f"{path}: {_in_words(done)}", markup=False),
     )
 
 
 def restore(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A file written by memlane backup.")],
+    file: Annotated[Path, typer.Argument(help="A file written by memlane backup; - is stdin.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Replace the current home with a backup.
@@ -345,18 +376,20 @@ def restore(
     from agent.io.transfer.backup import restore as put_back
 
     config = run.config
-    with _progress(run) as advance:
-        found = inspect(file, advance)
-    if not confirmed(
-        run,
-        f"Replace the memories in {config.home} with those of {found.taken} ({_in_words(found)})?",
-        yes=yes,
-        otherwise=f"That would replace the memories in {config.home}. Add --yes to confirm.",
-    ):
-        run.err.print("Nothing was changed.")
-        return
-    with _progress(run) as advance:
-        done = put_back(config.home, file, config.now(), advance)
+    with readable(file, "memlane.zip") as path:
+        with _progress(run) as advance:
+            found = inspect(path, advance)
+        home, what = config.home, f"{found.taken} ({_in_words(found)})"
+        if not confirmed(
+            run,
+            f"Replace the memories in {home} with those of {what}?",
+            yes=yes,
+            otherwise=f"That would replace the memories in {home}. Add --yes to confirm.",
+        ):
+            run.err.print("Nothing was changed.")
+            return
+        with _progress(run) as advance:
+            done = put_back(home, path, config.now(), advance)
 
     def show(console: Console) -> None:
         console.print(f"Restored {_in_words(done.backup)} of {done.backup.taken}.", markup=False)

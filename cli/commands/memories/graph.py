@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.context import Run
+from cli.input.standard_streams import STREAM, emit_beside, writable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +24,8 @@ def graph(
         typer.Argument(help="A person or thing, such as Anna. Default: everything."),
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="The picture, an .svg file.")
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="The picture, an .svg file; - is stdout."),
     ] = Path("memories.svg"),
     hops: Annotated[
         int | None,
@@ -63,12 +65,15 @@ def graph(
     from cli.output.svg import canvas
 
     picture = canvas(drawing, _title(drawing, entity), {m.id: m.text for m in memories})
-    write_picture(picture, out, "--out")
+    with writable(run, out, "memories.svg") as file:
+        write_picture(picture, file, "--out")
 
     def show(console: Console) -> None:
         console.print(f"{_title(drawing, entity)}: {out}", markup=False)
 
-    run.emit(
+    emit_beside(
+        run,
+        out,
         {
             "path": str(out),
             "format": "svg",
@@ -98,7 +103,7 @@ def check_name(out: Path) -> None:
     """:raises InvalidInput: if the file's name does not end in .svg."""
     from store.errors import InvalidInput
 
-    if out.suffix.lower() != ".svg":
+    if out != STREAM and out.suffix.lower() != ".svg":
         raise InvalidInput(
             f"The picture must be an .svg file, not {out.name!r}. A browser shows and prints it."
         )

@@ -145,6 +145,8 @@ def _life(out: Console, life: Life) -> None:
         out.print(f"{head} {escape(event.detail)}{taken}")
         if event.entry:
             out.print(f"  {'':<16}  [dim]{event.entry}, {escape(_by(event))}[/dim]")
+        if event.why:
+            out.print(f"  {'':<16}  [dim]because {escape(event.why)}[/dim]")
 
 
 def _state(life: Life) -> str:
@@ -180,6 +182,7 @@ def _document(life: Life) -> dict[str, Any]:
                 "actor": event.actor,
                 "source": event.source.id if event.source else None,
                 "undone_by": event.undone_by,
+                "why": event.why or None,
             }
             for event in life.events
         ],

@@ -107,17 +107,26 @@ def unlink(context: typer.Context, older: MemoryId, newer: MemoryId) -> None:
     """Say that a newer memory does not change an older one.
 
     A possible change between two memories is kept with its probability and shown by `memlane
-    memories show`. After this command it is not taken into account. If the older memory is no
-    longer true, use `memlane memories replace` or `memlane memories forget` instead.
+    memories show`. After this command it is not taken into account, and chat no longer asks which
+    of the two is true. If the older memory is no longer true, use `memlane memories replace` or
+    `memlane memories forget` instead.
     """
     run: Run = context.obj
+    from store.side_tables.pending_questions import QuestionKind
+
     with run.graph() as graph:
         first, second = (graph.memories.get(name).id for name in (older, newer))
-        done = graph.change_edges.dismiss(first, second, run.config.now())
+        now = run.config.now()
+        done = graph.change_edges.dismiss(first, second, now)
+        asked = (first, second) in graph.questions.undecided(QuestionKind.HOLDS)
+        if asked:
+            graph.questions.decide(QuestionKind.HOLDS, (first, second), now)
     text = f"Noted: {second} does not change {first}."
-    if not done:
+    if not (done or asked):
         text = f"There is no possible change from {first} to {second}."
-    run.emit({"older": first, "newer": second, "dismissed": done}, lambda out: out.print(text))
+    run.emit(
+        {"older": first, "newer": second, "dismissed": done or asked}, lambda out: out.print(text)
+    )
 
 
 @app.command()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.context import Run
-from cli.input.confirm import confirmed
+from cli.input.confirm import confirmed, interactive
 from cli.output import json_output, render
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def undo(
 ) -> None:
     """Undo edits, made by memlane or by you.
 
-    Without arguments: the last edit that is not undone. Several edits are undone together or not at
-    all. An undo can be undone too.
+    Without arguments: the last edit that is not undone, after you confirm it in a terminal. Several
+    edits are undone together or not at all. An undo can be undone too.
 
     \b
     Examples:
@@ -76,6 +76,17 @@ def undo(
             return
         refuse(plan)
         count = len(plan.entries)
+        if not (edits or last or batch or source or ingest):
+            # Nobody named it, and it may be an older one, or another program's.
+            if not run.json:
+                run.err.print(_named(asked[0]), markup=False)
+            if (
+                not yes
+                and interactive(run)
+                and not confirmed(run, "Undo it?", yes=yes, otherwise="")
+            ):
+                run.err.print("Nothing was changed.")
+                return
         if count > 1 and not yes:
             if not run.json:
                 _preview(run.err, plan)
@@ -195,6 +206,15 @@ def _preview(out: Console, plan: UndoPlan) -> None:
             f"undo {conflict.later} first",
             markup=False,
         )
+
+
+def _named(entry: Entry) -> str:
+    """The edit that is the last one: whose it is, of when, and what undoing it does."""
+    whose = {"user": "you", "auto": "memlane"}.get(entry.actor, entry.actor.removeprefix("agent "))
+    return (
+        f"The last edit is {entry.id} ({entry.kind.value} by {whose}, {entry.at:%Y-%m-%d %H:%M}). "
+        f"Undoing it: {undone_as(entry)}"
+    )
 
 
 def undone_as(entry: Entry) -> str:

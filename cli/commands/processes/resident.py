@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -41,9 +40,9 @@ def up(
         typer.Option("--install", help="Only write the file that starts it at login."),
     ] = False,
 ) -> None:
-    """Start the resident process.
+    """Keep the models loaded in the background.
 
-    It keeps the models loaded so that commands answer at once, and unloads unused models. Commands
+    Starts the resident process: commands answer at once, and unused models are unloaded. Commands
     find it automatically and also work without it.
     """
     run: Run = context.obj
@@ -56,9 +55,10 @@ def up(
 
 
 def down(context: typer.Context) -> None:
-    """Stop the resident process.
+    """Stop keeping the models loaded.
 
-    An answer in progress stops at the next word. Nothing stored is lost.
+    Stops the resident process. An answer in progress stops at the next word. Nothing stored is
+    lost.
     """
     run: Run = context.obj
     import os
@@ -88,21 +88,6 @@ def down(context: typer.Context) -> None:
     )
 
 
-def command_of(run: Run, port: int | None = None) -> list[str]:
-    """The command line of a process with the settings of this one."""
-    from pathlib import Path
-
-    config = run.config
-    words = [sys.executable, "-P", "-m", "cli.app", "--home", str(config.home)]
-    if given := run.options.get("llm"):
-        path = Path(given).expanduser()
-        words += ["--llm", str(path.absolute()) if path.exists() else given]
-    words += ["--now", run.now] if run.now else []
-    words += ["--debug"] if run.debug else []
-    words += ["up", "--foreground"]
-    return words + (["--port", str(port)] if port is not None else [])
-
-
 def _install(run: Run, port: int | None) -> None:
     import os
 
@@ -110,7 +95,7 @@ def _install(run: Run, port: int | None) -> None:
 
     from agent.server.resident.autostart import unit_for, write
 
-    unit = unit_for(command_of(run, port), user_config_path(), os.getuid())
+    unit = unit_for(run.resident_command(port), user_config_path(), os.getuid())
     write(unit)
     run.emit(
         {"file": str(unit.path), "start": unit.start, "remove": unit.remove},
@@ -179,7 +164,7 @@ def start(run: Run, port: int | None = None) -> Running:
         )
     ensure_home(run.config.home)
     with subprocess.Popen(
-        command_of(run, port),
+        run.resident_command(port),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

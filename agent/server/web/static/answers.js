@@ -19,7 +19,7 @@ export async function drawAnswers(stage, state, page) {
     },
     input,
     h("button", { type: "submit", class: "strong" }, "Ask"),
-    h("label", { class: "quiet", title: "The language model writes an answer; slower" }, words, " in words"),
+    h("label", { class: "quiet", title: "Without it only the memories are shown, at once" }, words, " in words"),
   );
   const list = h("ol", { class: "turns" }, turns.map((turn) =>
     h("li", {}, h(
@@ -80,7 +80,7 @@ export async function reasonsPanel(turn, page) {
     h("header", { class: "head" }, h("h2", {}, "Why"), h("p", { class: "quiet" }, `${found.turn.turn} · ${moment(found.turn.at)}`)),
     h("p", { class: "asked" }, found.turn.question),
     found.turn.answer && h("blockquote", { class: "saying" }, found.turn.answer),
-    summary(found, chosen.length),
+    h("p", {}, found.words),
     h("ol", { class: "steps", "aria-label": "Chosen memories" }, chosen.map((row) => decision(row, page))),
     left.length > 0 && h("details", { class: "left" }, h("summary", {}, `${count(left.length, "memory", "memories")} left out`),
       h("ol", { class: "steps" }, left.map((row) => decision(row, page)))),
@@ -88,26 +88,16 @@ export async function reasonsPanel(turn, page) {
   ];
 }
 
-function summary(found, chosen) {
-  if (!found.steps.length) {
-    const why = found.redacted
-      ? "The trace was forgotten together with a memory it used."
-      : "No memories were chosen for it.";
-    return h("p", { class: "quiet" }, why);
-  }
-  const likely = found.likely === null ? "" : ` Memory likely holds the answer: ${Math.round(found.likely * 100)} %.`;
-  return h("p", { class: "quiet" }, `${found.policy} chose ${chosen} of ${found.steps.length + found.cut} that it looked at.${likely}`);
-}
-
 function decision({ step, depth }, page) {
   const sure = step.probability === null ? step.score : step.probability;
+  const details = `${sure.toFixed(2)}${step.activated ? " · started here" : ""}${step.reason ? ` · ${step.reason}` : ""}`;
   return h(
     "li",
     { class: [step.used && "used", step.activated && "begun", step.chosen ? "chosen" : "out"].filter(Boolean).join(" "), "data-depth": Math.min(depth, 6) },
     h("button", { type: "button", class: `step ${step.type || ""}`, disabled: step.text === null, onclick: () => page.go({ memory: step.memory }) },
       h("span", { class: "sentence" }, step.text === null ? "Forgotten since" : step.text),
-      h("span", { class: "meta" },
+      h("span", { class: "meta", title: details },
         h("meter", { min: 0, max: 1, value: Math.max(0, Math.min(1, sure)), "aria-label": step.probability === null ? "fit" : "probability" }),
-        `${sure.toFixed(2)}${step.used ? " · used in the answer" : ""}${step.activated ? " · started here" : ""}${step.reason ? ` · ${step.reason}` : ""}`)),
+        step.used ? "used in the answer" : step.chosen ? "read" : "left out")),
   );
 }

@@ -6,7 +6,7 @@
 import { h, button, show } from "./dom.js";
 import { call, enter } from "./api.js";
 import { drawGraph } from "./graph.js";
-import { entityList } from "./cards.js";
+import { entityList, TRUST } from "./cards.js";
 import { memoryPanel } from "./memory.js";
 import { drawTimeline } from "./timeline.js";
 import { drawAnswers, reasonsPanel } from "./answers.js";
@@ -18,6 +18,8 @@ const $ = (id) => document.getElementById(id);
 const [stage, side, notice] = [$("stage"), $("side"), $("notice")];
 const VIEWS = { graph: drawGraph, timeline: drawTimeline, answers: drawAnswers, changes: drawChanges };
 const FIRST = { view: "graph", entity: "me", trail: [], offset: 0 };
+/** Where the page begins: at the best connected thing; by time where nothing is connected. */
+const first = () => (page.overview.first || !page.overview.memories ? { ...FIRST, entity: page.overview.first || "me" } : { ...FIRST, view: "timeline" });
 const LOOK_MS = 5000;
 let drawing = Promise.resolve(); // one after the other, so that a slow look never ends up over a later one
 let wanted = 0;
@@ -28,7 +30,7 @@ const page = {
   types: [],
   subclasses: new Map(),
   latest: null,
-  inWords: false,
+  inWords: true,
   touched: new Set(), // what the open memory joins
 
   /** Look at something else; what is not named stays. */
@@ -83,6 +85,7 @@ const page = {
     document.body.classList.toggle("alone", parts === null);
     await page.attempt(async () => {
       if (all) await VIEWS[state.view](stage, state, page);
+      undecided(page.overview.undecided);
       mark(state);
       if (parts === undefined) return; // it could not be read, which was told
       show(side, parts || []);
@@ -118,6 +121,16 @@ const page = {
     page.say("Taken back.", () => page.undo(undone.entries.at(-1)), false, "Do it again");
   }),
 
+  /** Take back all that one ingest or import did. */
+  undoRun: (run) => page.attempt(async () => {
+    await page.done(await call("undo_run", { run }), "Taken back");
+  }),
+
+  /** Say which of two memories that contradict each other holds. */
+  decide: (older, newer, holds) => page.attempt(async () => {
+    await page.done(await call("decide", { older, newer, holds }), "Decided");
+  }),
+
   say(text, undo, problem, label) {
     show(notice, h("span", {}, text), undo && button(label || "Undo", undo, { class: "small" }), button("×", () => (notice.hidden = true), { class: "plain", "aria-label": "Close" }));
     notice.classList.toggle("problem", Boolean(problem));
@@ -144,6 +157,20 @@ async function beside(state) {
   return null;
 }
 
+/** Above everything else: what contradicts, until it is decided. */
+function undecided(pairs) {
+  stage.querySelector(".undecided")?.remove();
+  if (!pairs.length) return;
+  const { older, newer } = pairs[0];
+  const say = (label, holds) => button(label, () => page.decide(older.id, newer.id, holds), { class: "small" });
+  stage.prepend(h("section", { class: "undecided", "aria-label": "To decide" },
+    h("p", {}, "These contradict each other. Which is true?", pairs.length > 1 && h("span", { class: "quiet" }, ` ${pairs.length - 1} more to decide`)),
+    [[older, "old"], [newer, "new"]].map(([memory, holds]) => h("p", { class: "pair" },
+      h("button", { type: "button", class: "words", onclick: () => page.go({ memory: memory.id }) }, memory.text),
+      h("span", { class: "quiet" }, ` ${TRUST[memory.trust] || ""} `), say("This one", holds))),
+    say("Both are true", "both")));
+}
+
 /** Mark on the stage what is open at the side. */
 function mark(state) {
   for (const one of stage.querySelectorAll(".node")) one.classList.toggle("touched", page.touched.has(one.dataset.entity));
@@ -166,7 +193,7 @@ const KEYS = {
   t: () => page.go({ view: "timeline" }),
   a: () => page.go({ view: "answers" }),
   c: () => page.go({ view: "changes" }),
-  h: () => page.go({ ...FIRST, memory: null }),
+  h: () => page.go({ ...first(), memory: null }),
   r: () => telling(page),
   e: () => side.querySelector("[data-act=edit]")?.click(),
   u: () => side.querySelector("[data-undo]:last-of-type")?.focus(),
@@ -205,7 +232,7 @@ addEventListener("resize", () => {
 async function listen() {
   if (document.hidden || document.body.classList.contains("locked")) return;
   const before = page.latest;
-  const { lines } = await call("journal", { limit: 1 });
+  const { lines } = await call("journal", { limit: 1, grouped: false });
   if (page.latest !== before) return; // this page has changed it meanwhile, and said so with its undo
   const latest = lines.length ? lines[0].id : null;
   if (latest !== page.latest) {
@@ -227,7 +254,7 @@ async function begin() {
   $("help").addEventListener("click", () => help());
   searching($("search"), $("hits"), page);
   await page.refresh();
-  page.state = history.state || FIRST;
+  page.state = history.state || first();
   history.replaceState(page.state, "", "/");
   await page.render();
   document.body.classList.add("ready");

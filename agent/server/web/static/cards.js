@@ -29,7 +29,7 @@ export function card(one, page, { dated = true } = {}) {
       onclick: () => page.go({ memory: memory.id }),
     },
     h("span", { class: "sentence" }, memory.text),
-    h("span", { class: "meta" }, [dated && shortDay(memory.valid_from || memory.created), places && places.name].filter(Boolean).join(" · "), stand(one)),
+    h("span", { class: "meta" }, [dated && shortDay(one.day), places && places.name].filter(Boolean).join(" · "), stand(one)),
   );
 }
 

@@ -1,6 +1,6 @@
 // The journal: what was remembered and changed, by memlane and by the person, and taking it back.
 
-import { h, button, show, day } from "./dom.js";
+import { h, button, show, day, count } from "./dom.js";
 import { call } from "./api.js";
 
 const DID = {
@@ -37,8 +37,22 @@ export async function drawChanges(stage, state, page) {
     foot));
 }
 
+/** What an ingest or an import did, in one line with one undo. */
+function ofRun(line, page) {
+  return h(
+    "div",
+    { class: "change run", "data-run": line.run },
+    h("span", { class: "when" }, line.at.slice(11, 16)),
+    h("div", {},
+      h("p", { class: "did" }, h("strong", {}, "memlane"), ` took in ${line.what} `, h("span", { class: "quiet" }, line.run)),
+      h("p", { class: "quiet" }, `${count(line.edits, "change")}, the last one: ${line.after || line.before || ""}`)),
+    button("Undo all", () => page.undoRun(line.run), { class: "small", "data-undo": line.run }),
+  );
+}
+
 function row(line, page) {
-  const who = line.actor === "user" ? "You" : "memlane";
+  if (line.run) return ofRun(line, page);
+  const who = line.actor === "user" ? "You" : line.actor === "auto" ? "memlane" : line.actor.replace(/^agent /, "");
   const what = line.undoes ? `${DID.undo} ${line.undoes}` : DID[line.kind] || line.kind;
   const before = line.before && line.before !== line.after ? h("del", {}, line.before) : null;
   return h(

@@ -1,4 +1,4 @@
-// Memories by the day they begin, the latest first, under a skyline of months.
+// Memories by the day they are about: what is ahead, then up to today, under a skyline of months.
 
 import { h, s, button, show, day, monthName, memories } from "./dom.js";
 import { call } from "./api.js";
@@ -10,6 +10,7 @@ const BARS = 96; // months that the skyline shows at once
 export async function drawTimeline(stage, state, page) {
   const asked = (offset) => ({ before: state.before || null, type: state.type || null, limit: 60, offset });
   const first = await call("in_time", asked(0));
+  const ahead = state.before ? { cards: [], total: 0 } : await call("in_time", { ...asked(0), ahead: true });
   const list = h("div", { class: "days" });
   let shown = 0;
   let lastDay = null;
@@ -18,13 +19,19 @@ export async function drawTimeline(stage, state, page) {
   function put(cards) {
     shown += cards.length;
     for (const one of cards) {
-      const date = (one.memory.valid_from || one.memory.created).slice(0, 10);
-      if (date !== lastDay) list.append(h("h3", {}, day(date)));
-      lastDay = date;
+      if (one.day !== lastDay) list.append(h("h3", {}, day(one.day)));
+      lastDay = one.day;
       list.append(card(one, page, { dated: false }));
     }
   }
 
+  if (ahead.cards.length) {
+    list.append(h("h2", {}, "Ahead"));
+    put(ahead.cards);
+    if (ahead.total > ahead.cards.length) list.append(h("p", { class: "quiet" }, `${(ahead.total - ahead.cards.length).toLocaleString("en")} more later`));
+    list.append(h("h2", {}, "Up to today"));
+    [shown, lastDay] = [0, null];
+  }
   put(first.cards);
   const foot = h("div", { class: "more" });
   const more = button("Earlier", () => page.attempt(async () => {
@@ -43,7 +50,7 @@ export async function drawTimeline(stage, state, page) {
     h("div", { class: "column" },
       h("header", { class: "head wide" },
         h("h1", {}, state.before ? `Before ${monthName(state.before.slice(0, 7))}` : "Timeline"),
-        h("p", { class: "quiet" }, memories(total), state.before && [" · ", button("Back to the latest", () => page.go({ before: null }), { class: "plain" })])),
+        h("p", { class: "quiet" }, memories(total + ahead.total), state.before && [" · ", button("Back to the latest", () => page.go({ before: null }), { class: "plain" })])),
       skyline(first.months, state, page),
       legend(state, page),
       list,

@@ -1,0 +1,1 @@
+"""MAP: predicted ratings (docs/ratings.md); its detection module is ``benchmarks.routing``."""

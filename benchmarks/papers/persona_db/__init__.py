@@ -1,0 +1,1 @@
+"""Persona-DB: opinions predicted from a persona (docs/personas.md)."""

@@ -1,0 +1,1 @@
+"""PURPLE: ordered sets of memories (docs/purple.md)."""

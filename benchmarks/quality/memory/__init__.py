@@ -1,0 +1,1 @@
+"""What a new memory does to older ones, and who is who."""

@@ -1,0 +1,112 @@
+"""Automatic replacements: how many are right, with the statement reader's consent and without.
+
+The gold sentences of episodes by held-out voices are stored one message after another; each
+replacement that the rules plan is looked up in what the writer marked. A replacement is right where
+the writer marked that the newer statement changes or repeats the older one. The reader that ships
+did not learn from these voices.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+
+import numpy as np
+
+from agent.config import load_config
+from agent.extraction.drafts import make_drafts
+from agent.memory.changes import SURE_READ, SURE_TOLD, judged
+from agent.memory.remember import store_drafts
+from agent.models.adapters.statement_reader import TrainedReader
+from agent.models.local_statement_reader import WEIGHTS
+from agent.ports import RELATIONS, Probabilities, StatementReader
+from agent.session.session import Session, open_session
+from benchmarks.quality.answers.changes_data import HELD_VOICES
+from benchmarks.shared.common import parser, progress, write_results
+from benchmarks.shared.simulated_lives.lives import at, fresh
+from benchmarks.training.reader.reader_data import Episode, read_episodes
+from benchmarks.training.reader.reader_train import encoder_folder
+from store.journal import Entry
+from store.types import EditKind, SourceKind
+
+RIGHT = frozenset(("supersedes", "corrects", "ends", "refines", "same"))
+
+
+class Consenting:
+    """A reader that is sure of every change, so that all that rules plan is done."""
+
+    def __init__(self, reader: StatementReader) -> None:
+        self.kinds = reader.kinds
+        self.orders = reader.orders
+        self.relevance = reader.relevance
+
+    def relations(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+        sure = np.zeros((len(pairs), len(RELATIONS)), dtype=np.float32)
+        sure[:, RELATIONS.index("supersedes")] = 1.0
+        return sure
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A replacement that rules planned, what the reader gives it, and whether it is right."""
+
+    score: float
+    right: bool
+
+
+def main() -> None:
+    options = parser("replacements", __doc__ or "")
+    options.add_argument("--reader", type=Path, default=WEIGHTS, help="weights")
+    given = options.parse_args()
+    episodes = list(read_episodes(HELD_VOICES))
+    if given.quick:
+        episodes = episodes[:6]
+    reader = TrainedReader(encoder_folder(), given.reader)
+    made: list[Replacement] = []
+    with open_session(load_config()) as models:
+        for number, episode in enumerate(episodes, 1):
+            made += _planned(episode, models, reader)
+            if number % 20 == 0:
+                progress(f"{number} of {len(episodes)} episodes, {len(made)} replacements")
+    figures: dict[str, float] = {}
+    for name, least in (("rules", 0.0), ("told", SURE_TOLD), ("read", SURE_READ)):
+        kept = [one.right for one in made if one.score >= least]
+        figures[f"{name}.n"] = len(kept)
+        figures[f"{name}.right"] = sum(kept) / max(1, len(kept))
+    voices = sorted({episode.voice for episode in episodes})
+    config = {"quick": given.quick, "voices": voices, "episodes": len(episodes)}
+    write_results("replacements", config, [0], figures)
+
+
+def _planned(episode: Episode, models: Session, reader: StatementReader) -> Iterator[Replacement]:
+    """The replacements that the rules make of an episode's gold sentences, all allowed."""
+    ids: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as home, fresh(models, Path(home)) as session:
+        session.__dict__["statements"] = Consenting(reader)
+        for number, (moment, text) in enumerate(episode.messages):
+            told = [s for s in episode.statements if s.message == number and s.memory]
+            if not told:
+                continue
+            there = at(session, moment.replace(tzinfo=UTC))
+            source = session.graph.sources.add(SourceKind.CHAT, text, there.config.now())
+            sentences = [statement.memory for statement in told]
+            drafts = make_drafts(sentences, session.placer.place(sentences), source, llm=None)
+            ids |= {d.text: s.id for d, s in zip(drafts, told, strict=True)}
+            done = store_drafts(drafts, source, session.graph, there, there.config.now())
+            for entry in done.entries:
+                if entry.kind is EditKind.REPLACE and (pair := _texts(entry)):
+                    (one,) = judged(reader, [pair])
+                    old, new = (ids.get(text, "") for text in pair)
+                    relation = episode.relations.get((old, new), "unrelated")
+                    yield Replacement(one.changed + one.same, relation in RIGHT)
+
+
+def _texts(entry: Entry) -> tuple[str, str] | None:
+    return (entry.before, entry.after) if entry.before and entry.after else None
+
+
+if __name__ == "__main__":
+    main()

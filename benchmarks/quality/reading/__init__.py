@@ -1,0 +1,1 @@
+"""From text to memories: routing, context, extraction, dates, subclasses, screens."""

@@ -1,0 +1,1 @@
+"""What memories are used for beside answers: autofill, reminders, travel."""

@@ -1,0 +1,1 @@
+"""What benchmarks share: options and result files (``common``), large homes, prompts of rewards."""

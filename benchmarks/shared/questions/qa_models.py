@@ -1,0 +1,87 @@
+"""The answering model with its answers kept on disk, and the counting of its tokens.
+
+An answer is kept under a hash of the weights' identity, the prompt and the settings, so a run that
+was interrupted goes on where it stopped and no prompt is ever paid for twice. The file holds texts
+of the question sets: it lies in ``build``, which git ignores.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from agent.config import Config
+from agent.models.adapters.gguf import Weights
+from agent.models.registry import ModelRegistry
+from agent.ports import ChatTurn, LanguageModel
+from benchmarks.shared.common import ROOT
+
+ANSWERS = ROOT / "build" / "benchmarks" / "answers.sqlite"
+
+
+class KeptAnswers:
+    """A language model that never answers the same prompt twice; counts what it was asked."""
+
+    def __init__(self, model: LanguageModel, path: Path = ANSWERS) -> None:
+        self._model = model
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._rows = sqlite3.connect(path, isolation_level=None)
+        self._rows.execute("CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, said TEXT)")
+        self.asked = self.found = 0
+
+    @property
+    def identity(self) -> str:
+        return self._model.identity
+
+    def chat(
+        self,
+        turns: Sequence[ChatTurn],
+        *,
+        max_tokens: int,
+        grammar: str | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+        stop: Sequence[str] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> str:
+        """As the model's; ``on_text`` hears nothing of an answer that was kept."""
+        prompt = [(turn.role, turn.content) for turn in turns]
+        settings = [self.identity, prompt, max_tokens, grammar, temperature, seed, list(stop)]
+        key = hashlib.sha256(json.dumps(settings).encode()).digest()
+        self.asked += 1
+        row = self._rows.execute("SELECT said FROM answers WHERE key = ?", [key]).fetchone()
+        if row is not None:
+            self.found += 1
+            return str(row[0])
+        said = self._model.chat(
+            turns, max_tokens=max_tokens, grammar=grammar, temperature=temperature, seed=seed,
+            stop=stop, on_text=on_text,
+        )  # fmt: skip
+        self._rows.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", [key, said])
+        return said
+
+    def close(self) -> None:
+        self._rows.close()
+
+
+class TokenCount:
+    """Tokens of texts by the vocabulary of the configured language model."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._known: dict[str, int] = {}
+
+    @cached_property
+    def _weights(self) -> Weights:
+        path = ModelRegistry(self._config.models_dir).resolve_llm(self._config.llm)
+        return Weights(path, repack=False)  # mapped, not read: only its vocabulary is used
+
+    def __call__(self, text: str) -> int:
+        """Counted once for each text."""
+        if text not in self._known:
+            self._known[text] = len(self._weights.tokenize(text))
+        return self._known[text]

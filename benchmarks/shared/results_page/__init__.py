@@ -1,0 +1,1 @@
+"""docs/results.md: what is claimed, and the page made of the result files."""

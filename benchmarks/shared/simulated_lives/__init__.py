@@ -1,0 +1,1 @@
+"""Lives written from a seed: what is told when, and the answer valid at each moment."""

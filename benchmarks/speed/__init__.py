@@ -1,0 +1,1 @@
+"""Seconds and megabytes: commands, the resident process, large homes, training."""

@@ -1,0 +1,1 @@
+"""What an entropy or a likelihood costs: the engine against plain llama-cpp-python."""
