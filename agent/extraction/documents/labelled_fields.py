@@ -74,7 +74,7 @@ def read_screen(text: str, *, least: int = 2) -> Screen:
     memories = list(_state(fields, subject, heading, text))
     rest: list[str] = []
     for line in others:
-        if line == heading or _is_generic(line) or is_noise(line):
+        if line == heading or is_generic(line) or is_noise(line):
             continue
         if len(line.split()) >= 4 and re.search(r"[.!]$", line):
             rest.append(line)
@@ -94,7 +94,7 @@ def _fields(lines: Iterable[str]) -> tuple[list[Field], list[str]]:
     while at < len(rows):
         labels = _labels(rows[at])
         if not labels:
-            found, spare = ([], [rows[at]]) if _is_generic(rows[at]) else _pairs(rows[at])
+            found, spare = ([], [rows[at]]) if is_generic(rows[at]) else _pairs(rows[at])
             fields += found
             others += spare
             at += 1
@@ -207,7 +207,7 @@ def _field(label: str, value: str) -> Field:
 
 def _is_title(line: str) -> bool:
     return (
-        not _is_generic(line)
+        not is_generic(line)
         and not is_noise(line)
         and len(line.split()) <= 7
         and not re.search(r"[.!?:]$", line)
@@ -216,7 +216,7 @@ def _is_title(line: str) -> bool:
     )
 
 
-def _is_generic(line: str) -> bool:
+def is_generic(line: str) -> bool:
     return all(word in GENERIC for word in re.findall(r"[\w-]+", line.lower()))
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent.extraction.documents.context import DocumentContext, DocumentLine, day_in, ended
-from agent.extraction.documents.labelled_fields import read_screen
+from agent.extraction.documents.labelled_fields import is_generic, read_screen
 from agent.extraction.documents.prose import paragraph_lines, stands_alone
 from agent.extraction.documents.screen_layout import (
     Block,
@@ -144,7 +144,8 @@ def _labelled(text: str, context: DocumentContext) -> Iterator[DocumentLine]:
     title = " ".join(lines[0].split()) if len(lines) > 1 else ""
     screen = read_screen(without_headers(text), least=2)
     if screen.known >= LABELLED:
-        named = replace(context, title=title)
+        # 'Boarding pass' tells no more than the sentences do.
+        named = replace(context, title="" if is_generic(title) else title)
         for memory in screen.memories:
             yield DocumentLine(named.lead(memory), memory, named)
         lines = screen.rest.splitlines()
