@@ -81,7 +81,12 @@ def _copied(folder: Path, work: Path, *, quick: bool) -> Path:
     """The notes and screens of a vault; of these only a few for a quick run."""
     target = work / "vault"
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and "forms" not in path.parts and (not quick or path.name in QUICK):
+        if (
+            path.is_file()
+            and path.parent != folder
+            and "forms" not in path.parts
+            and (not quick or path.name in QUICK)
+        ):
             place = target / path.relative_to(folder)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, place)
