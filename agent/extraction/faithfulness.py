@@ -107,6 +107,16 @@ def has_verb(sentence: str) -> bool:
     return bool(_VERB.search(main) or _PAST_VERB.search(main))
 
 
+def first_person(text: str) -> bool:
+    """Whether a text names the writer: I, me, my, we, our."""
+    return _FIRST.search(text) is not None
+
+
+def leans(sentence: str) -> bool:
+    """Whether a sentence begins with what only an earlier one explains."""
+    return _OPEN.search(sentence) is not None
+
+
 def implicit_subject(sentence: str) -> str:
     """What a note leaves out before its first word: 'I', 'I am' or nothing."""
     parts = strip_wrapper(sentence).split()

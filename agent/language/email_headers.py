@@ -30,6 +30,17 @@ def without_headers(text: str) -> str:
     return _BLOCK.sub(lambda block: "" if _is_mail(block.group()) else block.group(), text)
 
 
+def blanked(text: str) -> str:
+    """The text with blanks in place of its e-mail headers: everything stays where it was."""
+    return _BLOCK.sub(lambda block: _blank(block.group()), text)
+
+
+def _blank(block: str) -> str:
+    if not _is_mail(block):
+        return block
+    return "".join("\n" if character == "\n" else " " for character in block)
+
+
 def _is_mail(block: str) -> bool:
     # 'From', 'To' and 'Date' stand on tickets too: an address or a subject makes them a letter's.
     return bool(_ADDRESS.search(block) or (_SUBJECT.search(block) and _WHO.search(block)))

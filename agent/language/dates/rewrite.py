@@ -93,6 +93,8 @@ def _edit(text: str, found: Expression) -> tuple[int, int, str] | None:
         )
     if when.narrative or not when.dated or when.kind in ("recurring", "duration"):
         return None
+    if text[:start].lower().endswith(("the ", " a ", "our ", "my ")) and text[start:end].isalpha():
+        return None  # 'the Sunday market' is one on any Sunday
     if reading.start is None or reading.end is None:
         return None
     if text[start:end].endswith(".") and not text[start : end - 1].endswith("."):
