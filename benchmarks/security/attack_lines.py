@@ -29,7 +29,7 @@ from benchmarks.security.attack_requests import (
     environment,
 )
 from cli.app import app, run
-from cli.forward import relayed
+from cli.forwarding.forward import relayed
 from cli.importing import collecting_paused
 from store.graph import MemoryGraph
 

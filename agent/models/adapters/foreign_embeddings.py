@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from agent.models.adapters.bert import encodable
-from agent.ports import Vectors
+from agent.ports import Vectors, Words
 
 _BATCH = 32
 """Sentences encoded at a time."""
@@ -72,6 +72,10 @@ class ForeignEncoder:
                 output_value="token_embeddings",
             )
         return [np.ascontiguousarray(tokens.numpy(), dtype=np.float32) for tokens in found]
+
+    def encode_words(self, texts: Sequence[str]) -> list[Words]:
+        """No words: which tokens make up a word differs from make to make."""
+        return [Words((), np.zeros((0, self._dimension), np.float32)) for _ in texts]
 
     def encode_names(self, names: Sequence[str]) -> Vectors:
         """Unit vectors of short names, one row each: whole texts to an unknown encoder."""

@@ -22,6 +22,8 @@ from agent.ports import (
     TextReader,
     TokenEncoder,
     Vectors,
+    WordEncoder,
+    Words,
 )
 
 
@@ -33,7 +35,7 @@ class Freeable(Protocol):
     def free(self) -> None: ...
 
 
-class FreeableEmbedder(Freeable, Embedder, NameEncoder, TokenEncoder, Protocol):
+class FreeableEmbedder(Freeable, Embedder, NameEncoder, TokenEncoder, WordEncoder, Protocol):
     """A sentence encoder that can be freed."""
 
 
@@ -112,6 +114,10 @@ class SharedEmbedder:
     def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
         with self._keeper.lent() as model:
             return model.encode_tokens(texts)
+
+    def encode_words(self, texts: Sequence[str]) -> list[Words]:
+        with self._keeper.lent() as model:
+            return model.encode_words(texts)
 
 
 class SharedModel:

@@ -84,10 +84,20 @@ def _facts(memory: Memory) -> Iterator[Fact]:
         *_from_triples(memory),
     ):
         for cleaned in _clean(key, value):
-            if (key, cleaned, subject) in seen:
+            if (key, cleaned, subject) in seen or _is_piece_of_date(key, cleaned, text):
                 continue
             seen.add((key, cleaned, subject))
             yield Fact(key, cleaned, memory, subject, confidence, said, dates)
+
+
+def _is_piece_of_date(key: str, value: str, text: str) -> bool:
+    """Whether the value stands only within dates: the 9 of '9 September' is no number."""
+    if key in _DATE_KEYS:
+        return False
+    places = [n for n in range(len(text)) if text.startswith(value, n)]
+    spans = [(a, b) for _, a, b in dates_in(text) if b - a > len(value)]
+    inside = [n for n in places if any(a <= n and n + len(value) <= b for a, b in spans)]
+    return bool(places) and inside == places
 
 
 _Raw = tuple[str, str, str, float]
@@ -257,9 +267,14 @@ def _clean(key: str, value: str) -> Iterator[str]:
         case (
             "allergies" | "dietary-needs" | "organization" | "organization-title" | "car" | "school"
         ):
-            yield re.sub(r"^(?:the|an?|my|own) (?=[a-z])", "", value)
+            yield without_article(value)
         case _:
             yield value
+
+
+def without_article(value: str) -> str:
+    """'a nurse' is entered as nurse; 'The Hague' stays."""
+    return re.sub(r"^(?:the|an?|my|own) (?=[a-z])", "", value)
 
 
 # 'I live at 5 Mill Road with my sister and two cats'

@@ -228,10 +228,14 @@ def choose(value: str, key: str | None, options: tuple[Option, ...]) -> str | No
         code = re.compile(rf"(?:^|\+ ?|\b00){value[1:]}(?!\d)")
         dialled = [o for o in options if code.search(o.text) or code.search(o.value)]
         return (dialled[0].value or dialled[0].text) if len(dialled) == 1 else None
+    literal = _literal(value)
+    for option in options:
+        if literal in (_literal(option.value), _literal(option.text)):
+            return option.value or option.text
     wanted = _spellings(value, key)
     for spelling in wanted:
         exact = [o for o in options if spelling in (_plain(o.value), _plain(o.text))]
-        if exact:
+        if len({_literal(o.text) for o in exact}) == 1:
             return exact[0].value or exact[0].text
     if key in ("cc-exp-year", "bday-year") or (value.isdigit() and len(value) <= 2):
         year = (
@@ -249,6 +253,14 @@ def choose(value: str, key: str | None, options: tuple[Option, ...]) -> str | No
         if len(inside) == 1:
             return inside[0].value or inside[0].text
     return None
+
+
+def _literal(text: str) -> str:
+    """With its signs, which words leave out: O+ and O- are two blood groups."""
+    said = fold(text).replace("−", "-").strip()
+    for word, sign in ((" positive", "+"), (" negative", "-")):
+        said = said.removesuffix(word) + sign if said.endswith(word) else said
+    return said
 
 
 def _plain(text: str) -> str:

@@ -27,9 +27,9 @@ from agent.config import load_config
 from agent.extraction.faithfulness import has_verb
 from agent.language.sentences import content
 from agent.session.session import Session, open_session
-from benchmarks.changes_data import Case, case_of
-from benchmarks.common import ROOT, parser, progress, write_results
-from benchmarks.lives import at, fresh
+from benchmarks.quality.answers.changes_data import Case, case_of
+from benchmarks.shared.common import ROOT, parser, progress, write_results
+from benchmarks.shared.simulated_lives.lives import at, fresh
 from store.types import Memory, Status
 
 QUESTIONS = ROOT / "benchmarks" / "samples" / "vault.jsonl"
