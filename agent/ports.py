@@ -6,11 +6,10 @@ behaviour does not depend on a model. Nothing else in memlane imports a model pa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, Required, TypedDict, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,14 +41,15 @@ class Entropy:
         """The estimate."""
         return sum(self.samples) / len(self.samples)
 
-    @property
-    def standard_error(self) -> float:
-        """Of the mean; not a number for a single sample."""
-        count = len(self.samples)
-        if count < 2:
-            return math.nan
-        spread = sum((value - self.mean) ** 2 for value in self.samples) / (count - 1)
-        return math.sqrt(spread / count)
+
+class Sampling(TypedDict, total=False):
+    """The options of ``RewardModel.entropy``, for what passes them on."""
+
+    samples: int
+    max_tokens: int
+    temperature: float
+    seed: int
+    tempered: bool
 
 
 class RewardModel(Protocol):
@@ -115,6 +115,17 @@ class RewardModel(Protocol):
         :raises EmptyContinuation: if there is an empty option, or none at all.
         """
         ...
+
+
+class Decoding(TypedDict, total=False):
+    """The options of ``LanguageModel.chat``, for what passes them on."""
+
+    max_tokens: Required[int]
+    grammar: str | None
+    temperature: float
+    seed: int
+    stop: Sequence[str]
+    on_text: Callable[[str], None] | None
 
 
 class LanguageModel(Protocol):

@@ -14,14 +14,13 @@ from typing import Annotated
 import typer
 
 from cli.arguments import hoisted
-from cli.command_groups import GroupedCommands, first_screen
 from cli.commands import admin, guide
 from cli.commands.conversation import say_ask_remember
 from cli.commands.conversation.chat import chat
 from cli.commands.conversation.demo import demo
 from cli.commands.conversation.feedback import feedback
 from cli.commands.conversation.why import why
-from cli.commands.files import consent, fill, ingest, transfer
+from cli.commands.files import backup, consent, fill, ingest, transfer
 from cli.commands.files.watch import watch
 from cli.commands.learning import persona
 from cli.commands.learning.ratings import predict, rate
@@ -33,6 +32,7 @@ from cli.commands.processes.web import web
 from cli.commands.services import remind, travel
 from cli.context import Run
 from cli.exit_codes import exit_code, report
+from cli.output.command_groups import GroupedCommands, first_screen
 
 app = typer.Typer(
     name="memlane",
@@ -79,8 +79,8 @@ app.command()(admin.doctor)
 app.add_typer(admin.config, name="config")
 app.command()(transfer.export)
 app.command("import")(transfer.import_)
-app.command()(transfer.backup)
-app.command()(transfer.restore)
+app.command()(backup.backup)
+app.command()(backup.restore)
 app.command()(guide.completion)
 
 
@@ -108,7 +108,7 @@ def options(
     ] = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    make = context.obj or Run  # ``cli.forwarded`` brings its own
+    make = context.obj or Run  # ``cli.forwarding.forwarded`` brings its own
     resident = "no" if no_resident else None
     context.obj = make({"home": home, "llm": llm, "resident": resident}, now, json, debug)
 

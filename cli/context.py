@@ -103,7 +103,7 @@ class Run:
 
     def keep_resident(self) -> bool:
         """Begin a resident process for what comes next; whether one was begun or is there."""
-        from agent.server.resident.leave_behind import leave_behind
+        from agent.server.resident.starting.leave_behind import leave_behind
 
         # A build has no next command, and the next command has no model of this one's.
         if os.environ.get("CI") or self.options.get("llm"):

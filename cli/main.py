@@ -1,13 +1,14 @@
 """Entry point of ``memlane``: forwards to the resident process or runs ``cli.app``.
 
-``cli.forward`` forwards what it can before the parser is loaded, which takes longer than an answer.
+``cli.forwarding.forward`` forwards what it can before the parser is loaded, which takes longer than
+an answer.
 """
 
 from __future__ import annotations
 
 import sys
 
-from cli.forward import relayed
+from cli.forwarding.forward import relayed
 from cli.importing import collecting_paused
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -104,20 +105,8 @@ def beside(name: str, other: str) -> tuple[str, str]:
 
 def circles(edges: Mapping[str, frozenset[str]]) -> set[str]:
     """The names that reach one another by imports, in groups."""
-    behind: dict[str, set[str]] = {}
-    for name in edges:
-        seen: set[str] = set()
-        ahead = [name]
-        while ahead:
-            for other in edges[ahead.pop()] - seen:
-                seen.add(other)
-                ahead.append(other)
-        behind[name] = seen
-    return {
-        " ".join(sorted(other for other in behind if other in seen and name in behind[other]))
-        for name, seen in behind.items()
-        if name in seen
-    }
+    groups = nx.strongly_connected_components(nx.DiGraph(dict(edges)))
+    return {" ".join(sorted(group)) for group in groups if len(group) > 1}
 
 
 def step(name: str) -> int:

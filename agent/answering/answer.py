@@ -16,7 +16,7 @@ from agent.answering.grounding import evidence, invented, supported
 from agent.answering.question.question_time import About, Asked
 from agent.language.injection import as_data, attacks, steers
 from agent.language.replies import unknown
-from agent.memory.contradictions import contradictions
+from agent.memory.uncertain.contradictions import contradictions
 from agent.ports import ChatTurn, LanguageModel
 from agent.results import Mark, Standing, phrase
 from policies.selection import Choice

@@ -16,7 +16,7 @@ from datetime import datetime
 from agent.answering.answer import Answer, admits_nothing, to_you, unanswered
 from agent.answering.grounding import evidence, invented, terms
 from agent.answering.notes import Note
-from agent.answering.shifts import shifted
+from agent.answering.times.shifts import shifted
 from agent.language.dates import find_times
 from agent.language.identify import common_language, is_english
 from agent.language.injection import as_data, steers
@@ -27,7 +27,7 @@ from store.side_tables.change_edges import ChangeKind
 from store.types import Status, Trust
 
 MAX_TOKENS = 80
-QUOTABLE = 0.3
+QUOTABLE = 0.35
 """Relevance from which a note is quoted; no less than ``BESIDE_BEST`` of the most relevant one."""
 BESIDE_BEST = 0.45
 DOUBTED = 0.2

@@ -22,19 +22,19 @@ from policies.baselines.fusion import activate
 from policies.scoring.ranking import best, similar
 from policies.selection import Choice, Selection, Step
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Memory, Status
+from store.types import Memory, Status, may_replace
 
 LIKELIEST, NEAREST = 12, 6
 """Memories that are looked at beside the selection: by meaning and words, by meaning alone."""
-BESIDE, READ = 4, 8
-"""Most notes beside the selection: for a person, and for the model that answers from them."""
+BESIDE = 4
+"""Most notes beside the selection."""
 LEAST = 0.1
 """Relevance below which a passage beside the selection is no note."""
 OVERRULING = 0.35
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
 """Edges that bring the newer note along and leave the older one true."""
-CHANGED = 0.4
+CHANGED = 0.35
 """Probability of a change from which the older note is taken to hold no longer."""
 UNREAD = 0.4
 """Relevance of a passage in another language that has no gloss."""
@@ -64,7 +64,7 @@ class Note:
     changes: Passage | None = None
     """The older passage that it most likely changes, or a part of which it moves."""
     moved: str = ""
-    """The date or time that it moves the older one to, computed (``agent.answering.shifts``)."""
+    """The date or time that it moves the older one to, computed (``answering.times.shifts``)."""
 
     @property
     def holds(self) -> bool:
@@ -113,7 +113,11 @@ def gather(
     asked = question if english else glosses.make(question) if use_llm else None
     passages = {name: _readable(passage, glosses) for name, passage in passages.items()}
     relevance = _relevance(asked, passages, reader)
-    live = [edge for edge in edges.values() if edge.older in pool and edge.newer in pool]
+    live = [
+        _by_trust(edge, pool)
+        for edge in edges.values()
+        if edge.older in pool and edge.newer in pool
+    ]
     relevance = _spread(relevance, live)
     notes = [
         replace(
@@ -123,13 +127,18 @@ def gather(
         for memory in pool.values()
     ]
     doubted = found.likely is not None and not chosen
-    if use_llm and not doubted:
-        taken = _chosen(notes, chosen, 0.0, READ)
-    else:
-        taken = _chosen(notes, chosen, OVERRULING if doubted else LEAST, BESIDE)
+    taken = _chosen(notes, chosen, OVERRULING if doubted else LEAST)
     if not english:
         return taken
     return tuple(replace(note, quote=_quote(question, note.passage, reader)) for note in taken)
+
+
+def _by_trust(edge: ChangeEdge, pool: Mapping[str, Memory]) -> ChangeEdge:
+    """The edge; turned round where the newer memory is not trusted enough to change the older."""
+    older, newer = pool[edge.older], pool[edge.newer]
+    if edge.change in BOTH_HOLD or may_replace(newer.trust, older.trust):
+        return edge
+    return replace(edge, older=edge.newer, newer=edge.older)
 
 
 def _readable(passage: Passage, glosses: Glosses) -> Passage:
@@ -205,10 +214,8 @@ def _note(
     return replace(note, changed=1.0) if memory.status is Status.REPLACED else note
 
 
-def _chosen(
-    notes: Sequence[Note], selected: Collection[str], least: float, beside: int
-) -> tuple[Note, ...]:
-    """The selection, of ``beside`` other passages the most relevant, and what they changed.
+def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> tuple[Note, ...]:
+    """The selection, of ``BESIDE`` other passages the most relevant, and what they changed.
 
     What was selected stays whatever the reader says of it: it may be a link of a chain. What no
     longer holds takes nobody's place: it is not shown to the model.
@@ -219,9 +226,9 @@ def _chosen(
     others.sort(key=lambda note: (-note.relevance, -note.changed))
     places: dict[tuple[str, int], Note] = {}
     for note in others:
-        if note.holds and len(places) < beside:
+        if note.holds and len(places) < BESIDE:
             places.setdefault(note.passage.place, note)
-    chosen += [*places.values(), *[note for note in others if not note.holds][:beside]]
+    chosen += [*places.values(), *[note for note in others if not note.holds][:BESIDE]]
     return tuple(sorted(chosen, key=lambda note: (note.passage.said, int(note.memory.id[1:]))))
 
 

@@ -17,7 +17,7 @@ from agent.language.dates import find_times
 from agent.memory.entities.aliases import also_said, also_said_then
 from agent.memory.entities.events import event_of
 from agent.memory.entities.identity import Identities
-from agent.memory.timeline import Telling, Tellings, Timeline
+from agent.memory.time.timeline import Telling, Tellings, Timeline
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, Vectors
 from agent.results import Inference, Mark

@@ -145,8 +145,8 @@ def in_words(trace: Trace) -> str:
     looked = f"I looked at {'1 memory' if count == 1 else f'{count:,} memories'}"
     used = [one for one in trace.steps if one.used]
     if used:
-        reasons = _listed([f"{one.step.memory}, because {_because(one, trace)}" for one in used])
-        said = f"{looked} and used {reasons}"
+        reasons = [f"{one.step.memory}, because {_because(one, trace)}" for one in used]
+        said = f"{looked} and used {_listed(reasons, ', and ')}"
     else:
         chance = "" if trace.likely is None else f" (chance {trace.likely:.0%})"
         said = f"{looked}, and none seemed to answer that{chance}"
@@ -192,8 +192,8 @@ def _fate(traced: TracedStep, used: Sequence[TracedStep], trace: Trace) -> str:
     return "the nearest" if asked.keys() & about(memory) else "near, but about something else"
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _listed(parts: Sequence[str], last: str = " and ") -> str:
     """'a', 'a and b', 'a, b and c'."""
     if len(parts) < 2:
         return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{', '.join(parts[:-1])}{last}{parts[-1]}"

@@ -13,14 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.extraction.transe_classifier import Translations
 from agent.ports import Embedder, Vectors
-from store.types import Subclass, Triple
+from store.types import Subclass
 
 NEAREST = 0.6
 """Weight of the nearest example against the centroid of all examples of a subclass."""
-TRANSLATED = 0.2
-"""Weight of a TransE score against a cosine score, where a placer has translations."""
 HINT = 0.25
 """What an exact wording adds to a cosine score."""
 
@@ -110,16 +107,9 @@ class Placer:
     ['relationship.spouse']
     """
 
-    def __init__(
-        self,
-        subclasses: Sequence[Subclass],
-        embedder: Embedder,
-        translations: Translations | None = None,
-    ) -> None:
-        """With ``translations`` (TransE), memories whose relations are known count these too."""
+    def __init__(self, subclasses: Sequence[Subclass], embedder: Embedder) -> None:
         self._ids = [subclass.id for subclass in subclasses]
         self._embedder = embedder
-        self._translations = translations
         texts = [example for subclass in subclasses for example in subclass.examples]
         owners = [i for i, subclass in enumerate(subclasses) for _ in subclass.examples]
         self._owners = np.array(owners, dtype=np.intp)  # (E,)
@@ -130,24 +120,13 @@ class Placer:
             length = float(np.linalg.norm(mean))
             self._centroids[i] = mean / length if length else mean
 
-    def place(
-        self, texts: Sequence[str], triples: Sequence[Sequence[Triple]] | None = None
-    ) -> list[str]:
-        """The subclass id of each text, in order; ``triples`` are for the translations."""
-        return self.place_vectors(texts, self._embedder.encode(texts), triples) if texts else []
+    def place(self, texts: Sequence[str]) -> list[str]:
+        """The subclass id of each text, in order."""
+        return self.place_vectors(texts, self._embedder.encode(texts)) if texts else []
 
-    def place_vectors(
-        self,
-        texts: Sequence[str],
-        vectors: Vectors,
-        triples: Sequence[Sequence[Triple]] | None = None,
-    ) -> list[str]:
+    def place_vectors(self, texts: Sequence[str], vectors: Vectors) -> list[str]:
         """The same for texts that are encoded already."""
-        scores = self.scores(texts, vectors)
-        if self._translations is not None and triples is not None:
-            # NaN where there are too few triples: then the sentence alone decides.
-            scores += TRANSLATED * np.nan_to_num(self._translations.scores(triples))
-        return [self._ids[i] for i in scores.argmax(axis=1)]
+        return [self._ids[i] for i in self.scores(texts, vectors).argmax(axis=1)]
 
     def scores(self, texts: Sequence[str], vectors: Vectors) -> NDArray[np.float32]:
         """How well each text fits each subclass, shape (texts, subclasses)."""

@@ -13,8 +13,8 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from agent.language.date_literals import values_of
 from agent.language.dates import TimeSpan, validity
+from agent.language.dates.date_literals import values_of
 from agent.language.relation_names import LASTING
 from store.types import Triple
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeAlias
 from agent.extraction.triples.read import ME, triples_for
 from agent.language.dates import parse_when
 from agent.language.relation_names import relation_name
-from agent.memory.history import shown
+from agent.memory.time.history import shown
 from store.errors import InvalidInput
 from store.journal import Amend, checked_text
 from store.row_codecs import entity_key

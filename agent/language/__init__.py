@@ -2,6 +2,6 @@
 
 ``dates`` finds and resolves time expressions, ``redaction`` finds secrets, ``injection`` finds
 orders to an assistant. ``sentences`` splits and sorts sentences; ``mentions`` and ``coreference``
-find what a text refers to; ``relation_names`` and ``pattern_kinds`` are shared vocabulary.
+find what a text refers to; ``relation_names`` is shared vocabulary.
 May import: the files at the root of ``agent``, ``policies``, ``store``.
 """

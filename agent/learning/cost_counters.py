@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.models.reward_cache import RewardCache
-from agent.ports import ChatTurn, Entropy, LanguageModel, Prompt, RewardModel
+from agent.ports import ChatTurn, Decoding, Entropy, LanguageModel, Prompt, RewardModel, Sampling
 
 
 @dataclass(slots=True)
@@ -42,27 +42,9 @@ class CountedModel:
     def identity(self) -> str:
         return self.inner.identity
 
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-    ) -> str:
+    def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         self.count.calls += 1
-        return self.inner.chat(
-            turns,
-            max_tokens=max_tokens,
-            grammar=grammar,
-            temperature=temperature,
-            seed=seed,
-            stop=stop,
-            on_text=on_text,
-        )
+        return self.inner.chat(turns, **decoding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,25 +58,9 @@ class CountedRewards:
     def identity(self) -> str:
         return self.inner.identity
 
-    def entropy(
-        self,
-        prompts: Sequence[Prompt],
-        *,
-        samples: int = 5,
-        max_tokens: int = 20,
-        temperature: float = 0.7,
-        seed: int = 0,
-        tempered: bool = False,
-    ) -> list[Entropy]:
+    def entropy(self, prompts: Sequence[Prompt], **sampling: Unpack[Sampling]) -> list[Entropy]:
         known = self.count.hits
-        found = self.inner.entropy(
-            prompts,
-            samples=samples,
-            max_tokens=max_tokens,
-            temperature=temperature,
-            seed=seed,
-            tempered=tempered,
-        )
+        found = self.inner.entropy(prompts, **sampling)
         self._counted(prompts, known)
         return found
 

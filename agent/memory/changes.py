@@ -158,7 +158,7 @@ def sure_replacements(
     unsure = {
         edit.memory
         for edit, old, one in zip(risky, older, judged(reader, pairs), strict=True)
-        # What may not replace at all is asked about (``agent.memory.trust``).
+        # What may not replace at all is asked about (``agent.memory.uncertain.trust``).
         if may_replace(edit.draft.trust, old.trust)
         and (is_foreign(edit.draft.text) or not allows(one, edit.draft.trust, old.trust))
         and not is_chinese(edit.draft.text)

@@ -33,9 +33,9 @@ from agent.memory.entities.merge_split import decide
 from agent.memory.gloss import Glosses
 from agent.memory.home import Home, Models
 from agent.memory.passages import texts_of_passages
-from agent.memory.pending_questions import decision_on, open_in, settle_pair, suggested_in
 from agent.memory.ratings import plan_ratings, with_ratings
-from agent.memory.trust import within_trust
+from agent.memory.uncertain.pending_questions import decision_on, open_in, settle_pair, suggested_in
+from agent.memory.uncertain.trust import within_trust
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, NameEncoder, Vectors
 from agent.results import Remembered

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from agent.models.worker.models import WorkerLanguageModel, WorkerReader, Worker
 from agent.models.worker.opening import GgufOpener, ReaderOpener
 from agent.models.worker.settings import Finding
 from agent.models.worker.worker import Worker
-from agent.ports import ChatTurn, Entropy, Prompt, TextLine, Vectors
+from agent.ports import ChatTurn, Decoding, Entropy, Prompt, Sampling, TextLine, Vectors
 from store.erasure.secure_delete import CACHE_FOLDER
 
 if TYPE_CHECKING:
@@ -201,26 +201,8 @@ class LocalLanguageModel:
         return self._model.identity
 
     @measured("language model")
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-    ) -> str:
-        return self._model.chat(
-            turns,
-            max_tokens=max_tokens,
-            grammar=grammar,
-            temperature=temperature,
-            seed=seed,
-            stop=stop,
-            on_text=on_text,
-        )
+    def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
+        return self._model.chat(turns, **decoding)
 
 
 class LocalRewardModel:
@@ -286,24 +268,8 @@ class LocalRewardModel:
         """Numbers of tokens that are decoded at once, as found exact on this machine."""
         return self._model.batches
 
-    def entropy(
-        self,
-        prompts: Sequence[Prompt],
-        *,
-        samples: int = 5,
-        max_tokens: int = 20,
-        temperature: float = 0.7,
-        seed: int = 0,
-        tempered: bool = False,
-    ) -> list[Entropy]:
-        return self._model.entropy(
-            prompts,
-            samples=samples,
-            max_tokens=max_tokens,
-            temperature=temperature,
-            seed=seed,
-            tempered=tempered,
-        )
+    def entropy(self, prompts: Sequence[Prompt], **sampling: Unpack[Sampling]) -> list[Entropy]:
+        return self._model.entropy(prompts, **sampling)
 
     def log_likelihood(
         self, prompts: Sequence[Prompt], continuations: Sequence[str]

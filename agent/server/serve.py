@@ -16,7 +16,7 @@ from agent.server.resident.log_file import open_log
 from agent.server.resident.paths import Lock, Place, bind, ensure_token
 from agent.server.resident.service import Desk
 from agent.server.resident.sockets import LOOPBACK, bind_tcp, quiet_server
-from agent.server.resident.until_idle import end_when_idle
+from agent.server.resident.starting.until_idle import end_when_idle
 from agent.server.web.listener import Listener
 from agent.version import __version__
 from store.connection import ensure_home

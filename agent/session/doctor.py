@@ -11,7 +11,7 @@ from typing import Any
 
 from agent.config import Config
 from agent.memory.home import open_graph
-from agent.memory.pending_questions import undecided
+from agent.memory.uncertain.pending_questions import undecided
 from agent.memory.vectors import ensure_vectors
 from agent.models.lazy import (
     LocalEmbedder,

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from agent.answering.trace import record
-from agent.memory.pending_questions import next_question
+from agent.memory.uncertain.pending_questions import next_question
 from agent.results import Remembered, Reply, Route
 from store.graph import MemoryGraph
 from store.side_tables.pending_questions import QuestionKind

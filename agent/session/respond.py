@@ -10,7 +10,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
-from agent.answering.agenda import agenda
 from agent.answering.answer import Answer, answer, converse
 from agent.answering.answer_from_notes import answer_from_notes
 from agent.answering.grounding import supported
@@ -20,6 +19,7 @@ from agent.answering.question.question_time import About
 from agent.answering.question.references import in_context, recent
 from agent.answering.retrieve import Retrieved
 from agent.answering.routing import Router
+from agent.answering.times.agenda import agenda
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
 from agent.language.redaction import with_gaps

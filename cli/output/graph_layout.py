@@ -13,14 +13,18 @@ from __future__ import annotations
 import difflib
 import math
 import unicodedata
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from agent.extraction.triples.read import ME
 from store.errors import InvalidInput, UnknownId
 from store.row_codecs import entity_key, row_id
 from store.types import Memory
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 FONT = 12.0
 """Pixels of a label's letters."""
@@ -92,14 +96,14 @@ def draw(
     :raises UnknownId: if no memory names the entity.
     :raises InvalidInput: if no memory has a relation.
     """
+    import networkx as nx
+
     edges, names = _edges(memories, types)
     if not edges:
         raise InvalidInput("There is nothing to draw: no memory has a relation yet.")
     root = _root(entity, names)
-    near: dict[str, set[str]] = {}
-    for edge in edges:
-        near.setdefault(edge.head, set()).add(edge.tail)
-        near.setdefault(edge.tail, set()).add(edge.head)
+    near: nx.Graph[str] = nx.Graph([(edge.head, edge.tail) for edge in edges])
+    near.add_node(root)
     kinds = _types(edges, types)
     newest = _newest(edges)
 
@@ -109,8 +113,8 @@ def draw(
     reach = hops if entity is not None or hops is not None else None
     if entity is not None and reach is None:
         reach = DEFAULT_HOPS
-    distance, parent = _walk(root, near, rank, reach, whole=entity is None)
-    order = sorted(distance, key=lambda k: (distance[k], -len(near.get(k, ())), -newest.get(k, 0)))
+    distance, parent = _tree(root, near, rank, reach, whole=entity is None)
+    order = sorted(distance, key=lambda k: (distance[k], -near.degree[k], -newest.get(k, 0)))
     kept = set(order[: max(1, limit)])
     children: dict[str, list[str]] = {key: [] for key in kept}
     for key in sorted(kept - {root}, key=rank):
@@ -199,36 +203,38 @@ def _newest(edges: Iterable[RelationEdge]) -> dict[str, int]:
     return found
 
 
-def _walk(
+def _tree(
     root: str,
-    near: Mapping[str, set[str]],
+    near: nx.Graph[str],
     rank: Callable[[str], tuple[int, str, str]],
     reach: int | None,
     *,
     whole: bool,
 ) -> tuple[dict[str, int], dict[str, str]]:
     """Breadth first: how far each entity is, and from which other it was reached."""
+    import networkx as nx
+
+    def ranked(keys: Iterable[str]) -> list[str]:
+        return sorted(keys, key=rank)
+
     distance, parent = {root: 0}, dict[str, str]()
-    person = entity_key(ME)
 
-    def spread(start: str) -> None:
-        queue = deque([start])
-        while queue:
-            key = queue.popleft()
-            if (reach is not None and distance[key] >= reach) or (key == person and key != root):
-                continue
-            for other in sorted(near.get(key, ()), key=rank):
-                if other not in distance:
-                    distance[other], parent[other] = distance[key] + 1, key
-                    queue.append(other)
+    def spread(ways: nx.Graph[str], start: str) -> None:
+        for key, other in nx.bfs_edges(ways, start, depth_limit=reach, sort_neighbors=ranked):
+            distance[other], parent[other] = distance[key] + 1, key
 
-    spread(root)
+    ways = near.to_directed()
+    if (person := entity_key(ME)) != root and person in ways:
+        ways.remove_edges_from(list(ways.out_edges(person)))
+    spread(ways, root)
     if whole and reach is None:
         # What nothing joins to the person stands beside her, by its best joined entity.
-        for key in sorted(near, key=lambda k: (-len(near[k]), rank(k))):
-            if key not in distance:
-                distance[key], parent[key] = 1, root
-                spread(key)
+        rest = near.subgraph(set(near) - distance.keys())
+        hubs = [min(part, key=lambda key: (-near.degree[key], rank(key)))
+                for part in nx.connected_components(rest)]  # fmt: skip
+        for hub in hubs:
+            distance[hub], parent[hub] = 1, root
+            spread(rest, hub)
     return distance, parent
 
 
@@ -242,6 +248,9 @@ def _placed(
     edges: Sequence[RelationEdge],
     written: bool,
 ) -> dict[str, EntityNode]:
+    import networkx as nx
+
+    tree: nx.DiGraph[str] = nx.DiGraph({key: list(below) for key, below in children.items()})
     slots: dict[str, float] = {}
     cursor = 0.0
     last = ""
@@ -249,10 +258,10 @@ def _placed(
         if last not in ("", nodes[branch].type):
             cursor += 0.7  # a gap between the sectors of two types
         last = nodes[branch].type
-        cursor = _slots(branch, children, slots, cursor)
+        cursor = _slots(branch, children, tree, slots, cursor)
     total = max(cursor, 8.0)
 
-    depths = dict(_depths(root, children))
+    depths = {key: node.hops for key, node in nodes.items()}
     rings = _rings(root, nodes, children, depths, edges, written, total)
     placed: dict[str, EntityNode] = {}
     for key, node in nodes.items():
@@ -277,30 +286,22 @@ def _box(nodes: Mapping[str, EntityNode]) -> tuple[float, float, float, float]:
 
 
 def _slots(
-    key: str, children: Mapping[str, Sequence[str]], slots: dict[str, float], cursor: float
+    branch: str,
+    children: Mapping[str, Sequence[str]],
+    tree: nx.DiGraph[str],
+    slots: dict[str, float],
+    cursor: float,
 ) -> float:
     """Give every leaf the next slot and every other entity the middle of its leaves' slots."""
-    stack = [(key, False)]
-    while stack:
-        node, done = stack.pop()
-        own = children[node]
-        if done:
+    import networkx as nx
+
+    for node in nx.dfs_postorder_nodes(tree, branch):
+        if own := children[node]:
             slots[node] = (slots[own[0]] + slots[own[-1]]) / 2
-        elif own:
-            stack.append((node, True))
-            stack += [(child, False) for child in reversed(own)]
         else:
             slots[node] = cursor + 0.5
             cursor += 1
     return cursor
-
-
-def _depths(root: str, children: Mapping[str, Sequence[str]]) -> Iterable[tuple[str, int]]:
-    queue = deque([(root, 0)])
-    while queue:
-        key, depth = queue.popleft()
-        yield key, depth
-        queue += [(child, depth + 1) for child in children[key]]
 
 
 def _rings(

@@ -48,7 +48,7 @@ def edit_line(entry: Entry) -> str:
 
 
 def _fields(entry: Entry) -> str:
-    from agent.memory.history import field_changes
+    from agent.memory.time.history import field_changes
 
     change = entry.changes[-1]
     return field_changes(change.before, change.after) if change.before and change.after else ""

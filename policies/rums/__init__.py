@@ -1,1 +1,6 @@
-"""RUMS: utility of subsets, and the policies made of it (docs/rums.md)."""
+"""RUMS (docs/rums.md).
+
+``utility`` is what a subset of memories is worth, and the search for the best; ``selectors`` are
+the policies trained on it.
+May import: ``policies.baselines``, the files of ``policies`` below ``registry``, ``store``.
+"""

@@ -75,21 +75,6 @@ class FoundSubset:
     asked: int
     """Subsets whose entropies were asked for, the empty one included."""
 
-    @property
-    def subset_gap(self) -> float:
-        """``U(S) - sum U({i})`` of the best subset: what joining adds (equation 5)."""
-        return self.best.mean - sum(self.singles[i].mean for i in self.best.subset)
-
-    @property
-    def sequential_gaps(self) -> tuple[float, ...]:
-        """``U(S_i) - U(S_i-1) - U({i})`` along ``path`` (appendix A.4); the first is 0."""
-        gaps, before, held = [], 0.0, frozenset[int]()
-        for step in self.path:
-            (new,) = frozenset(step.subset) - held
-            gaps.append(step.mean - before - self.singles[new].mean)
-            before, held = step.mean, frozenset(step.subset)
-        return tuple(gaps)
-
 
 @dataclass(slots=True)
 class _Asking:

@@ -1,1 +1,5 @@
-"""Walks over the graph: ``walk`` of EMG-RAG and our own, ``scout`` (docs/selection.md)."""
+"""Walks over the graph (docs/selection.md).
+
+``walk`` is that of EMG-RAG, ``scout`` ours, with its candidates in ``scout_state``.
+May import: ``policies.baselines``, ``policies.scoring``, the files of ``policies``, ``store``.
+"""

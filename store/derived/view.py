@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from numpy.typing import NDArray
 from store.derived.cache import Derived, DerivedCache, Entities, TellingTimes
 from store.row_codecs import entity_key
 from store.types import Memory
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 NEAR_SECONDS = 3600.0
 """Within which two memories were told one after the other, if no source says so."""
@@ -34,7 +31,7 @@ _D = TypeVar("_D", bound=Derived)
 
 @dataclass(frozen=True)
 class GraphView:
-    """Memories that may be used now, their vectors, and the graph of their entities."""
+    """Memories that may be used now, their vectors, and what links them."""
 
     memories: tuple[Memory, ...]
     vectors: NDArray[np.float32]
@@ -92,22 +89,6 @@ class GraphView:
         return max((m.valid_from for m in self.memories if m.valid_from), default=None)
 
     # ---- neighbours -----------------------------------------------------------------------
-
-    @cached_property
-    def graph(self) -> nx.MultiDiGraph[Any]:
-        """Layer 3: entity keys as nodes, one edge a relation, keyed and labelled by memory id."""
-        import networkx as nx
-
-        graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
-        for memory in self.memories:
-            for triple in memory.triples:
-                graph.add_edge(
-                    entity_key(triple.head),
-                    entity_key(triple.tail),
-                    relation=triple.relation,
-                    memory=memory.id,
-                )
-        return nx.freeze(graph)
 
     def about(self, entity: str) -> NDArray[np.intp]:
         """Rows of the memories that have this entity (a name or its key), rising."""

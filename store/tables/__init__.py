@@ -1,1 +1,6 @@
-"""Memories, their sources and vectors, the taxonomy, and the check of them all."""
+"""Tables of memories, sources and turns, vectors, and the taxonomy.
+
+``memory_tables`` has them all on one connection, ``taxonomy_edits`` changes subclasses by hand,
+``paging`` reads the graph a page at a time, ``verify`` compares rows with the journal.
+May import: the files of ``store`` below ``graph``.
+"""

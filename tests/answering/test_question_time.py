@@ -9,7 +9,7 @@ import pytest
 
 from agent.answering.question.question_time import About, read_question
 from agent.answering.question.time_filter import eligible
-from agent.memory import timeline
+from agent.memory.time import timeline
 from agent.session.session import Session
 from store.types import Memory, Status, Triple
 from tests.conftest import ScriptedModel

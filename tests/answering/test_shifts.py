@@ -9,7 +9,7 @@ import pytest
 
 from agent.answering.answer_from_notes import answer_from_notes
 from agent.answering.notes import Note
-from agent.answering.shifts import shifted
+from agent.answering.times.shifts import shifted
 from agent.memory.passages import Passage
 from store.side_tables.change_edges import ChangeKind
 from store.types import Memory, Status

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agent.applications.ratings.calibration import Guess, ask, calibration_for, prompt_for, signs_of
-from agent.applications.ratings.predict import predict
+from agent.applications.ratings.predict import Prediction, predict
 from agent.applications.ratings.rate import rate
 from agent.applications.ratings.recommend import recommended, wish
 from agent.applications.ratings.similarity import nearness
@@ -336,3 +336,15 @@ def test_what_is_no_request_or_has_nothing_rated_takes_the_ordinary_way(session)
     assert wish("something like Heat", kept) == replace(
         Item("something like Heat"), kind="film", genres=("crime",)
     )
+
+
+def test_a_prediction_is_on_the_scale_of_the_persons_ratings():
+    def rated(rating: float, scale: int) -> Rated:
+        return Rated("Heat", rating=rating, scale=scale)
+
+    def scored(stars: float, *given: Rated) -> str:
+        return Prediction(Item("Ronin"), stars, None, None, (), given, len(given)).score
+
+    assert scored(4.0, rated(9, 10), rated(7, 10), rated(4, 5)) == "7.8 of 10"
+    assert scored(4.0, rated(4, 5)) == "4.0 of 5"
+    assert scored(5.0, rated(80, 100)) == "100.0 of 100"

@@ -3,8 +3,8 @@
 import pytest
 
 from agent.ports import KINDS, RELATIONS
-from benchmarks.changes_data import HELD_VOICES, case_of_episode
-from benchmarks.reader_data import TOLD, read_episodes, units_of
+from benchmarks.quality.answers.changes_data import HELD_VOICES, case_of_episode
+from benchmarks.training.reader.reader_data import TOLD, read_episodes, units_of
 
 HELD = list(read_episodes(HELD_VOICES))
 LEARNED = list(read_episodes())

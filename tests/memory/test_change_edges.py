@@ -309,3 +309,19 @@ def test_units_are_sentences_and_short_ones_stand_with_their_neighbour(
     found = units(text)
     assert [unit.text for unit in found] == expected
     assert all(unit.text == text[unit.start : unit.end] for unit in found)
+
+
+@pytest.mark.parametrize(
+    ("trust", "holds"), [(Trust.RELAYED, "m1"), (Trust.SEEN, "m1"), (Trust.TOLD, "m2")]
+)
+def test_what_is_trusted_less_changes_nothing_that_was_told(
+    session: Session, trust: Trust, holds: str
+):
+    for text, origin in (("My number is 1111.", Trust.TOLD), ("My number is 2222.", trust)):
+        session.graph.apply([Insert(Draft(text, "attribute.contact", NOW, trust=origin))], at=NOW)
+    session.graph.change_edges.put(
+        [ChangeEdge("m1", "m2", ChangeKind.SUPERSEDES, 0.98)], session.config.now()
+    )
+    found = session.retrieve("What is my number?")
+    notes = gather("What is my number?", found, session, ScriptedReader())
+    assert [note.memory.id for note in notes if note.holds] == [holds]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agent.answering.answer import build_turns
 from agent.extraction.source_spans import SourceMap, foreign
-from agent.memory.contradictions import contradictions
+from agent.memory.uncertain.contradictions import contradictions
 from agent.session.session import Session
 from policies.selection import Choice
 from store.graph import MemoryGraph

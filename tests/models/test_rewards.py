@@ -108,7 +108,6 @@ def test_sample_i_is_the_same_however_many_are_asked_for(rewards: LlamaRewards):
     few = rewards.entropy(PROMPTS[:2], samples=2, max_tokens=6)
     many = rewards.entropy(PROMPTS[:2], samples=5, max_tokens=6)
     assert [e.samples for e in few] == [e.samples[:2] for e in many]
-    assert many[0].standard_error > 0
     assert rewards.entropy(PROMPTS[:1], max_tokens=6, samples=5, seed=1) != many[:1]
 
 
@@ -118,7 +117,6 @@ def test_tempered_entropy_is_lower_and_greedy_is_one_sample(rewards: LlamaReward
     assert tempered.mean < plain.mean
     (greedy,) = rewards.entropy(PROMPTS[:1], temperature=0)
     assert len(greedy.samples) == 1
-    assert np.isnan(greedy.standard_error)
 
 
 @pytest.mark.parametrize("by", ["likelihood", "letter"])

@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import pytest
 
 from agent.config import load_config
-from agent.server.resident import until_idle
 from agent.server.resident.client import Running
-from agent.server.resident.leave_behind import leave_behind
 from agent.server.resident.paths import Place, holder
 from agent.server.resident.service import Desk
+from agent.server.resident.starting import until_idle
+from agent.server.resident.starting.leave_behind import leave_behind
 from cli.commands.processes.resident import running_of
 from store.graph import MemoryGraph
 
@@ -181,13 +182,13 @@ def _up(home: Path) -> Running:
     return found
 
 
-def _serving(home: Path) -> list[str]:
+def _serving(home: Path) -> list[int]:
     """The resident processes of a home that have its lock or still wait for it."""
-    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    wanted = {"--until-idle", str(home)}
     return [
-        line
-        for line in listed.stdout.splitlines()
-        if "--until-idle" in line and f"--home {home} " in line
+        one.pid
+        for one in psutil.process_iter(["cmdline"])
+        if wanted <= set(one.info["cmdline"] or ())
     ]
 
 

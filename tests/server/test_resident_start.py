@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.server.resident.autostart import launchd_agent, systemd_unit
 from agent.server.resident.paths import LONGEST_SOCKET, Place, bind
+from agent.server.resident.starting.autostart import launchd_agent, systemd_unit
 from store.errors import HomeUnavailable
 
 

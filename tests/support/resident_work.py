@@ -18,7 +18,7 @@ from agent.ports import ChatTurn, Vectors
 from agent.server.resident.service import Desk
 from agent.server.serve import serve
 from cli.app import app
-from cli.forwarded import work_out
+from cli.forwarding.forwarded import work_out
 from tests.support.crash_work import HashEncoder
 
 WORDS = 200

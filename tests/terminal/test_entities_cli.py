@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
-from tests.conftest import Result
+from store.graph import MemoryGraph
+from store.journal import Insert
+from store.types import Draft, Triple
+from tests.conftest import NOW, Result
 
 Command = Callable[..., Result]
 BOX = "attribute.contact"
@@ -110,3 +114,34 @@ def test_names_of_any_script_are_merged_shown_and_exported(memlane: Command, tmp
     )
     again = memlane("--home", str(tmp_path / "other"), "entities", "show", odd[2], "--json").json
     assert set(again["names"]) == set(odd)
+
+
+def test_a_name_that_no_relation_has_shows_the_memories_that_say_it(
+    graph: MemoryGraph, memlane: Command
+):
+    text = "My boss is Mr Tan, who drinks only green tea."
+    boss = (Triple("my boss", "is", "Mr Tan"),)
+    graph.apply([Insert(Draft(text, "relationship.colleague_friends", NOW, boss))], at=NOW)
+    shown = memlane("entities", "show", "my boss").out
+    assert "Memories with these words" in shown and text in shown
+
+
+def test_a_path_shows_how_somebody_is_known(memlane: Command):
+    for text in ("Tom is my brother.", "Tom's wife is Priya.", "The parcel is at the door."):
+        memlane("memories", "add", text, "--subclass", BOX)
+    shown = memlane("entities", "path", "Priya")
+    assert [line.split(": ")[1] for line in shown.out.splitlines()] == [
+        "m1 Tom is my brother.",
+        "m2 Tom's wife is Priya.",
+    ]
+    document = memlane("--json", "entities", "path", "Priya", "Tom").json
+    assert [hop["memory"] for hop in document["path"]] == ["m2"]
+    assert memlane("entities", "path", "Nobody").code != 0
+
+
+def test_the_graph_is_exported_for_gephi(memlane: Command, tmp_path: Path):
+    memlane("memories", "add", "Tom is my brother.", "--subclass", BOX)
+    out = tmp_path / "graph.graphml"
+    done = memlane("export", "--format", "graphml", "--out", str(out))
+    assert "2 entity, 1 relation" in done.out
+    assert set(nx.read_graphml(out).nodes) == {"me", "tom"}

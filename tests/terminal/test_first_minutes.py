@@ -15,7 +15,7 @@ import typer.main
 
 from cli import reference
 from cli.app import app
-from cli.command_groups import GROUPS
+from cli.output.command_groups import GROUPS
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import Draft

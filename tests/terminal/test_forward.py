@@ -16,8 +16,8 @@ import pytest
 
 from agent.server.resident.paths import Place, ensure_token
 from agent.version import __version__
-from cli import forward
 from cli.app import run
+from cli.forwarding import forward
 from tests.support.residents import ROOT, SECRET, client_of, started
 
 NOW = ["--now", "2024-05-08T09:00:00+00:00"]

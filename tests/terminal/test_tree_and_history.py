@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.memory.history import lives
+from agent.memory.time.history import lives
 from store.graph import MemoryGraph
 from store.journal import Amend, Forget, Insert, Replace
+from store.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, SourceKind, Triple
 from tests.conftest import Result
 
@@ -155,3 +156,20 @@ def test_names_are_never_markup(graph: MemoryGraph, memlane: Memlane):
     graph.apply([Insert(Draft(text, PLACE, NOW, (Triple("me", "met", name),)))], at=NOW)
     for command in (("tree",), ("history", "m1"), ("history",)):
         assert text in memlane("memories", *command).out
+
+
+def test_history_says_why_memlane_replaced_a_memory(graph: MemoryGraph, memlane: Memlane):
+    def home(town: str) -> Draft:
+        triples = (Triple("me", "lives_in", town),)
+        return Draft(f"I live in {town}.", "attribute.address", NOW, triples)
+
+    graph.apply([Insert(home("Bedok"))], at=NOW, actor="user")
+    graph.apply([Replace("m1", home("Tampines"))], at=NOW)
+    edge = ChangeEdge("m1", "m2", ChangeKind.SUPERSEDES, 0.97)
+    graph.change_edges.put([edge], NOW)
+    why = "both say 'lives in' of me, judged 97% likely to change it"
+    assert f"because {why}" in memlane("memories", "history", "m2").out
+    (fact,) = memlane("memories", "history", "m2", "--json").json["facts"]
+    assert [event["why"] for event in fact["events"]] == [None, why]
+    graph.apply([Replace("m2", home("Lund"))], at=NOW, actor="user")
+    assert memlane("memories", "history", "m3").out.count("because") == 1

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from agent.language.dates import TimeSpan, find_times
 from agent.language.dates.values import unit_start
-from agent.memory.timeline import Period
+from agent.memory.time.timeline import Period
 
 
 class About(StrEnum):

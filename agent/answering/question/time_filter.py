@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from agent.answering.question.question_time import About, Asked
 from agent.language.dates import find_times
-from agent.memory.timeline import Key, Period, Telling, Timeline, present
+from agent.memory.time.timeline import Key, Period, Telling, Timeline, present
 from agent.results import Standing
 from store.row_codecs import entity_key
 from store.types import Memory, Status

@@ -21,7 +21,7 @@ from agent.applications.forms.matching.match import match_fields
 from agent.applications.forms.sensitive import is_sensitive
 from agent.applications.forms.values.fit import fit, fit_date
 from agent.applications.forms.values.phones import write_phone
-from agent.memory.timeline import Timeline, present
+from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField, Value

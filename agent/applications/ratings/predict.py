@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from agent.applications.ratings.calibration import (
     signs_of,
 )
 from agent.applications.ratings.similarity import Nearness, compared, encoded, nearness
-from agent.extraction.ratings.items import STARS, Item, Rated, checked_item
+from agent.extraction.ratings.items import STARS, Item, Rated, checked_item, lowest
 from agent.memory.home import Home
 from agent.memory.ratings import Kept, find_item, ratings_of
 from policies.selection import Choice
@@ -50,6 +51,13 @@ class Prediction:
     def whole(self) -> int:
         """In whole stars."""
         return max(1, min(STARS, int(self.stars + 0.5)))
+
+    @property
+    def score(self) -> str:
+        """On the scale of most of the ratings shown with it: '7.3 of 10'."""
+        scale = Counter(rated.scale for rated in self.ratings).most_common(1)[0][0]
+        low = lowest(scale)
+        return f"{low + (self.stars - 1) * (scale - low) / (STARS - 1):.1f} of {scale}"
 
 
 def predict(home: Home, item: Item, *, use_llm: bool = True) -> Prediction:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from agent.extraction.triples.patterns import thing
 from agent.language.dates import find_times
-from agent.language.time_phrases import without_end, without_times
+from agent.language.dates.time_phrases import without_end, without_times
 from agent.memory.editing.compare import negated
 from store.types import Memory
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from agent.applications.services.upcoming import Kind, occasion
 from agent.memory.entities.events import events
 from agent.memory.entities.identity import Identities
-from agent.memory.timeline import Timeline
+from agent.memory.time.timeline import Timeline
 from agent.results import Standing
 from store.graph import MemoryGraph
 from store.types import Memory, Status

@@ -22,7 +22,7 @@ from agent.extraction.triples.patterns import thing
 from agent.language.relation_names import attribute_name
 from agent.memory.entities.identity import Identities
 from agent.memory.entities.names import ME_KEY, key_of
-from agent.memory.timeline import Timeline, happens, present
+from agent.memory.time.timeline import Timeline, happens, present
 from agent.results import Standing
 from policies.scoring.tokenize import words
 from store.errors import InvalidInput

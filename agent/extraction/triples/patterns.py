@@ -2,9 +2,8 @@
 
 Data first: ``_SHAPES`` is tried in order and the first match wins, so the special stands above the
 general. In a shape ``<h:name>`` is a group ``h`` of the kind ``name``
-(``agent.language.pattern_kinds``); beside it stand the head, relation and tail it gives, or a
-function where that takes more than a template. All triples still pass the checks of
-``agent.extraction.triples``.
+(``pattern_kinds``); beside it stand the head, relation and tail it gives, or a function where that
+takes more than a template. All triples still pass the checks of ``agent.extraction.triples``.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from collections.abc import Callable
 from functools import cache
 
 from agent.extraction.triples.employment import JOINS_AS, JOINS_FIRM, JOINS_NAME
-from agent.language.pattern_kinds import NAME, PERSON, compiled
+from agent.extraction.triples.pattern_kinds import NAME, PERSON, compiled
+from agent.language.dates.time_phrases import without_times
 from agent.language.relation_names import SWITCHED_FROM, SWITCHED_TO, attribute_name, relation_name
-from agent.language.time_phrases import without_times
 from store.types import Triple
 
 ME = "me"

@@ -13,9 +13,9 @@ import re
 from collections.abc import Sequence
 
 from agent.extraction.triples.patterns import me_or, shape_triples, thing
+from agent.language.dates.time_phrases import without_end
 from agent.language.relation_names import LASTING, relation_name
 from agent.language.sentences import sentences, stem, words
-from agent.language.time_phrases import without_end
 from agent.ports import ChatTurn, LanguageModel
 from store.types import Triple
 

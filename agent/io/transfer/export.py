@@ -1,4 +1,4 @@
-"""Export as JSONL (complete), Markdown (to read) or notes (Markdown with the fields).
+"""Export as JSONL (complete), Markdown (to read), notes (Markdown with the fields) or GraphML.
 
 One moment of the home is written, also while others change it. The file gets its name when it is
 whole.
@@ -12,18 +12,18 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
-from agent.io.transfer.formats import markdown, reading
+from agent.io.transfer.formats import graphml, markdown, reading
 from agent.io.transfer.records import HEAD, KINDS, VERSION, Row, Value, to_document, to_line
 from store.errors import HomeUnavailable
 from store.maintenance.backup import HomeSnapshot, moment
-from store.types import Memory, Source, Subclass
+from store.types import Memory, Source, Status, Subclass
 
 Progress = Callable[[int, int], None]
 """Called with (records done, records in all)."""
@@ -176,6 +176,25 @@ def export_markdown(
     path = out if isinstance(out, Path) else Path("-")
     files = 1 if one_file else sum(counts.values())
     return Exported(path, "notes", dict(counts), files, None)
+
+
+def export_graphml(
+    home: Path, out: Path | IO[str], at: datetime, on_record: Progress | None = None
+) -> Exported:
+    """Write people and things as nodes and the relations of memories as edges.
+
+    Forgotten memories, and those without a relation, are not in it.
+
+    :raises HomeUnavailable: if ``out`` cannot be written.
+    """
+    with moment(home) as now:
+        memories = now.graph.memories.list(Status.CURRENT, Status.REPLACED)
+    graph = graphml.graph_of(memories)
+    with _whole_file(out) if isinstance(out, Path) else nullcontext(out) as file:
+        file.writelines(graphml.lines(graph))
+    path = out if isinstance(out, Path) else Path("-")
+    counts = {"entity": len(graph), "relation": graph.number_of_edges()}
+    return Exported(path, "graphml", counts, 1, None)
 
 
 def _told(now: HomeSnapshot) -> Iterator[Memory | Source | Subclass]:

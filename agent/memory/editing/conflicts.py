@@ -1,7 +1,8 @@
 """Undecided contradictions, put to the user as questions.
 
 What was asked stands in the trace of the turn that asked, and the next message is read for an
-answer (``agent.memory.pending_questions`` keeps what waits to be asked). Pure functions over text.
+answer (``agent.memory.uncertain.pending_questions`` keeps what waits to be asked). Pure functions
+over text.
 """
 
 from __future__ import annotations

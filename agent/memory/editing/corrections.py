@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from agent.language.date_literals import KINDS, MONTHS, clock, values_of
 from agent.language.dates import find_times, validity
+from agent.language.dates.date_literals import KINDS, MONTHS, clock, values_of
 from store.journal import Amend
 from store.types import Memory, Triple
 

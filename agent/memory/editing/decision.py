@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from agent.language.date_literals import values_of
-from agent.language.pattern_kinds import PERSON
+from agent.extraction.triples.pattern_kinds import PERSON
+from agent.language.dates.date_literals import values_of
 from agent.memory.editing.compare import named_apart, values
 from agent.memory.editing.judges.pair_judge import Judgement, Verdict
 from agent.memory.editing.judges.wording_features import (

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent.language.time_phrases import without_lead
+from agent.language.dates.time_phrases import without_lead
 from agent.memory.editing.changes.named_value import changes_slot
 from agent.memory.editing.changes.replacement import in_its_place
 from agent.memory.editing.changes.reschedule import another, merged, moved

@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import cached_property, lru_cache
 from weakref import WeakKeyDictionary
 
-from agent.language.pattern_kinds import PERSON
+from agent.extraction.triples.pattern_kinds import PERSON
 from agent.memory.entities.names import ME_KEY, ONE_HOLDER, key_of, may_be_one, phrase_of
 from agent.memory.entities.statements import Says, Statement, is_identity, statements
 from store.graph import MemoryGraph

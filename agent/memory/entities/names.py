@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent.language.pattern_kinds import PERSON
+from agent.extraction.triples.pattern_kinds import PERSON
 from agent.language.relation_names import attribute_name
 from store.row_codecs import entity_key
 

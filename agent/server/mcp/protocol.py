@@ -40,13 +40,11 @@ def only_allowed(
 ) -> ServerMiddleware[Any]:
     """Lists to a client the tools that it may use: who it is is known when it asks."""
 
-    async def middleware(
-        context: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> HandlerResult:
-        result = await call_next(context)
-        if context.method != "tools/list" or not isinstance(result, dict):
+    async def middleware(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        result = await call_next(ctx)
+        if ctx.method != "tools/list" or not isinstance(result, dict):
             return result
-        params = context.session.client_params
+        params = ctx.session.client_params
         allowed = may(named(params.client_info.name if params is not None else None))
         tools = [tool for tool in result["tools"] if actions[tool["name"]] in allowed]
         return {**result, "tools": tools}

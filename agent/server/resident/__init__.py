@@ -3,5 +3,6 @@
 ``client`` is what a command holds (nothing heavy imported), ``paths`` says where the process's
 files lie, ``requests`` what may be asked, ``serialization`` is the one way values cross the wire;
 ``service`` does it in threads (``workers``) with ``shared_models``, ``http_app`` serves it on
-``sockets``. The process itself is ``agent.server.serve``. docs/resident.md tells it whole.
+``sockets``; ``starting`` is how it comes to run and to end. The process itself is
+``agent.server.serve``. docs/resident.md tells it whole.
 """

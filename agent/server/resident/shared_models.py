@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, Unpack
 
 from agent.ports import (
     ChatTurn,
+    Decoding,
     Embedder,
     LanguageModel,
     NameEncoder,
@@ -137,17 +138,9 @@ class SharedModel:
         with self._keeper.lent() as model:
             return model.identity
 
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-    ) -> str:
+    def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
+        on_text = decoding.get("on_text")
+
         def watched(piece: str) -> None:
             self._check()
             if on_text:
@@ -155,15 +148,8 @@ class SharedModel:
 
         self._check()
         with self._keeper.lent() as model:
-            return model.chat(
-                turns,
-                max_tokens=max_tokens,
-                grammar=grammar,
-                temperature=temperature,
-                seed=seed,
-                stop=stop,
-                on_text=watched,
-            )
+            decoding["on_text"] = watched
+            return model.chat(turns, **decoding)
 
 
 class SharedReader:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from agent.io.markdown_edit import Block, Plain, difference, read_blocks, written
 from agent.language.validation import checked_message
 from agent.memory.editing.conflicts import Holds
-from agent.memory.pending_questions import settle_pair, undecided
 from agent.memory.remember import edit_by_hand, without_secrets
+from agent.memory.uncertain.pending_questions import settle_pair, undecided
 from agent.results import Remembered
 from agent.server.web.requests import Decide, Done, Edit, Leave, Supersede, Undo, UndoRun
 from agent.session.session import Session

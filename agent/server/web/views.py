@@ -10,9 +10,9 @@ from itertools import groupby, islice
 from agent.answering.trace import TracedStep, in_words, read_trace
 from agent.extraction.triples.read import ME
 from agent.language.relation_names import worded
-from agent.memory.history import Event, lives
-from agent.memory.pending_questions import undecided
-from agent.memory.timeline import Timeline
+from agent.memory.time.history import Event, lives
+from agent.memory.time.timeline import Timeline
+from agent.memory.uncertain.pending_questions import undecided
 from agent.server.web.requests import (
     Answered,
     AnswerList,

@@ -39,7 +39,7 @@ from benchmarks.shared.simulated_lives.lives import at, fresh
 from benchmarks.training.reader.reader_data import Episode, read_episodes
 from benchmarks.training.reader.reader_train import encoder_folder
 
-QUOTED = 0.3
+QUOTED = 0.35
 """Relevance of the best note from which it is quoted (``agent.answering.answer_from_notes``)."""
 
 

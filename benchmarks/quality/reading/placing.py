@@ -30,14 +30,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.config import load_config
-from agent.extraction.subclass_classifier import TRANSLATED, Placer
-from agent.extraction.transe_classifier import Translations
+from agent.extraction.subclass_classifier import Placer
 from agent.extraction.triples.read import triples_for
 from agent.models.lazy import LocalEmbedder
 from agent.ports import Embedder
+from benchmarks.papers.emg_rag.transe import TransEConfig
+from benchmarks.papers.emg_rag.transe_classifier import Translations
 from benchmarks.quality.memory.editing import load_users
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
-from store.derived.transe import TransEConfig
 from store.tables.taxonomy import SUBCLASSES
 from store.types import Subclass, Triple
 
@@ -215,7 +215,6 @@ def main() -> None:
         "quick": args.quick,
         "embedder": embedder.identity,
         "transe": repr(config),
-        "shipped_weight_if_joined": TRANSLATED,
     }
     write_results("placing", settings, seeds, figures)
 

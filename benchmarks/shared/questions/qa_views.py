@@ -20,7 +20,7 @@ from agent.answering.answer import Answer, answer
 from agent.answering.question.question_time import Asked
 from agent.answering.retrieve import retrieve
 from agent.memory.remember import store_drafts
-from agent.memory.timeline import Timeline
+from agent.memory.time.timeline import Timeline
 from agent.memory.vectors import ensure_vectors
 from agent.ports import LanguageModel, NameEncoder, TokenEncoder
 from agent.session.session import Session

@@ -39,7 +39,7 @@ class DemoStep:
 
 
 def demo(context: typer.Context) -> None:
-    """Run the paper's example.
+    """Watch memlane at work, with example memories.
 
     Runs end to end with the real models in a temporary home. Takes a minute or two.
     """

@@ -30,7 +30,7 @@ def feedback(
         typer.Option("--later", help="Only store it. The next 'memlane train' learns from it."),
     ] = False,
 ) -> None:
-    """Judge an answer.
+    """Say whether an answer was right.
 
     Your feedback becomes a training example for choosing memories. One small training step runs at
     once; 'memlane train --rollback' undoes it.

@@ -40,9 +40,7 @@ def ask(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="How memories are chosen: walk, scout, purple, rums-binary or rums-multi "
-            "(learned), top-k, fused-plain, bm25, rrf, fused, recency, random, partitioned, "
-            "decomposed, picked or rums-direct (by the language model), all.",
+            help="Another way to choose memories, for experiments (docs/selection.md).",
         ),
     ] = None,
     k: Annotated[

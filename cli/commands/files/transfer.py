@@ -1,59 +1,34 @@
-"""The commands ``export``, ``import``, ``backup`` and ``restore``."""
+"""The commands ``export`` and ``import``."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cli.commands.files.progress import progress
 from cli.context import Run
-from cli.input.confirm import confirmed
-from cli.input.standard_streams import STREAM, emit_beside, readable, writable
+from cli.input.standard_streams import STREAM, readable
 from cli.output import json_output, render
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.io.transfer.backup import Backup
     from agent.io.transfer.import_ import Imported
     from agent.results import FileReport
     from agent.session.session import Session
-
-Advance = Callable[[str, int, int], None]
-
-
-@contextmanager
-def _progress(run: Run) -> Iterator[Advance]:
-    """A bar on stderr with the time that is left; nothing where stderr is no terminal."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-    from rich.progress import TimeRemainingColumn as Remaining
-
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        Remaining(),
-        console=run.err,
-        transient=True,
-        disable=not run.err.is_terminal,
-    ) as progress:
-        task = progress.add_task("")
-
-        def advance(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=max(total, 1))
-
-        yield advance
 
 
 def export(
     context: typer.Context,
     form: Annotated[
         str,
-        typer.Option("--format", help="jsonl (everything), markdown (to read) or notes."),
+        typer.Option(
+            "--format", help="jsonl (everything), markdown (to read), notes or graphml (relations)."
+        ),
     ] = "jsonl",
     output: Annotated[
         Path | None,
@@ -71,13 +46,20 @@ def export(
     Markdown is one document to read: the memories under headings, with their dates and files, and
     at the end what is no longer true. Notes are Markdown with one document per memory, its fields
     as front matter: in one file if --out ends in .md, otherwise one file each in a folder. JSONL
-    and notes can be imported again.
+    and notes can be imported again. GraphML has people and things as nodes and the relations of
+    memories as edges; Gephi opens it.
 
     Examples: memlane export --out all.jsonl; memlane export --format markdown --out memories.md;
-    memlane export --format notes --out memories/.
+    memlane export --format notes --out memories/; memlane export --format graphml --out
+    memories.graphml.
     """
     run: Run = context.obj
-    from agent.io.transfer.export import export_jsonl, export_markdown, export_reading
+    from agent.io.transfer.export import (
+        export_graphml,
+        export_jsonl,
+        export_markdown,
+        export_reading,
+    )
     from store.errors import InvalidInput
 
     writers = {
@@ -85,14 +67,15 @@ def export(
         "markdown": export_reading,
         "md": export_reading,
         "notes": export_markdown,
+        "graphml": export_graphml,
     }
     if form not in writers:
-        raise InvalidInput(f"--format must be jsonl, markdown or notes, not {form!r}.")
+        raise InvalidInput(f"--format must be jsonl, markdown, notes or graphml, not {form!r}.")
     config = run.config
     if output is None or output == STREAM:
         writers[form](config.home, sys.stdout, config.now(), None)
         return
-    with _progress(run) as advance:
+    with progress(run) as advance:
         done = writers[form](
             config.home, output, config.now(), lambda n, total: advance("exporting", n, total)
         )
@@ -175,7 +158,7 @@ def _import(
     placing: list[Session] = []
     with run.session() as session:
         placing.append(session)
-        with _progress(run) as advance:
+        with progress(run) as advance:
             done = import_file(
                 path,
                 form,
@@ -316,94 +299,3 @@ def _not_complete(done: Imported) -> str:
     if tally.new["missing"]:
         parts.append(f"{tally.new['missing']:,} exported lines are missing")
     return f"{done.path}: {'; '.join(parts)}. The rest is imported."
-
-
-def backup(
-    context: typer.Context,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="The file to write; - is stdout. Default: in the home."),
-    ] = None,
-) -> None:
-    """Back up the home into one verified file.
-
-    Works while memlane is in use. The backup is verified before it gets its final name, and only
-    you can read it. It still contains what you forget later: to forget something for good, delete
-    old backups too.
-
-    Examples: memlane backup; memlane backup --out /media/stick/memlane.zip.
-    """
-    run: Run = context.obj
-    from agent.io.transfer.backup import backup as write
-    from agent.io.transfer.backup import default_path
-
-    config = run.config
-    path = out or default_path(config.home, config.now())
-    with writable(run, path, "memlane.zip") as file, _progress(run) as advance:
-        done = write(config.home, file, config.now(), advance)
-    emit_beside(
-        run,
-        path,
-        _backup_document(done),
-        lambda console: console.print(f"{path}: {_in_words(done)}", markup=False),
-    )
-
-
-def restore(
-    context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A file written by memlane backup; - is stdin.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-) -> None:
-    """Replace the current home with a backup.
-
-    A file that fails verification is refused. The current home is backed up first. A running
-    memlane continues with the restored home.
-
-    Examples: memlane restore memlane.zip; memlane restore memlane.zip --yes.
-    """
-    run: Run = context.obj
-    from agent.io.transfer.backup import inspect
-    from agent.io.transfer.backup import restore as put_back
-
-    config = run.config
-    with readable(file, "memlane.zip") as path:
-        with _progress(run) as advance:
-            found = inspect(path, advance)
-        home, what = config.home, f"{found.taken} ({_in_words(found)})"
-        if not confirmed(
-            run,
-            f"Replace the memories in {home} with those of {what}?",
-            yes=yes,
-            otherwise=f"That would replace the memories in {home}. Add --yes to confirm.",
-        ):
-            run.err.print("Nothing was changed.")
-            return
-        with _progress(run) as advance:
-            done = put_back(home, path, config.now(), advance)
-
-    def show(console: Console) -> None:
-        console.print(f"Restored {_in_words(done.backup)} of {done.backup.taken}.", markup=False)
-        if done.aside:
-            what = "could not be read; its files are" if done.damaged else "is backed up as"
-            console.print(f"The previous home {what} {done.aside}", markup=False)
-
-    document = {
-        **_backup_document(done.backup),
-        "aside": None if done.aside is None else str(done.aside),
-        "damaged": done.damaged,
-    }
-    run.emit(document, show)
-
-
-def _backup_document(done: Backup) -> dict[str, Any]:
-    return {
-        "path": str(done.path),
-        "size": done.size,
-        "sha256": done.sha256,
-        "taken": done.taken,
-        "memories": done.memories,
-    }
-
-
-def _in_words(done: Backup) -> str:
-    return f"{sum(done.memories.values()):,} memories, {done.size / 1e6:,.1f} MB"

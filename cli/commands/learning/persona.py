@@ -29,7 +29,7 @@ def show(
         bool, typer.Option("--all", help="Include the lines you dropped.")
     ] = False,
 ) -> None:
-    """Show the inferred lines, layer by layer.
+    """Show what memlane infers about you, line by line.
 
     You did not say any of this: each line is inferred from the memories listed beside it. Correct
     or drop what is wrong. Refreshes keep your corrections.
@@ -213,6 +213,13 @@ def _partner(partner: Partner) -> dict[str, Any]:
 # ---- for people ---------------------------------------------------------------------------
 
 
+_HEADINGS = {
+    "distilled": "What several memories say together",
+    "induced": "What that may say about you",
+    "cache": "In short",
+}
+
+
 def _show(out: Console, lines: list[PersonaLine]) -> None:
     if not lines:
         out.print("Nothing is inferred yet. Tell me more, then: memlane persona refresh")
@@ -221,7 +228,7 @@ def _show(out: Console, lines: list[PersonaLine]) -> None:
     for line in lines:
         if line.layer is not layer:
             layer = line.layer
-            out.print(f"{layer.value} (inferred)", markup=False)
+            out.print(f"{_HEADINGS[layer.value]} (inferred)", markup=False)
         text = "(based on a forgotten memory; made again at the next refresh)"
         text = text if line.hidden else line.text
         state = "" if line.standing.value == "fresh" else f" [{line.standing.value}]"

@@ -85,6 +85,7 @@ def predict(
     document = {
         **_item(prediction.item),
         "rating": round(prediction.stars, 2),
+        "score": prediction.score,
         "whole": prediction.whole,
         "given": None if prediction.given is None else prediction.given.score,
         "model": None
@@ -156,10 +157,10 @@ def _show_prediction(out: Console, prediction: Prediction) -> None:
     if prediction.given is not None:
         out.print(f"You gave {prediction.given.name} {prediction.given.score}.", markup=False)
     else:
-        out.print(f"{prediction.item.name}: {prediction.stars:.1f} of 5, I guess.", markup=False)
+        out.print(f"{prediction.item.name}: {prediction.score}, I guess.", markup=False)
         if prediction.guess is not None:
             out.print(
-                f"  the model alone: {prediction.guess.expected:.1f}, "
+                f"  the language model alone, in stars: {prediction.guess.expected:.1f}, "
                 f"most likely {prediction.guess.most_likely}"
             )
     for choice in prediction.evidence:

@@ -80,7 +80,7 @@ def train(
         typer.Option(metavar="FILE", help="Where to write the weights trained on many homes."),
     ] = None,
 ) -> None:
-    """Train the policy that chooses memories, on your own memories.
+    """Learn from your memories and feedback which memories to choose.
 
     The local model writes questions and answers from your memories and checks each pair by
     answering it. From these pairs, and from the answers you judged, the policy learns which

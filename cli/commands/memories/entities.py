@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from store.graph import MemoryGraph
     from store.types import Memory
 
+MOST_WORDED = 20
+"""Memories that are listed by their words, where no relation names an entity."""
 app = typer.Typer(
     help="List, merge and split the names of people and things.", no_args_is_help=True
 )
@@ -99,6 +102,8 @@ def show(context: typer.Context, name: Name) -> None:
         rows = _entity(who, identities, spelt)
         inside = {memory for event in told for memory in event.memories}
         mates = graph.memories.of(sorted(inside, key=lambda m: int(m[1:])))
+        known = inside or why or memories
+        worded = () if known else graph.memories.search(name, MOST_WORDED)
 
     def out_(out: Console) -> None:
         called = ", ".join([*rows["names"], *rows["phrases"]])
@@ -107,6 +112,7 @@ def show(context: typer.Context, name: Name) -> None:
         for event in told:
             _lines(out, event.name, [m for m in mates if m.id in event.memories])
         _lines(out, "Memories", [m for m in memories if m.holds_at(now) and m.id not in inside])
+        _lines(out, "Memories with these words", [m for m in worded if m.holds_at(now)])
 
     run.emit(
         {
@@ -177,6 +183,50 @@ def split(
         return plan_split(name, other, identities, graph)
 
     _decide(context.obj, plan)
+
+
+@app.command()
+def path(
+    context: typer.Context,
+    name: Name,
+    other: Annotated[str, typer.Argument(help="Where to start. Default: you.")] = "me",
+) -> None:
+    """Show how you know a person or thing: the memories that connect it with you.
+
+    It is the shortest path over the relations of memories that hold now.
+
+    \b
+    Examples:
+      memlane entities path Kenji
+      memlane entities path Kenji Anna
+    """
+    run: Run = context.obj
+    now = run.config.now()
+    from agent.memory.entities import relation_graph
+    from agent.memory.entities.identity import Identities
+    from agent.memory.entities.merge_split import known_name
+    from store.types import Status
+
+    with run.graph() as graph:
+        identities = Identities.of(graph, now)
+        ends = [known_name(end, identities, graph) for end in (other, name)]
+        current = [m for m in graph.memories.list(Status.CURRENT) if m.holds_at(now)]
+    relations = relation_graph.relation_graph(current, identities.who)
+    start, end = map(identities.who, ends)
+    hops = relation_graph.path(relations, start, end)
+    joined = [] if hops else relation_graph.connected_with(relations, end)
+    texts = {memory.id: memory.text for memory in current}
+
+    def show(out: Console) -> None:
+        for hop in hops or ():
+            arrow = f"{hop.head} -{hop.relation}-> {hop.tail}"
+            out.print(f"{arrow}: {hop.memory} {texts[hop.memory]}", markup=False)
+        if not hops:
+            more = f" It is connected with {', '.join(joined[:5])}." if joined else ""
+            out.print(f"No memory connects {ends[0]} and {ends[1]}.{more}", markup=False)
+
+    rows = None if hops is None else [{**asdict(hop), "text": texts[hop.memory]} for hop in hops]
+    run.emit({"from": ends[0], "to": ends[1], "path": rows, "connected_with": joined}, show)
 
 
 @app.command()

@@ -16,7 +16,7 @@ from cli.output.render import edit_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.memory.history import Event, Life
+    from agent.memory.time.history import Event, Life
     from store.graph import MemoryGraph
     from store.journal import Entry
     from store.types import Source
@@ -50,7 +50,7 @@ def history(
     """
     run: Run = context.obj
     from agent.language.dates import parse_when
-    from agent.memory.history import lives
+    from agent.memory.time.history import lives
 
     now = run.config.now()
     with run.graph() as graph:

@@ -41,7 +41,7 @@ def tree(
         bool, typer.Option("--all", help="Include replaced, expired and forgotten memories.")
     ] = False,
 ) -> None:
-    """Show the three layers of your memory.
+    """Show your memories under their types, as a tree.
 
     Each type has subclasses. Each subclass lists the people and things that its memories are about,
     with their relations and memories.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from store.journal import Entry
     from store.types import Subclass
 
-app = typer.Typer(help="Memory types and subclasses (layers 1 and 2).", no_args_is_help=True)
+app = typer.Typer(help="The types under which memories are kept.", no_args_is_help=True)
 
 SHOWN = 30
 """Moves that are listed; the rest is counted."""

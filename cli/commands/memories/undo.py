@@ -225,7 +225,7 @@ def undone_as(entry: Entry) -> str:
 
 
 def _effect(change: Change) -> str:
-    from agent.memory.history import field_changes
+    from agent.memory.time.history import field_changes
 
     before, after = change.before, change.after
     if after is None:

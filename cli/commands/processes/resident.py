@@ -40,9 +40,9 @@ def up(
         typer.Option("--install", help="Only write the file that starts it at login."),
     ] = False,
 ) -> None:
-    """Start the resident process.
+    """Keep the models loaded in the background.
 
-    It keeps the models loaded so that commands answer at once, and unloads unused models. Commands
+    Starts the resident process: commands answer at once, and unused models are unloaded. Commands
     find it automatically and also work without it.
     """
     run: Run = context.obj
@@ -55,9 +55,10 @@ def up(
 
 
 def down(context: typer.Context) -> None:
-    """Stop the resident process.
+    """Stop keeping the models loaded.
 
-    An answer in progress stops at the next word. Nothing stored is lost.
+    Stops the resident process. An answer in progress stops at the next word. Nothing stored is
+    lost.
     """
     run: Run = context.obj
     import os
@@ -92,7 +93,7 @@ def _install(run: Run, port: int | None) -> None:
 
     from platformdirs import user_config_path
 
-    from agent.server.resident.autostart import unit_for, write
+    from agent.server.resident.starting.autostart import unit_for, write
 
     unit = unit_for(run.resident_command(port), user_config_path(), os.getuid())
     write(unit)
@@ -112,7 +113,7 @@ def _serve(run: Run, port: int | None, app: object, *, until_idle: bool) -> None
     from typer.core import TyperGroup
 
     from agent.server.serve import serve
-    from cli.forwarded import work_out
+    from cli.forwarding.forwarded import work_out
 
     def ready(where: str) -> None:
         with suppress(OSError):  # nobody may be reading

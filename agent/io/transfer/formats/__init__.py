@@ -1,1 +1,6 @@
-"""Files that are not memlane's own JSONL: chat exports, MCP memory files, Markdown."""
+"""Formats other than memlane's own JSONL.
+
+``chat_exports`` and ``mcp_memory`` are files of other programs, ``markdown`` is for people,
+``graphml`` for Gephi.
+May import: ``memory`` and below.
+"""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent.extraction.validity import held
-from agent.language.date_literals import KINDS, clock, values_of
+from agent.language.dates.date_literals import KINDS, clock, values_of
 from agent.memory.editing.judges.wording_features import common, folded
 from store.types import Draft, Memory, Triple
 

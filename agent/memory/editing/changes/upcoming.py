@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, timedelta
 
-from agent.language.date_literals import clock, values_of
 from agent.language.dates import find_times
+from agent.language.dates.date_literals import clock, values_of
 from store.derived.partitions import NearMemory
 from store.types import Draft, Memory
 

@@ -22,10 +22,10 @@ from typing import Self
 
 import numpy as np
 
-from agent.language.date_literals import values_of
-from agent.language.pattern_kinds import PERSON
+from agent.extraction.triples.pattern_kinds import PERSON
+from agent.language.dates.date_literals import values_of
+from agent.language.dates.time_phrases import without_lead
 from agent.language.relation_names import is_named, is_single
-from agent.language.time_phrases import without_lead
 from agent.memory.editing.changes.named_value import is_one_of_several, tells_change
 from agent.memory.editing.compare import named_apart, negated
 from agent.memory.editing.judges.wording_features import folded, value_and_slot

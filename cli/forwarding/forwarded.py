@@ -1,4 +1,4 @@
-"""Execution of forwarded command lines in the resident process (``cli.forward``).
+"""Execution of forwarded command lines in the resident process (``cli.forwarding.forward``).
 
 The line is read and its outcome shown by the very code that does it in a process of its own
 (``cli.app``); only what it prints is kept, and the work goes over our own socket like any other
@@ -84,7 +84,7 @@ class ForwardedRun(Run):
 
 
 RELAYED = frozenset({"ask", "fill", "remember"})
-"""The commands that are worked out here; ``cli.forward`` knows when."""
+"""The commands that are worked out here; ``cli.forwarding.forward`` knows when."""
 
 
 def work_out(home: Path, app: TyperGroup) -> Callable[[CommandLine], Printed]:

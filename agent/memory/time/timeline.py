@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from agent.extraction.validity import is_arranged
-from agent.language.date_literals import MONTHS
+from agent.language.dates.date_literals import MONTHS
 from agent.language.relation_names import LASTING, is_single
 from agent.memory.editing.compare import slot
 from agent.results import Mark, Standing

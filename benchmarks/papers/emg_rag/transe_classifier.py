@@ -3,8 +3,8 @@
 The graph is the person's triples, ``is_a`` from each subclass to its type, and ``belongs_to`` from
 what memories that are placed carry, their tails, to the subclass. The tail of a new memory is where
 its head and relation lead to; its subclass is the one that ``belongs_to`` leads to from there.
-Measured (docs/transe-and-partitions.md): it places worse than the sentence embedding, so nothing
-in memlane uses it unless a ``Placer`` is made with it.
+Measured (docs/transe-and-partitions.md): it places worse than the sentence embedding, so memlane
+does not use it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from store.derived.transe import Array, Named, TransE, TransEConfig, distance
+from benchmarks.papers.emg_rag.transe import Array, Named, TransE, TransEConfig, distance
 from store.row_codecs import entity_key
 from store.types import Subclass, Triple
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agent.extraction.subclass_classifier import Placer
-from agent.extraction.transe_classifier import Translations
-from agent.ports import Embedder
-from store.derived.transe import TransE, TransEConfig, _Run
+from benchmarks.papers.emg_rag.transe import TransE, TransEConfig, _Run
+from benchmarks.papers.emg_rag.transe_classifier import Translations
 from store.tables.taxonomy import SUBCLASSES
 from store.types import Triple
 
@@ -57,7 +55,7 @@ def test_nothing_to_learn_from_is_no_error():
         model.distances("me", "likes", ["tea"])
 
 
-def test_relations_place_what_too_few_triples_leave_to_the_sentence(embedder: Embedder):
+def test_relations_place_unless_there_are_too_few_triples():
     placed = [
         ((Triple("me", "favourite_cuisine", food),), "preference.diet")
         for food in ("ramen", "paella", "goulash", "laksa")
@@ -78,7 +76,3 @@ def test_relations_place_what_too_few_triples_leave_to_the_sentence(embedder: Em
     ids = [subclass.id for subclass in SUBCLASSES]
     assert ids[int(scores[0].argmax())] == "attribute.occupation"
     assert np.isnan(scores[1:]).all()
-    with_graph = Placer(SUBCLASSES, embedder, translations)
-    texts = ["My wife's name is Anna.", "I work as a tailor."]
-    triples = [(Triple("x", "never heard of", "y"),), (Triple("me", "works_as", "tailor"),)]
-    assert with_graph.place(texts, triples) == Placer(SUBCLASSES, embedder).place(texts)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from agent.language.injection import steers
-from agent.memory.contradictions import contradictions
 from agent.memory.editing.changes.roles import same_holder
 from agent.memory.editing.conflicts import Question
 from agent.memory.editing.plan import EditPlan
+from agent.memory.uncertain.contradictions import contradictions
 from store.derived.partitions import NearMemory
 from store.journal import Edit, Expire, Insert, Replace
 from store.types import Draft, Memory, Trust, lowest, may_replace

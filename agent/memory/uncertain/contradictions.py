@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.language.date_literals import values_of
+from agent.language.dates.date_literals import values_of
 from agent.language.relation_names import is_single
 from agent.memory.entities.names import ONE_HOLDER, may_be_one, role_name
 from agent.results import Doubt

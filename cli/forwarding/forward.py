@@ -1,8 +1,8 @@
 """Forwards a short command line to the resident process, if one is running.
 
 Python takes 0.3 s to load what reads a command and shows its outcome, several times as long as the
-outcome takes. The process has all of that loaded (``cli.forwarded``), so while it is up a short
-command hands its line over and prints what comes back.
+outcome takes. The process has all of that loaded (``cli.forwarding.forwarded``), so while it is up
+a short command hands its line over and prints what comes back.
 
 Invariants: what is printed is what ``cli.app`` would print (``tests/terminal/test_forward.py``).
 Whatever only a process of our own can do (read standard input, ask the person, say what is wrong
@@ -119,7 +119,7 @@ def _is_mine(path: str) -> bool:
 
 
 def _code_folder() -> str:
-    return os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
 def _line(arguments: Sequence[str]) -> dict[str, Any]:

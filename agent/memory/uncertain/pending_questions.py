@@ -9,7 +9,7 @@ and forgotten like all else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from agent.memory.editing.conflicts import Holds, ask
 from agent.memory.entities.identity import Identities
 from agent.memory.entities.merge_split import Decision, plan_merge, plan_part, plan_reject
+from agent.memory.entities.relation_graph import centrality, relation_graph
 from agent.memory.entities.suggestions import Suggestion, suggestions
 from agent.results import phrase
 from store.errors import MemlaneError
@@ -94,10 +95,14 @@ def _suggestion(graph: MemoryGraph, model: str, now: datetime) -> Pending | None
 def _ripe(
     graph: MemoryGraph, model: str, now: datetime
 ) -> Iterator[tuple[QuestionKind, MemoryPair, Suggestion]]:
-    """Suggestions that rest on enough, each with the memories it is known by."""
+    """Suggestions that rest on enough, each with the memories it is known by.
+
+    Those about the most connected come first: what is decided of them changes the most answers.
+    """
     places = [subclass.id for subclass in graph.subclasses()]
     newest = graph.index(model, now).newest(places, LOOKED_AT)
-    for found in suggestions(newest, Identities.of(graph, now), now):
+    known = Identities.of(graph, now)
+    for found in _by_centrality(suggestions(newest, known, now), newest, known):
         if found.other is None:
             yield QuestionKind.SPLIT, (found.memories[0], found.apart[0]), found
         elif len(found.memories) >= RIPE:
@@ -105,6 +110,19 @@ def _ripe(
                 graph.memories.neighbours(name)[0][1] for name in (found.one, found.other)
             )
             yield QuestionKind.MERGE, (first, second), found
+
+
+def _by_centrality(
+    found: Sequence[Suggestion], memories: Sequence[Memory], known: Identities
+) -> Sequence[Suggestion]:
+    if len(found) < 2:
+        return found
+    central = centrality(relation_graph(memories, known.who))
+
+    def weight(one: Suggestion) -> float:
+        return sum(central.get(known.who(name), 0.0) for name in (one.one, one.other) if name)
+
+    return sorted(found, key=weight, reverse=True)
 
 
 def _asked(found: Suggestion) -> str:

@@ -1,0 +1,6 @@
+"""What held when (docs/time.md).
+
+``timeline`` has the periods of memories and which of them hold at a moment, ``history`` the life of
+each fact, from telling to undo.
+May import: ``extraction`` and below.
+"""

@@ -1,0 +1,109 @@
+"""The commands ``backup`` and ``restore``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.commands.files.progress import progress
+from cli.context import Run
+from cli.input.confirm import confirmed
+from cli.input.standard_streams import emit_beside, readable, writable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agent.io.transfer.backup import Backup
+
+
+def backup(
+    context: typer.Context,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The file to write; - is stdout. Default: in the home."),
+    ] = None,
+) -> None:
+    """Back up the home into one verified file.
+
+    Works while memlane is in use. The backup is verified before it gets its final name, and only
+    you can read it. It still contains what you forget later: to forget something for good, delete
+    old backups too.
+
+    Examples: memlane backup; memlane backup --out /media/stick/memlane.zip.
+    """
+    run: Run = context.obj
+    from agent.io.transfer.backup import backup as write
+    from agent.io.transfer.backup import default_path
+
+    config = run.config
+    path = out or default_path(config.home, config.now())
+    with writable(run, path, "memlane.zip") as file, progress(run) as advance:
+        done = write(config.home, file, config.now(), advance)
+    emit_beside(
+        run,
+        path,
+        _backup_document(done),
+        lambda console: console.print(f"{path}: {_in_words(done)}", markup=False),
+    )
+
+
+def restore(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="A file written by memlane backup; - is stdin.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Replace the current home with a backup.
+
+    A file that fails verification is refused. The current home is backed up first. A running
+    memlane continues with the restored home.
+
+    Examples: memlane restore memlane.zip; memlane restore memlane.zip --yes.
+    """
+    run: Run = context.obj
+    from agent.io.transfer.backup import inspect
+    from agent.io.transfer.backup import restore as put_back
+
+    config = run.config
+    with readable(file, "memlane.zip") as path:
+        with progress(run) as advance:
+            found = inspect(path, advance)
+        home, what = config.home, f"{found.taken} ({_in_words(found)})"
+        if not confirmed(
+            run,
+            f"Replace the memories in {home} with those of {what}?",
+            yes=yes,
+            otherwise=f"That would replace the memories in {home}. Add --yes to confirm.",
+        ):
+            run.err.print("Nothing was changed.")
+            return
+        with progress(run) as advance:
+            done = put_back(home, path, config.now(), advance)
+
+    def show(console: Console) -> None:
+        console.print(f"Restored {_in_words(done.backup)} of {done.backup.taken}.", markup=False)
+        if done.aside:
+            what = "could not be read; its files are" if done.damaged else "is backed up as"
+            console.print(f"The previous home {what} {done.aside}", markup=False)
+
+    document = {
+        **_backup_document(done.backup),
+        "aside": None if done.aside is None else str(done.aside),
+        "damaged": done.damaged,
+    }
+    run.emit(document, show)
+
+
+def _backup_document(done: Backup) -> dict[str, Any]:
+    return {
+        "path": str(done.path),
+        "size": done.size,
+        "sha256": done.sha256,
+        "taken": done.taken,
+        "memories": done.memories,
+    }
+
+
+def _in_words(done: Backup) -> str:
+    return f"{sum(done.memories.values()):,} memories, {done.size / 1e6:,.1f} MB"
