@@ -128,10 +128,19 @@ SETTINGS: tuple[Setting, ...] = (
 
 
 def _cores() -> int:
-    """Cores this process may use; more threads than that slow a model down."""
+    """Physical cores this process may use; more threads than that slow a model down."""
     if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
+        return max(1, len({_sharing_core(cpu) for cpu in os.sched_getaffinity(0)}))
     return os.cpu_count() or 1
+
+
+def _sharing_core(cpu: int) -> str:
+    """The hardware threads of a processor's core; itself where the system does not tell."""
+    try:
+        topology = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
+        return (topology / "thread_siblings_list").read_text(encoding="ascii").strip()
+    except OSError:
+        return str(cpu)
 
 
 @dataclass(frozen=True, slots=True)

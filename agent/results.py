@@ -18,6 +18,16 @@ from store.side_tables.form_consents import FormConsent
 from store.side_tables.pending_questions import QuestionKind
 from store.types import Memory, Source, Trust
 
+PARTS = (
+    "loading models",
+    "encoder",
+    "statement reader",
+    "language model",
+    "text reader",
+    "database",
+)
+"""Of what the time is told beside that of the stages, within which it is (``Reply.timing_ms``)."""
+
 
 class Route(StrEnum):
     """What a message is."""
@@ -114,6 +124,7 @@ class Reply:
     entries: tuple[Entry, ...] = ()
     abstained: bool = False
     timing_ms: Mapping[str, float] | None = None
+    """By stage; ``total``; and what in these each of the ``PARTS`` took."""
     turn: str | None = None
     selection: Selection | None = None
     """None where the resident process answered: ``memlane why`` reads what was kept of it."""
@@ -160,6 +171,8 @@ class FileReport:
     entries: tuple[Entry, ...] = ()
     run: str | None = None
     """The ingest it was part of, by which all of that can be undone; None if nothing was done."""
+    timing_ms: Mapping[str, float] | None = field(default=None, compare=False)
+    """As of a ``Reply``."""
 
 
 Value = str | int | float | bool

@@ -5,3 +5,8 @@ runs ``app``, the root of all commands. ``context`` has the options and the sess
 ``exit_codes`` its errors. Folders: ``commands``, ``input``, ``output``.
 May import: everything, late, as ``--help`` loads nothing heavy (``tests/test_architecture.py``).
 """
+
+import time
+
+BEGAN = time.monotonic()
+"""When this process began to load the command."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
+from cli import BEGAN
 from cli.importing import collecting_paused
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Run:
     now: str | None = None
     json: bool = False
     debug: bool = False
+    began: float = BEGAN
+    """When the command was given, by ``time.monotonic``."""
     stdout: TextIO = field(default_factory=lambda: sys.stdout)
     stderr: TextIO = field(default_factory=lambda: sys.stderr)
 
@@ -102,10 +105,11 @@ class Run:
         """Begin a resident process for what comes next; whether one was begun or is there."""
         from agent.server.resident.starting.leave_behind import leave_behind
 
-        if os.environ.get("CI") or not self.config.resident:  # a build has no next command
+        # A build has no next command, and the next command has no model of this one's.
+        if os.environ.get("CI") or self.options.get("llm"):
             return False
-        leave_behind(self.config, self.resident_command(), self.note)
-        return True
+        standing = replace(self, now=None)  # --now is of this command alone too
+        return leave_behind(self.config, standing.resident_command(), self.note)
 
     def resident_command(self, port: int | None = None) -> list[str]:
         """The command line of a resident process with the settings of this one."""
@@ -177,6 +181,12 @@ class Run:
     def located(self, path: Path) -> Path:
         """A file named on the command line, from where the person is."""
         return path
+
+    def show_timing(self, timings: Iterable[Mapping[str, float] | None]) -> None:
+        """A table of where the time went, beside the answer."""
+        from cli.output.timing import show_timing
+
+        show_timing(timings, self.began, self.stderr)
 
     def has_person(self) -> bool:
         """Whether there is somebody at a terminal who can be asked."""

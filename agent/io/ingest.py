@@ -22,6 +22,7 @@ from agent.io.transfer.formats.reading import TITLE
 from agent.language.redaction import Redacted, redact, what_is_gone
 from agent.memory.home import Home, Models
 from agent.memory.remember import remember_as_said, remember_source
+from agent.models.timing import Stopwatch
 from agent.results import FileReport, FileStatus, Remembered
 from store.errors import MemlaneError, StoreError
 from store.graph import MemoryGraph
@@ -167,7 +168,7 @@ def ingest(
     paths: Sequence[Path],
     graph: MemoryGraph,
     models: Models,
-    clock: Callable[[], datetime],
+    now: Callable[[], datetime],
     *,
     fixed_time: bool = False,
     kind: SourceKind | None = None,
@@ -193,14 +194,17 @@ def ingest(
         if file.skipped is not None:
             yield FileReport(str(path), "skipped", reason=file.skipped)
             continue
-        change = plan_change(path, graph, kind)
+        clock = Stopwatch()
+        with clock.measure("read"):
+            change = plan_change(path, graph, kind)
         if change.status in ("skipped", "failed", "unchanged"):
             source = change.known.id if change.known else None
-            yield FileReport(str(path), change.status, 0, change.reason, source)
+            report = FileReport(str(path), change.status, 0, change.reason, source)
+            yield replace(report, timing_ms=clock.total())
             continue
-        run = run or graph.runs.start(clock(), _common(paths))
-        report = _ingest_file(change, graph, models, clock(), fixed_time, run, keep_secrets)
-        yield replace(report, run=run)
+        run = run or graph.runs.start(now(), _common(paths))
+        report = _ingest_file(change, graph, models, now(), fixed_time, run, keep_secrets, clock)
+        yield replace(report, run=run, timing_ms=clock.total())
 
 
 def _common(paths: Sequence[Path]) -> str:
@@ -216,15 +220,17 @@ def _ingest_file(
     fixed_time: bool,
     run: str,
     keep_secrets: bool,
+    clock: Stopwatch,
 ) -> FileReport:
     path, stored = change.path, change.known
     try:
         if stored is None:
             captured = now if fixed_time else _changed_at(path, now)
             assert change.data is not None and change.kind is not None
-            text, layout = _text_of(path, change.data, change.kind, models)
-            clean = Redacted(text, ()) if keep_secrets else redact(text)
-            with graph.writing():
+            with clock.measure("read"):
+                text, layout = _text_of(path, change.data, change.kind, models)
+                clean = Redacted(text, ()) if keep_secrets else redact(text)
+            with clock.measure("store"), graph.writing():
                 stored = graph.sources.add(
                     change.kind,
                     clean.text,
@@ -236,7 +242,8 @@ def _ingest_file(
                 graph.runs.add(run, stored.id)
         else:
             graph.runs.add(run, stored.id)
-        done, problems = _remember(stored, graph, models, now)
+        with clock.measure("remember"):
+            done, problems = _remember(stored, graph, models, now)
     except StoreError:
         raise
     except MemlaneError as error:
@@ -310,12 +317,14 @@ def retry(
         if only is not None and source.id not in only:
             continue
         name = source.locator or f"{source.kind} {source.id}"
+        clock = Stopwatch()
         try:
             if source.kind is SourceKind.CHAT and not tells(source.text):
                 graph.sources.mark(source.id, SourceStatus.EXTRACTED)
                 yield FileReport(name, "new", 0, "nothing in it to remember", source.id)
                 continue
-            done, problems = _remember(source, graph, models, now)
+            with clock.measure("remember"):
+                done, problems = _remember(source, graph, models, now)
         except StoreError:
             raise
         except MemlaneError as error:
@@ -323,4 +332,5 @@ def retry(
             continue
         made = sum(1 for entry in done.entries if entry.after is not None)
         reason = _reason(done, problems) if problems else None
-        yield FileReport(name, "new", made, reason, source.id, done.entries)
+        report = FileReport(name, "new", made, reason, source.id, done.entries)
+        yield replace(report, timing_ms=clock.total())

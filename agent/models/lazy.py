@@ -21,6 +21,7 @@ from agent.config import Config
 from agent.models.catalog import BUILT_IN
 from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import REWARDS, RewardCache
+from agent.models.timing import measured
 from agent.models.worker.models import WorkerLanguageModel, WorkerReader, WorkerRewards
 from agent.models.worker.opening import GgufOpener, ReaderOpener
 from agent.models.worker.settings import Finding
@@ -199,6 +200,7 @@ class LocalLanguageModel:
     def identity(self) -> str:
         return self._model.identity
 
+    @measured("language model")
     def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         return self._model.chat(turns, **decoding)
 
@@ -296,6 +298,7 @@ class LocalEmbedder:
         self._last: dict[bytes, Vectors] = {}
 
     @cached_property
+    @measured("loading models")
     def _model(self) -> SentenceEncoder | ForeignEncoder:
         registry = ModelRegistry(self._config.models_dir)
         folder = registry.resolve_embedder(self._config.embedder)
@@ -318,6 +321,7 @@ class LocalEmbedder:
     def dimension(self) -> int:
         return self._model.dimension
 
+    @measured("encoder")
     def encode(self, texts: Sequence[str]) -> Vectors:
         """What the last call encoded is not encoded again: a sentence is placed, then stored."""
         keys = [blake2b(text.encode("utf-8", "replace"), digest_size=16).digest() for text in texts]
@@ -333,9 +337,11 @@ class LocalEmbedder:
             self._last = dict(zip(keys, vectors, strict=True))
         return vectors
 
+    @measured("encoder")
     def encode_names(self, names: Sequence[str]) -> Vectors:
         return self._model.encode_names(names)
 
+    @measured("encoder")
     def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
         return self._model.encode_tokens(texts)
 
@@ -366,6 +372,7 @@ class LocalReader:
         if model := self.__dict__.pop("_model", None):
             model.close()
 
+    @measured("text reader")
     def read(self, image: Path) -> list[TextLine]:
         return self._model.read(image)
 

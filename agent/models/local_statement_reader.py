@@ -10,6 +10,7 @@ import numpy as np
 
 from agent.config import Config
 from agent.models.registry import ModelRegistry
+from agent.models.timing import measured
 from agent.ports import StatementReader
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def _trained_on() -> str:
 
 
 @cache
+@measured("loading models")
 def _load(folder: Path, threads: int) -> TrainedReader:
     from agent.models.adapters.statement_reader import TrainedReader
 

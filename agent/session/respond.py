@@ -25,8 +25,8 @@ from agent.applications.ratings.recommend import recommended
 from agent.language.redaction import with_gaps
 from agent.language.replies import unknown
 from agent.memory.home import Home
+from agent.models.timing import Stopwatch
 from agent.results import Exchange, Reply, Route, Standing
-from agent.session.timing import Stopwatch
 from policies.selection import Choice
 from store.types import Memory
 

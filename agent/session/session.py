@@ -37,12 +37,12 @@ from agent.models.lazy import (
     Progress,
 )
 from agent.models.local_statement_reader import statement_reader
+from agent.models.timing import Stopwatch
 from agent.ports import Embedder, LanguageModel, RewardModel, StatementReader, TextReader
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route
 from agent.session.orders import carry_out, order_in
 from agent.session.reply import told, trace_of, with_question
 from agent.session.respond import answer_message, leaned, small_talk, whisper
-from agent.session.timing import Stopwatch
 from policies.abstain import shipped
 from policies.base import Policy
 from policies.selection import Selection
@@ -121,6 +121,7 @@ class Session:
         if self.statements:
             self.statements.kinds([question])
         is_foreign(question)
+        _ = self.placer  # it encodes the examples of all subclasses
 
     # ---- messages -------------------------------------------------------------------------
 
@@ -144,10 +145,11 @@ class Session:
         message = without_secrets(self, checked_message(text))
         now = self.config.now()
         clock = Stopwatch()
-        before = recent(self.graph, now)
-        meant = in_context(message, before)
-        # Stored before anything is made of it: no failure after this line loses the message.
-        source = self.graph.sources.add(SourceKind.CHAT, message, now)
+        with clock.measure("store"):
+            before = recent(self.graph, now)
+            meant = in_context(message, before)
+            # Stored before anything is made of it: no failure after this line loses the message.
+            source = self.graph.sources.add(SourceKind.CHAT, message, now)
         with clock.measure("settle"), self._kept(source):
             settled = settle(source, self.graph, self, now)
         if settled is not None:
@@ -164,7 +166,9 @@ class Session:
         # are taken on less than an even chance: extraction finds nothing in a mere question, and
         # memory that holds no answer says so.
         reply = None
-        if may_tell(meant, likely[Route.UPDATE]) or self._tells(message, likely):
+        with clock.measure("detect"):
+            tells = may_tell(meant, likely[Route.UPDATE]) or self._tells(message, likely)
+        if tells:
             with clock.measure("remember"):
                 done = remember_source(source, self.graph, self, now, meant=meant)
             if done.entries or done.unchanged or likely[Route.UPDATE] >= 0.5:
@@ -244,7 +248,7 @@ class Session:
 
     def _logged(self, message: str, reply: Reply, clock: Stopwatch, now: datetime) -> Reply:
         turn = None
-        with suppress(StoreFull):  # what is known is told all the same
+        with clock.measure("log"), suppress(StoreFull):  # what is known is told all the same
             turn = self.graph.turns.log(now, message, reply.route, reply.text, trace_of(reply))
         doubts = doubted(reply.memories, reply.selection)
         return replace(reply, timing_ms=clock.total(), turn=turn, doubts=doubts)

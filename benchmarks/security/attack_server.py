@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from agent.config import Config, load_config
 from agent.models.lazy import LocalEmbedder
-from agent.ports import ChatTurn, Vectors
+from agent.ports import ChatTurn, Vectors, Words
 from agent.server.resident.service import Desk
 from agent.server.serve import serve
 from cli.app import app
@@ -64,6 +64,9 @@ class Hashes:
 
     def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
         return [self.encode(text.split()) for text in texts]
+
+    def encode_words(self, texts: Sequence[str]) -> list[Words]:
+        return [Words(((0, len(text)),), self.encode([text])) for text in texts]
 
     def _one(self, text: str) -> Vectors:
         seed = abs(hash(text.encode("utf-8", "replace")))

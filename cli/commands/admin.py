@@ -311,6 +311,7 @@ def status(context: typer.Context) -> None:
         else:
             loaded = ", ".join(running.loaded) or "nothing"
             port = f", port {running.port}" if running.port else ""
+            takes = f" ({running.memory_mb:,} MB)" if running.memory_mb else ""
             ends = (
                 f", ends after {running.ends_after_minutes} minutes without a command"
                 if running.ends_after_minutes
@@ -318,7 +319,7 @@ def status(context: typer.Context) -> None:
             )
             out.print(
                 f"resident  process {running.pid}{port}, up {running.uptime_s:,.0f} s, "
-                f"in memory: {loaded}{ends}"
+                f"in memory: {loaded}{takes}{ends}"
             )
         for line in folder_lines(found["watch"]):
             out.print(f"watched   {line}", markup=False)

@@ -24,6 +24,7 @@ from typing import Any
 import h11
 
 from agent.version import __version__
+from cli import BEGAN
 from cli.arguments import asked_for, settings, subcommand
 
 HELLO_S = 5.0
@@ -132,6 +133,7 @@ def _line(arguments: Sequence[str]) -> dict[str, Any]:
         "columns": _columns(),
         "terminal": sys.stdout.isatty(),
         "person": sys.stdin.isatty() and sys.stderr.isatty(),
+        "began": BEGAN,
     }
 
 

@@ -99,7 +99,7 @@ def work_out(home: Path, app: TyperGroup) -> Callable[[CommandLine], Printed]:
             raise NotForwardable("the settings are others")
         if subcommand(line.words) not in RELAYED or "--help" in line.words or "-h" in line.words:
             raise NotForwardable("it is a command for a process of its own")
-        run = ForwardedRun(line=line)
+        run = ForwardedRun(line=line, began=line.began)
         run.stdout, run.stderr = io.StringIO(), io.StringIO()
 
         def taken(options: dict[str, str | None], now: str | None, json: bool, debug: bool) -> Run:

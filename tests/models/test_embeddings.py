@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from safetensors.numpy import load_file, save_file
 from agent.errors import ModelDamaged, ModelMissing
 from agent.models.adapters.embeddings import SentenceEncoder, open_encoder
 from agent.models.adapters.foreign_embeddings import ForeignEncoder
+from agent.models.adapters.torch_gradients import TorchGradients
 from agent.models.registry import ModelRegistry
 
 SENTENCES = ["I drink tea every morning.", "My sister lives in Berlin.", "我喜欢喝茶。", ""]
@@ -195,3 +197,15 @@ def _changed(folder: Path, copy: Path, file: str, change: Mapping[str, object]) 
     shutil.copytree(folder, copy, dirs_exist_ok=True)
     (copy / file).write_text(json.dumps(json.loads((copy / file).read_text()) | change))
     return copy
+
+
+@pytest.mark.parametrize("package", ["sentence_transformers", "torch"])
+def test_a_missing_package_is_one_line_with_its_remedy(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, package: str
+):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ModelMissing, match=f"pip install .*{package.replace('_', '-')}"):
+        if package == "torch":
+            TorchGradients()
+        else:
+            ForeignEncoder(folder, "x")

@@ -9,8 +9,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import pytest
 
 from agent.config import load_config
@@ -18,11 +20,12 @@ from agent.server.resident.client import Running
 from agent.server.resident.paths import Place, holder
 from agent.server.resident.service import Desk
 from agent.server.resident.starting import until_idle
+from agent.server.resident.starting.leave_behind import leave_behind
 from cli.commands.processes.resident import running_of
 from store.graph import MemoryGraph
 
 Say = Callable[..., subprocess.CompletedProcess[str]]
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 @pytest.fixture
@@ -33,13 +36,15 @@ def say(own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     monkeypatch.delenv("CI", raising=False)
     homes = [own_home]
 
-    def run(*arguments: str, home: Path = own_home) -> subprocess.CompletedProcess[str]:
+    def run(
+        *arguments: str, home: Path = own_home, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
         homes.append(home)
         return subprocess.run(
             [sys.executable, "-m", "cli.main", "--home", str(home), *arguments],
             capture_output=True,
             text=True,
-            check=True,
+            check=check,
         )
 
     yield run
@@ -58,11 +63,13 @@ def test_the_second_command_is_answered_by_what_the_first_left(own_home: Path, s
     second = say("ask", "--no-llm", "What colour is my bicycle?")
     assert "red" in second.stdout
     assert second.stderr == ""
-    assert "ends after" in say("status").stdout
+    status = say("status").stdout
+    assert "ends after" in status
+    assert " MB)" in status
     assert _up(own_home).pid == left.pid
 
 
-@pytest.mark.parametrize("how", ["option", "setting", "ci", "no model"])
+@pytest.mark.parametrize("how", ["option", "setting", "ci", "another model", "no model"])
 def test_nothing_is_left_where_nobody_wants_it(
     own_home: Path, say: Say, monkeypatch: pytest.MonkeyPatch, how: str
 ):
@@ -72,12 +79,47 @@ def test_nothing_is_left_where_nobody_wants_it(
     if how == "ci":
         monkeypatch.setenv("CI", "true")
     if how == "no model":
-        say("status")
+        for words in (
+            "--help",
+            "say --help",
+            "status",
+            "memories list",
+            "memories history",
+            "undo",
+        ):
+            say(*words.split(), check=False)
     else:
-        say(*(["--no-resident"] if how == "option" else []), "remember", "My bicycle is red.")
+        options = {"option": ["--no-resident"], "another model": ["--llm", "smollm2-135m"]}
+        say(*options.get(how, []), "remember", "My bicycle is red.")
     time.sleep(1.0)
     assert holder(Place(own_home).lock) is None
     assert not Place(own_home).log.exists()
+
+
+def test_of_two_that_are_left_at_once_one_stays_and_its_clock_goes_on(own_home: Path, say: Say):
+    words = ("--now", "2020-01-01T09:00+00:00", "remember", "My bicycle is red.")
+    with ThreadPoolExecutor(2) as pool:
+        for _ in pool.map(lambda _: say(*words), range(2)):
+            pass
+    left = _up(own_home)
+    _until(lambda: len(_serving(own_home)) == 1)
+    say("remember", "--wait", "My car is blue.")
+    assert _up(own_home).pid == left.pid
+    with MemoryGraph.open(own_home) as graph:
+        newest = max(source.captured for source in graph.sources.list())
+    assert newest.year > 2020
+
+
+def test_nothing_is_left_in_the_home_of_somebody_else(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with MemoryGraph.open(own_home):
+        pass
+    monkeypatch.setenv("MEMLANE_RESIDENT", "yes")
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    said: list[str] = []
+    assert not leave_behind(load_config(), ["false"], said.append)
+    assert said == []
 
 
 def test_it_ends_with_its_home_and_when_one_is_left_for_another(
@@ -138,6 +180,16 @@ def _up(home: Path) -> Running:
     found = _running(home)
     assert found
     return found
+
+
+def _serving(home: Path) -> list[int]:
+    """The resident processes of a home that have its lock or still wait for it."""
+    wanted = {"--until-idle", str(home)}
+    return [
+        one.pid
+        for one in psutil.process_iter(["cmdline"])
+        if wanted <= set(one.info["cmdline"] or ())
+    ]
 
 
 def _alive(pid: int) -> bool:

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from agent.config import Config, load_config
-from agent.ports import ChatTurn, Vectors
+from agent.ports import ChatTurn, Vectors, Words
 from agent.server.resident.service import Desk
 from agent.server.serve import serve
 from cli.app import app
@@ -43,6 +43,9 @@ class Encoder(HashEncoder):
 
     def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
         return [self.encode([text]) for text in texts]
+
+    def encode_words(self, texts: Sequence[str]) -> list[Words]:
+        return [Words(((0, len(text)),), self.encode([text])) for text in texts]
 
     def free(self) -> None:
         self.loaded = False

@@ -55,7 +55,7 @@ def command(module: str, folder: Path, words: list[str]) -> tuple[int, str, str]
     )  # fmt: skip
     return (
         done.returncode,
-        re.sub(r'("(?:select|total|turn)": ).+', r"\1", done.stdout),
+        re.sub(r'("turn": ".+"|"timing_ms": {[^}]*})', "", done.stdout),
         done.stderr,
     )
 
@@ -63,6 +63,15 @@ def command(module: str, folder: Path, words: list[str]) -> tuple[int, str, str]
 def test_what_is_printed_is_what_the_command_would_print(served: Path):
     for words in COMMANDS:
         assert command("cli.main", served, words) == command("cli.app", served, words), words
+
+
+def test_timing_is_told_beside_the_answer_in_both_ways(served: Path):
+    for module in ("cli.main", "cli.app"):
+        code, out, err = command(module, served, ["ask", "--no-llm", "--timing", "cat"])
+        assert code == 0
+        assert SECRET in out and "share" not in out
+        rows = {line.split()[0] for line in err.splitlines()}
+        assert {"stage", "starting", "select", "log", "total", "database"} <= rows, err
 
 
 def relays(monkeypatch: pytest.MonkeyPatch, folder: Path, *words: str) -> int | None:

@@ -27,7 +27,7 @@ def open_encoder(
     """The encoder in a folder; ``name`` and ``sha256`` of the weights make up its ``identity``.
 
     :param threads: Most threads of a plain BERT; 0 leaves the number to onnxruntime.
-    :raises ModelMissing: if there is no such folder.
+    :raises ModelMissing: if there is no such folder, or a package that it needs is missing.
     :raises ModelDamaged: if the folder cannot be loaded.
     """
     if not folder.is_dir():
@@ -41,6 +41,8 @@ def open_encoder(
         from agent.models.adapters.foreign_embeddings import ForeignEncoder
 
         return ForeignEncoder(folder, identity)
+    except ModelMissing:
+        raise
     except Exception as error:
         # A damaged folder fails anywhere from JSON to tensor shapes.
         raise ModelDamaged(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from agent.errors import ModelMissing
 from agent.models.adapters.bert import encodable
 from agent.ports import Vectors, Words
 
@@ -28,8 +29,14 @@ class ForeignEncoder:
     """
 
     def __init__(self, folder: Path, identity: str) -> None:
-        _stay_quiet()
-        from sentence_transformers import SentenceTransformer
+        try:
+            _stay_quiet()
+            from sentence_transformers import SentenceTransformer
+        except ModuleNotFoundError as error:
+            raise ModelMissing(
+                f"The encoder in {folder} needs sentence-transformers. Install it from the "
+                "checkout: pip install -c constraints.txt sentence-transformers"
+            ) from error
 
         self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
         self._lock = threading.Lock()

@@ -16,6 +16,7 @@ import numpy as np
 
 from agent.models.adapters.bert import Bert
 from agent.models.adapters.onnx_graph import Graph
+from agent.models.timing import measured
 from agent.ports import KINDS, ORDERS, RELATIONS, Probabilities, Vectors
 
 MAX_TOKENS = 160
@@ -58,6 +59,7 @@ class TrainedReader:
         """Of each statement, how likely the answer needs it; shape (n, 1)."""
         return self._run("relevance", [(question, statement) for statement in statements])
 
+    @measured("statement reader")
     def _run(self, task: str, texts: Sequence[str] | Sequence[tuple[str, str]]) -> Probabilities:
         out = np.zeros((len(texts), HEADS[task]), np.float32)
         for batch in self._bert.hidden(texts, MAX_TOKENS):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.errors import ModelMissing
 from policies.mlp import Floats
 from policies.purple.purple_encoder import Propensities, Records, forward, named
 
@@ -20,8 +21,13 @@ class TorchGradients:
     """Fulfils ``policies.purple.purple_training.Backward``."""
 
     def __init__(self) -> None:
-        import torch
-
+        try:
+            import torch
+        except ModuleNotFoundError as error:
+            raise ModelMissing(
+                "Learning this policy needs PyTorch. Install it from the checkout: "
+                "pip install -c constraints.txt torch"
+            ) from error
         self._torch = torch
 
     def __call__(self, network: Propensities, records: Records, pull: Floats) -> Floats:

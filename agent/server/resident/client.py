@@ -68,6 +68,8 @@ class Running:
     version: str = __version__
     ends_after_minutes: int | None = None
     """Minutes without a request after which it ends by itself; None where it stays."""
+    memory_mb: int | None = None
+    """Memory that it takes with the processes of its models."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,8 @@ class CommandLine:
     """Whether its output goes to a screen."""
     person: bool
     """Whether somebody could be asked."""
+    began: float
+    """When it was given, by the clock of ``time.monotonic``, which all processes share."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ from agent.server.resident.shared_models import (
     SharedEmbedder,
     SharedModel,
     SharedReader,
+    memory_mb,
 )
 from agent.server.resident.workers import Lane, Stopped
 from agent.session.session import Session
@@ -378,6 +379,7 @@ class Desk:
             loaded=tuple(name for name, keeper in self._kept.items() if keeper.loaded),
             port=port,
             ends_after_minutes=self.config.idle_minutes if self.until_idle else None,
+            memory_mb=memory_mb(),
         )
 
     @contextmanager

@@ -27,6 +27,18 @@ from agent.ports import (
 )
 
 
+def memory_mb() -> int:
+    """Memory of this process and of its models' processes."""
+    import psutil
+
+    own = psutil.Process()
+    taken = 0
+    for one in (own, *own.children()):
+        with suppress(psutil.Error):  # it has just ended
+            taken += one.memory_info().rss
+    return taken // 1_000_000
+
+
 class Freeable(Protocol):
     """A model of ``agent.models.lazy``: loaded at its first use, and again after it was freed."""
 

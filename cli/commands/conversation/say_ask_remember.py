@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 def say(
     context: typer.Context,
     text: Annotated[str, typer.Argument(help="The message.")],
+    timing: Annotated[
+        bool, typer.Option("--timing", help="Also show where the time went.")
+    ] = False,
 ) -> None:
     """Send one chat message.
 
@@ -27,7 +30,7 @@ def say(
     run: Run = context.obj
     with run.assistant() as assistant:
         reply = assistant.respond(text)
-    _emit(run, reply)
+    _emit(run, reply, timing)
 
 
 def ask(
@@ -46,6 +49,9 @@ def ask(
     no_llm: Annotated[
         bool, typer.Option("--no-llm", help="Show only the chosen memories, without an answer.")
     ] = False,
+    timing: Annotated[
+        bool, typer.Option("--timing", help="Also show where the time went.")
+    ] = False,
 ) -> None:
     """Answer a question from your memories.
 
@@ -54,7 +60,7 @@ def ask(
     run: Run = context.obj
     with run.assistant() as assistant:
         reply = assistant.ask(question, policy=policy, k=k, use_llm=not no_llm)
-    _emit(run, reply)
+    _emit(run, reply, timing)
 
 
 def remember(
@@ -114,10 +120,12 @@ def remember(
     run.emit(document, show)
 
 
-def _emit(run: Run, reply: Reply) -> None:
+def _emit(run: Run, reply: Reply, timing: bool) -> None:
     def show(out: Console) -> None:
         from cli.output import render
 
         render.reply(out, reply)
 
     run.emit(json_output.reply(reply), show)
+    if timing:
+        run.show_timing([reply.timing_ms])

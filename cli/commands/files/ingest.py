@@ -33,6 +33,9 @@ def ingest(
     retry: Annotated[
         bool, typer.Option("--retry", help="Retry sources whose extraction failed.")
     ] = False,
+    timing: Annotated[
+        bool, typer.Option("--timing", help="Also show where the time went.")
+    ] = False,
 ) -> None:
     """Read notes, screenshots, calendars and contacts into memory.
 
@@ -46,10 +49,10 @@ def ingest(
         raise InvalidInput("Name a file or folder to ingest, or use --retry.")
     with ExitStack() as opened:
         files = [opened.enter_context(readable(path, "stdin.md")) for path in paths or ()]
-        _ingest(context.obj, files, retry)
+        _ingest(context.obj, files, retry, timing)
 
 
-def _ingest(run: Run, paths: list[Path], retry: bool) -> None:
+def _ingest(run: Run, paths: list[Path], retry: bool, timing: bool) -> None:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -123,6 +126,8 @@ def _ingest(run: Run, paths: list[Path], retry: bool) -> None:
         },
         show,
     )
+    if timing:
+        run.show_timing(report.timing_ms for report in reports)
     # A folder may hold anything, but a file that was named was meant to be read.
     named = {str(path) for path in paths}
     failed = [

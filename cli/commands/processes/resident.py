@@ -214,4 +214,5 @@ def shape(running: Running) -> dict[str, object]:
         "loaded": list(running.loaded),
         "port": running.port,
         "ends_after_minutes": running.ends_after_minutes,
+        "memory_mb": running.memory_mb,
     }

@@ -10,17 +10,17 @@ from agent.config import Config
 from agent.server.resident.paths import Place, holder
 
 
-def leave_behind(config: Config, command: Sequence[str], say: Callable[[str], None]) -> None:
+def leave_behind(config: Config, command: Sequence[str], say: Callable[[str], None]) -> bool:
     """Start the resident process of the home and do not wait for it; it ends when it is idle.
 
     Nothing is started where the person turned that off, in a home that belongs to somebody else, or
-    beside a process that runs already. The first time it is said.
+    beside a process that runs already. The first time it is said. Whether there is a process now.
     """
     place = Place(config.home)
-    if not config.resident:
-        return
-    if config.home.stat().st_uid != os.geteuid() or holder(place.lock) is not None:
-        return
+    if not config.resident or config.home.stat().st_uid != os.geteuid():
+        return False
+    if holder(place.lock) is not None:
+        return True
     if not place.log.exists():
         say(
             "the models stay loaded for the next command, in a process that ends after "
@@ -36,3 +36,4 @@ def leave_behind(config: Config, command: Sequence[str], say: Callable[[str], No
         start_new_session=True,
     )
     child.returncode = 0  # it is meant to outlive this process
+    return True
