@@ -170,9 +170,9 @@ def _filled(line: str, chance: random.Random, *, held: bool) -> Statement:
 
 def value_of(slot: str, chance: random.Random) -> str:
     """A value of the slot's kind."""
-    kind: str = kinds()[slot][0]
+    kind = kinds()[slot][0]
     if kind.islower():
-        return chance.choice(table()["values"][kind].split("|"))
+        return str(chance.choice(table()["values"][kind].split("|")))
     return _DRAWN[kind](chance)
 
 
