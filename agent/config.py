@@ -262,11 +262,18 @@ _SWITCH = {"yes": True, "true": True, "on": True, "1": True} | {
 }  # fmt: skip
 
 
+MOST_DIGITS = 9
+"""Of a whole number in the settings: what any counter and any array takes."""
+
+
 def _parsed(
     setting: Setting, value: str, origin: str, file: Path
 ) -> str | int | Path | tuple[str, ...]:
     if setting.kind == "path":
-        return Path(value).expanduser().absolute()
+        try:
+            return Path(value).expanduser().absolute()
+        except RuntimeError as error:  # ~NAME of nobody
+            raise InvalidInput(f"{setting.key} is no folder: {value!r:.80} ({error}).") from error
     where = {"file": str(file), "environment": setting.variable}.get(origin, origin)
     if setting.kind == "switch":
         if value.strip().lower() not in _SWITCH:
@@ -276,15 +283,15 @@ def _parsed(
         parts = (part.strip() for part in value.replace(";", "\n").splitlines())
         return tuple(part for part in parts if part)
     if setting.kind == "count":
-        if not value.isdecimal() or int(value) < 1:
+        if not value.isdecimal() or len(value) > MOST_DIGITS or int(value) < 1:
             raise InvalidInput(
-                f"{setting.key} must be a whole number of at least 1, not {value!r} ({where})."
+                f"{setting.key} must be a whole number of at least 1, not {value!r:.80} ({where})."
             )
         return int(value)
     if setting.kind == "percent":
-        if not value.isdecimal() or int(value) > 100:
+        if not value.isdecimal() or len(value) > MOST_DIGITS or int(value) > 100:
             raise InvalidInput(
-                f"{setting.key} must be a whole number from 0 to 100, not {value!r} ({where})."
+                f"{setting.key} must be a whole number from 0 to 100, not {value!r:.80} ({where})."
             )
         return int(value)
     if setting.kind == "model" and looks_like_address(value):

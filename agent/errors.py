@@ -68,6 +68,13 @@ class NotAllowed(MemlaneError):
     """Another program asks for what the person has not allowed it."""
 
 
+def of_the_system(error: OSError) -> UnreadableSource:
+    """What the system refused, such as a name that is too long, in one line."""
+    reason = error.strerror or str(error)
+    where = f" {str(error.filename)[:200]}" if error.filename else " a file"
+    return UnreadableSource(f"Cannot use{where}: {reason}.")
+
+
 def of_kind(name: str) -> type[MemlaneError]:
     """The error of this name among those whose modules are loaded; else ``MemlaneError``."""
     kinds: list[type[MemlaneError]] = [MemlaneError]

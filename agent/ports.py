@@ -191,6 +191,29 @@ class TokenEncoder(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words and marks of a text: where each stands, and its state in its context."""
+
+    places: tuple[tuple[int, int], ...]
+    states: Vectors
+    """(words, dimension), float32."""
+
+
+@runtime_checkable
+class WordEncoder(Protocol):
+    """A sentence encoder that also tells of the single words of a text."""
+
+    @property
+    def identity(self) -> str: ...
+
+    def encode(self, texts: Sequence[str]) -> Vectors: ...
+
+    def encode_words(self, texts: Sequence[str]) -> list[Words]:
+        """The words of each text; those beyond the longest text that counts are left out."""
+        ...
+
+
 KINDS = ("state", "preference", "event", "plan", "smalltalk", "question", "command")
 """What a statement is; the last three tell nothing to remember."""
 RELATIONS = ("unrelated", "same", "adds", "refines", "corrects", "ends", "supersedes")

@@ -206,6 +206,8 @@ class FilledField:
     """What the person said to that; until they agree the value is withheld, and so are others."""
     note: str = ""
     """What else to tell the person about this field, in one line."""
+    unmatched: bool = False
+    """Empty although memory may hold it: no memory was surely about what the field asks."""
 
 
 _PHRASES = {

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
+from agent.errors import of_the_system
 from cli.arguments import asked_for
 from store.errors import InvalidInput, MemlaneError
 
@@ -85,6 +86,8 @@ def outcome(error: Exception) -> tuple[int, str]:
     """The exit code of what went wrong, and what is said of it."""
     if isinstance(error, MemlaneError):
         return (2 if isinstance(error, InvalidInput) else 1), _one_line(error)
+    if isinstance(error, OSError):
+        return 1, _one_line(of_the_system(error))
     return 1, (
         f"unexpected {type(error).__name__}: {_one_line(error)} "
         "(no stored data is lost; run again with --debug for a traceback)"

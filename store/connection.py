@@ -246,6 +246,20 @@ def translated(path: Path | None = None) -> Iterator[None]:
         raise _store_error(error, path) from error
 
 
+_DAMAGE = frozenset(
+    {
+        0,  # a text that is no UTF-8
+        sqlite3.SQLITE_ERROR,
+        sqlite3.SQLITE_INTERNAL,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_SCHEMA,
+        sqlite3.SQLITE_MISMATCH,
+        sqlite3.SQLITE_FORMAT,
+        sqlite3.SQLITE_NOTADB,
+    }
+)
+
+
 def _store_error(error: sqlite3.Error, path: Path | None) -> Exception:
     where = f"{path}" if path else "the database"
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
@@ -259,15 +273,16 @@ def _store_error(error: sqlite3.Error, path: Path | None) -> Exception:
             f"Another process has been writing {where} for {BUSY_SECONDS:.0f} seconds. "
             "Wait for it to end, then run the command again."
         )
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return CorruptStore(
-            f"{where} is damaged or is not a memlane database ({error}). Restore a backup, or "
-            "move the file away to start again; memlane has not changed it."
-        )
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return HomeUnavailable(
             f"Cannot write {where}: {error}. Make it writable or choose another with --home DIR."
         )
     if code == sqlite3.SQLITE_IOERR:
         return HomeUnavailable(f"Cannot read or write {where}: {error}. Check the disk.")
-    return error
+    if type(error) not in (sqlite3.OperationalError, sqlite3.DatabaseError) or code not in _DAMAGE:
+        return error
+    # All statements are fixed, so one that SQLite cannot carry out is the file's fault.
+    return CorruptStore(
+        f"{where} is damaged or is not a memlane database ({error}). memlane has not changed it. "
+        "Save what can be read: memlane rescue FOLDER, or restore a backup."
+    )

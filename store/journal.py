@@ -20,6 +20,7 @@ from store.row_codecs import (
     memory_from_payload,
     memory_payload,
     moment,
+    of_a_row,
     public_id,
     row_id,
 )
@@ -343,14 +344,19 @@ class JournalTable:
 
     def _read(self, rest: str, parameters: Iterable[object] = ()) -> Iterator[Entry]:
         for row in self._rows.query(f"SELECT * FROM journal {rest}", tuple(parameters)):
-            yield Entry(
-                id=public_id("e", row["id"]),
-                batch=row["batch"],
-                at=datetime.fromisoformat(row["at"]),
-                kind=EditKind(row["kind"]),
-                actor=row["actor"],
-                source=None if row["source"] is None else public_id("s", row["source"]),
-                undoes=None if row["undoes"] is None else public_id("e", row["undoes"]),
-                changes=changes_from_payload(json.loads(row["changes"])),
-                redacted=moment(row["redacted"]),
-            )
+            yield _entry_from_row(row)
+
+
+@of_a_row
+def _entry_from_row(row: Mapping[str, Any]) -> Entry:
+    return Entry(
+        id=public_id("e", row["id"]),
+        batch=row["batch"],
+        at=datetime.fromisoformat(row["at"]),
+        kind=EditKind(row["kind"]),
+        actor=row["actor"],
+        source=None if row["source"] is None else public_id("s", row["source"]),
+        undoes=None if row["undoes"] is None else public_id("e", row["undoes"]),
+        changes=changes_from_payload(json.loads(row["changes"])),
+        redacted=moment(row["redacted"]),
+    )

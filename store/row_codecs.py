@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, wraps
 from sys import intern
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-from store.errors import UnknownId
+from store.errors import CorruptStore, UnknownId
 from store.types import (
     Memory,
     Source,
@@ -28,6 +28,26 @@ PAYLOAD_VERSION = 2
 """Of a memory in a journal line: 2 added span and trust; a line without ``v`` is of version 1."""
 
 _ID = re.compile(r"([a-z])([1-9][0-9]{0,17})")
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def of_a_row(read: Callable[P, R]) -> Callable[P, R]:
+    """A function that reads a stored row; one that holds no value of ours is damaged."""
+
+    @wraps(read)
+    def reading(*given: P.args, **named: P.kwargs) -> R:
+        try:
+            return read(*given, **named)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise CorruptStore(
+                f"A row of the database is damaged ({type(error).__name__}: {error!s:.80}). It was "
+                "not changed. Save what can be read: memlane rescue FOLDER, or restore a backup."
+            ) from error
+
+    return reading
 
 
 def public_id(prefix: str, row_id: int) -> str:
@@ -87,6 +107,7 @@ def memory_payload(memory: Memory) -> dict[str, Any]:
     }
 
 
+@of_a_row
 def memory_from_payload(payload: Mapping[str, Any]) -> Memory:
     """The memory of a journal line of any version; what the line lacks is None."""
     span, trust = payload.get("span"), payload.get("trust")
@@ -119,6 +140,7 @@ _STATUSES = {status.value: status for status in Status}
 _TRUSTS = {trust.value: trust for trust in Trust} | {None: None}
 
 
+@of_a_row
 def memory_from_row(row: Sequence[Any], triples: tuple[Triple, ...]) -> Memory:
     """A memory of a row with the columns ``ROW``. Positions and tables: homes hold very many."""
     (
@@ -144,6 +166,7 @@ def memory_from_row(row: Sequence[Any], triples: tuple[Triple, ...]) -> Memory:
     )
 
 
+@of_a_row
 def source_from_row(row: Mapping[str, Any]) -> Source:
     return Source(
         id=public_id("s", row["id"]),
@@ -159,6 +182,7 @@ def source_from_row(row: Mapping[str, Any]) -> Source:
     )
 
 
+@of_a_row
 def subclass_from_row(row: Mapping[str, Any]) -> Subclass:
     """Layer 2 as its table holds it."""
     return Subclass(

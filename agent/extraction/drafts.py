@@ -5,15 +5,21 @@ Pure but for the language model, which is asked for relations that no pattern re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from agent.extraction.documents.context import DocumentLine
+from agent.extraction.documents.markdown_notes import read_note
+from agent.extraction.documents.screens import read_screen_lines
 from agent.extraction.documents.wiki_links import links, with_links
+from agent.extraction.ratings.parse import read_ratings
 from agent.extraction.ratings.relations import relations_of
 from agent.extraction.source_spans import SourceMap
+from agent.extraction.triples.read import NOTED
 from agent.extraction.validity import held
 from agent.language.dates import resolve_text
 from agent.ports import LanguageModel
-from store.types import Draft, Source, SourceKind
+from store.types import Draft, Source, SourceKind, Span, TextBox, Triple
 
 
 def make_drafts(
@@ -58,4 +64,70 @@ def make_drafts(
         for text, subclass, triples, (start, end), at in zip(
             texts, subclasses, related, periods, read_at, strict=True
         )
+    )
+
+
+def drafts_of_document(
+    source: Source,
+    layout: Sequence[TextBox],
+    place: Callable[[Sequence[str]], Sequence[str]],
+) -> tuple[Draft, ...]:
+    """The drafts of a note or screen in its own words; no model is asked.
+
+    ``place`` gives the subclass of each sentence. What rates something in a note is a rating.
+    """
+    is_note = source.kind is SourceKind.NOTE
+    read = (
+        read_note(source.text, source.locator, source.captured)
+        if is_note
+        else read_screen_lines(source.text, layout, source.captured)
+    )
+    rated = read_ratings(source.text) if is_note else ()
+    said = [reading.said for reading in rated]
+    taken = [Span(reading.start, reading.end) for reading in rated]
+    lines = [line for line in read if line.span is None or not any(map(line.span.overlaps, taken))]
+    placed = place([*said, *(line.text for line in lines)])
+    return (
+        *make_drafts(said, placed[: len(said)], source, llm=None),
+        *_of_lines(lines, placed[len(said) :], source),
+    )
+
+
+def _of_lines(
+    lines: Sequence[DocumentLine], subclasses: Sequence[str], source: Source
+) -> tuple[Draft, ...]:
+    """Placed sentences of a document -> drafts; dates are relative to the day of each."""
+    origin = SourceMap(source, [line.text for line in lines])
+    named = links(source.text) if source.kind is SourceKind.NOTE else ()
+    drafts = []
+    for line, subclass in zip(lines, subclasses, strict=True):
+        said, text = line.dated()
+        (triples,) = relations_of([line.said], [said], None)
+        triples = with_links(_about(triples, line), text, source, named)
+        start, end = held(line.said, said, subclass, triples, line.context.written)
+        span = line.span or origin.locate(line.text)
+        drafts.append(
+            Draft(
+                text=text,
+                subclass=subclass,
+                created=line.context.written,
+                triples=triples,
+                valid_from=start,
+                valid_until=end,
+                place=source.place,
+                source=source.id,
+                span=span,
+                trust=line.trust or origin.trust(span),
+            )
+        )
+    return tuple(drafts)
+
+
+def _about(triples: tuple[Triple, ...], line: DocumentLine) -> tuple[Triple, ...]:
+    """What no pattern reads hangs on the person or topic of the document, where it has one."""
+    title = line.context.title
+    if not title or line.context.is_own:
+        return triples
+    return tuple(
+        replace(triple, head=title) if triple.relation == NOTED else triple for triple in triples
     )

@@ -2,10 +2,9 @@
 
 The paper's prompt (Table 9) asks a large model to "organize the raw user data into standardized
 memory data". A 1.5B model needs less freedom: one chunk at a time, a numbered list, worked examples
-as chat turns, and a guard (``faithfulness``) that compares each line with its source. Three kinds
-of text need no model at all: single clean sentences, screens of labelled values (``documents``),
-vouchers and passes. The prompt and the parser of its replies are both here, so that a change to one
-shows the other.
+as chat turns, and a guard (``faithfulness``) that compares each line with its source. No model
+reads notes, screens (``documents``) and single clean sentences. The prompt and the parser of its
+replies are both here, so that a change to one shows the other.
 
 Invariant: what the source says and the model leaves out comes back through the coverage guard;
 what the model adds is dropped. Text inside a source is data and never an instruction.
@@ -18,7 +17,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from agent.extraction.documents.labelled_fields import read_screen
-from agent.extraction.documents.markdown_notes import read_outline
+from agent.extraction.documents.markdown_notes import read_note
+from agent.extraction.documents.screens import read_screen_lines
 from agent.extraction.documents.vouchers import read_pass
 from agent.extraction.faithfulness import clean_sentence, guard, has_verb, is_clean, tied
 from agent.language.coreference import split_facts
@@ -66,13 +66,11 @@ class ExtractionFailed(MemlaneError):
     """The model's reply could not be read. The source is kept; ``ingest --retry`` tries again."""
 
 
-def build_turns(
-    chunk: Chunk, *, kind: SourceKind, now: datetime, people: Sequence[str] = ()
-) -> tuple[ChatTurn, ...]:
+def build_turns(chunk: Chunk, *, now: datetime, people: Sequence[str] = ()) -> tuple[ChatTurn, ...]:
     """The prompt for one chunk. The turns before the last are the same in every call.
 
     A language model reuses what it has read of a common prefix, so all that varies (people,
-    heading, kind) stands in the last turn.
+    heading) stands in the last turn.
     """
     turns = [ChatTurn("system", SYSTEM)]
     for text, reply in EXAMPLES:
@@ -82,8 +80,6 @@ def build_turns(
         context.append("Known people: " + " ".join(people))
     if chunk.heading:
         context.append(f"Heading: {chunk.heading}")
-    if kind is SourceKind.SCREENSHOT:
-        context.append("The text was read from a screenshot.")
     lead = "\n".join(context) + "\n" if context else ""
     return (*turns, ChatTurn("user", f"{lead}Text:\n{chunk.text}"))
 
@@ -102,7 +98,8 @@ def parse_reply(reply: str) -> list[str]:
         return [line for line in lines if line.upper().rstrip(".") != "NONE"]
     if re.match(r"\W*none\b", reply, re.I):
         return []
-    plain = [line.strip() for line in reply.splitlines() if re.search(r"\w.*[.。!]$", line.strip())]
+    told = [line.strip() for line in reply.splitlines() if re.search(r"\w", line)]
+    plain = [line for line in told if line.endswith((".", "。", "!"))]
     if plain:
         return plain
     raise ExtractionFailed(
@@ -126,22 +123,23 @@ def extract(
 
     :raises ExtractionFailed: if a reply cannot be read even at a second, warmer try.
     """
-    labelled = kind in (SourceKind.SCREENSHOT, SourceKind.CONTACT, SourceKind.CALENDAR)
-    found: list[str] = []
     if kind is SourceKind.NOTE:
-        outline = read_outline(text)
-        found, text = list(outline.memories), outline.rest
+        return tuple(line.text for line in read_note(text, None, now))
+    if kind is SourceKind.SCREENSHOT:
+        return tuple(line.text for line in read_screen_lines(text, (), now))
+    labelled = kind in (SourceKind.CONTACT, SourceKind.CALENDAR)
+    found: list[str] = []
     if labelled and (card := read_pass(text)):
         return (card,)
     screen = read_screen(without_headers(text), least=2 if labelled else 3)
     found += screen.memories
     for chunk in chunks(screen.rest):
-        found += _extract_chunk(chunk, kind=kind, now=now, people=people, llm=llm)
+        found += _extract_chunk(chunk, now=now, people=people, llm=llm)
     return tuple(dict.fromkeys(found))
 
 
 def _extract_chunk(
-    chunk: Chunk, *, kind: SourceKind, now: datetime, people: Sequence[str], llm: LanguageModel
+    chunk: Chunk, *, now: datetime, people: Sequence[str], llm: LanguageModel
 ) -> list[str]:
     lines = chunk.text.splitlines()
     if chunk.heading and len(lines) > 1 and not any(has_verb(line) for line in lines):
@@ -160,7 +158,7 @@ def _extract_chunk(
         # Outcome: the sentences themselves, wrappers such as 'by the way' stripped.
         facts = [fact for part in parts for fact in split_facts(clean_sentence(part))]
         return [line for _, line in tied(list(enumerate(facts)))]
-    turns = build_turns(chunk, kind=kind, now=now, people=people)
+    turns = build_turns(chunk, now=now, people=people)
     try:
         told = parse_reply(llm.chat(turns, max_tokens=MAX_REPLY_TOKENS))
     except ExtractionFailed:

@@ -94,7 +94,8 @@ _STANCE = re.compile(
     re.I,
 )
 _SECOND_FACT = re.compile(
-    r"(?:,|;| and| but| so)+ (?:i|we|my|our|he|she|they|it)\b|;|[,，].*[,，].*[,，]", re.I
+    r"(?:,|;| and| but| so) (?:i|we|my|our|he|she|they|it)\b|;|[,，][^,，\n]*[,，][^,，\n]*[,，]",
+    re.I,
 )
 
 
@@ -104,6 +105,16 @@ def has_verb(sentence: str) -> bool:
         return True  # 'The lift smells.'
     main = _COUNTED.sub("", _DEPENDENT.sub("", sentence))
     return bool(_VERB.search(main) or _PAST_VERB.search(main))
+
+
+def first_person(text: str) -> bool:
+    """Whether a text names the writer: I, me, my, we, our."""
+    return _FIRST.search(text) is not None
+
+
+def leans(sentence: str) -> bool:
+    """Whether a sentence begins with what only an earlier one explains."""
+    return _OPEN.search(sentence) is not None
 
 
 def implicit_subject(sentence: str) -> str:
@@ -134,7 +145,7 @@ def implicit_subject(sentence: str) -> str:
 
 def clean_sentence(sentence: str) -> str:
     """A source sentence as a memory: wrappers off, 'I' put back, closed with a full stop."""
-    bare = re.sub(r"\s*[:;]-?[()DPp]+$", "", re.sub(r"\s+", " ", strip_wrapper(sentence)))
+    bare = re.sub(r"[:;]-?[()DPp]+$", "", re.sub(r"\s+", " ", strip_wrapper(sentence)))
     bare = bare.rstrip(" ,;:!…-")
     label = _LABEL.match(bare)
     if label:

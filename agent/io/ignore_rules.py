@@ -65,7 +65,7 @@ class Ignore:
         :raises InvalidInput: if a rule cannot be understood: nothing is read past it.
         """
         for path in paths:
-            if path.is_dir() and not path.is_symlink():
+            if os.path.isdir(path) and not os.path.islink(path):  # also of names that cannot be
                 yield from self._inside(path, (root or path).absolute())
             else:
                 yield FoundFile(path)

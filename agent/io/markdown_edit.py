@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
@@ -37,6 +37,8 @@ _NOTHING = ("", "~", "null", "none")
 
 Plain: TypeAlias = "str | list[Plain]"
 """A value of the front matter as it was typed."""
+Clean: TypeAlias = Callable[[str, str], str]
+"""A text without its secrets, but for those that the other text holds."""
 
 
 class _Node(Protocol):
@@ -227,10 +229,12 @@ def difference(
     *,
     subclasses: Collection[str],
     now: datetime,
+    clean: Clean = lambda text, kept: text,
 ) -> EditedFile:
     """What has to be amended so that the memories are as the file says.
 
-    ``before`` are the memories that the file was written from, by id.
+    ``before`` are the memories that the file was written from, by id. ``clean`` takes the secrets
+    out of what was typed but for those that the memory held before.
 
     :raises InvalidInput: one line that names the memory and what is wrong with it.
     """
@@ -250,11 +254,25 @@ def difference(
                     f"line {block.line}: {block.id} now holds the sentence of {other}, whose "
                     "front matter is gone."
                 )
-        edit, changed = _amend(before[block.id], block, subclasses, now)
+        memory = before[block.id]
+        edit, changed = _amend(memory, _without_secrets(memory, block, clean), subclasses, now)
         if edit is not None:
             edits.append(edit)
             changes += changed
     return EditedFile(tuple(edits), tuple(changes), tuple(id for id in before if id not in present))
+
+
+def _without_secrets(memory: Memory, block: Block, clean: Clean) -> Block:
+    """The block with all that a person can write in it cleaned."""
+    kept = _block(memory)
+    typed = {name: _cleaned(value, kept, clean) for name, value in block.fields.items()}
+    return replace(block, fields=typed, text=checked_text(clean(block.text, kept)))
+
+
+def _cleaned(value: Plain, kept: str, clean: Clean) -> Plain:
+    if isinstance(value, str):
+        return clean(value, kept)
+    return [_cleaned(one, kept, clean) for one in value]
 
 
 def _amend(

@@ -10,6 +10,7 @@ from threading import Event
 
 TICK = 1.0
 """Seconds after which ``changes`` speaks up though nothing changed."""
+BUSY = "the machine is busy"
 LOAD = 2.0
 """Processes a core that want to run, from which the machine is busy with something else."""
 
@@ -53,5 +54,5 @@ def why_wait(on_battery: bool = False) -> str:
     with suppress(OSError):
         cores = psutil.cpu_count() or 1
         if os.getloadavg()[0] > LOAD * cores:
-            return "the machine is busy"
+            return BUSY
     return ""

@@ -17,7 +17,7 @@ from threading import Event
 
 from agent.io.ignore_rules import NAME, FoundFile, Ignore
 from agent.io.ingest import ingest_into, kind_of, locator_of, plan_change
-from agent.io.platform_events import changes, why_wait
+from agent.io.platform_events import BUSY, changes, why_wait
 from agent.memory.home import Home
 from agent.results import FileReport
 from store.errors import EditConflict, InvalidInput, MemlaneError, StoreError
@@ -37,6 +37,9 @@ LOOK = 600.0
 """Seconds after which all folders are looked through, for what nobody told of."""
 AT_ONCE = 20.0
 """Seconds of work after which changes are listened to again."""
+
+SLICE = 30.0
+"""Seconds after which a file is read though the machine is busy: some machines always are."""
 
 Watch = Callable[[list[Path], Event], Iterator[set[Path]]]
 
@@ -58,6 +61,8 @@ class Watcher:
         self._clock = clock
         self._wait = wait or (lambda: why_wait(home.config.watch_on_battery))
         self._ignore: Ignore | None = None
+        self._taken = clock()
+        """When a file was read last."""
         self._rest = 0.0
         """When the store can be tried again, after it could not be written."""
         self._trouble: dict[Path, str] = {}
@@ -285,13 +290,18 @@ class Watcher:
                 self.paused = ""
                 return
             self.paused = self._wait()
-            if self.paused:
+            if self.paused and not self._has_slice():
                 return
             report = self.step()
+            self._taken = self._clock()
             if report is not None:
                 on_report(report)
             elif self._clock() < self._rest:
                 return
+
+    def _has_slice(self) -> bool:
+        """Whether a file may be read in spite of a busy machine: the last one is a while ago."""
+        return self.paused == BUSY and not 0 <= self._clock() - self._taken < SLICE
 
     def _present(self) -> tuple[Path, ...]:
         return tuple(f.path for f in self.table.folders() if f.path.is_dir())

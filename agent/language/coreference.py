@@ -20,7 +20,7 @@ NAME = (
     r"|After|Before|Since|Because|Next|Last|No|Not|Some|All|Every|Then|So|As|Still|Also|For|To"
     r"|What|Who|How|Why|Please|Today|Tomorrow|Yesterday|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun"
     r"|January|February|March|April|May|June|July|August|September|October|November|December)"
-    r"(?:day)?\b)(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[A-Z][a-zà-ÿ’'-]+(?: [A-Z][a-zà-ÿ-]+)*"
+    r"(?:day)?\b)(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[A-Z][a-zà-ÿ’'-]+(?: [A-Z][a-zà-ÿ-]+){0,4}"
 )
 _VERBISH = (
     r"(?:is|was|has|had|will|would|can|could|doesn|didn|isn|won|can't|asked|said|says|told|wants"

@@ -17,7 +17,7 @@ NAMES = (
 _BLOCK = re.compile(
     rf"(?:^[ \t>*_]*(?:{NAMES})[*_]*[ \t]*[:：].*(?:\n|\Z)){{2,12}}", re.IGNORECASE | re.MULTILINE
 )
-_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.\w")
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}\.\w")
 _SUBJECT = re.compile(r"^[ \t>*_]*(?:subject|betreff|objet|asunto|主题)", re.I | re.M)
 _WHO = re.compile(
     r"^[ \t>*_]*(?:from|to|von|an|de|à|para|发件人|收件人)[*_]*[ \t]*[:：][ \t]*[^\d\s]",
@@ -28,6 +28,17 @@ _WHO = re.compile(
 def without_headers(text: str) -> str:
     """The text without its e-mail headers; everything else as it was."""
     return _BLOCK.sub(lambda block: "" if _is_mail(block.group()) else block.group(), text)
+
+
+def blanked(text: str) -> str:
+    """The text with blanks in place of its e-mail headers: everything stays where it was."""
+    return _BLOCK.sub(lambda block: _blank(block.group()), text)
+
+
+def _blank(block: str) -> str:
+    if not _is_mail(block):
+        return block
+    return "".join("\n" if character == "\n" else " " for character in block)
 
 
 def _is_mail(block: str) -> bool:

@@ -107,7 +107,7 @@ _MARKUP = re.compile(
     r"<\|[^|<>]{1,40}\|>|</?s>|\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>|\[/?(?:system|assistant)\]"
     r"|</?(?:system|assistant|instructions?|tool(?:_call|_response)?|function|script|im_start|im_end)"
     r"\b[^>]{0,80}>|^\W{0,6}(?:system|assistant|developer|tool)\W{0,3}[:：>]"
-    r"|[#*=-]{2,} ?(?:system|assistant|instructions?|prompt|user|developer)\b"
+    r"|[#*=-]{2} ?(?:system|assistant|instructions?|prompt|user|developer)\b"
     r"|\b(?:end|begin) of (?:system |user )?(?:prompt|notes|context|data|instructions)\b"
     r"|javascript:|!\[[^\]]{0,80}\]\(https?:",
     re.IGNORECASE,

@@ -288,13 +288,19 @@ def _joined(found: list[Mention], text: str) -> Iterator[Mention]:
 
 # ---- lists ----------------------------------------------------------------------------------
 
-_NUMBERED = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+(.+?)\s*[.;,]?\s*$", re.MULTILINE)
+_NUMBERED = re.compile(r"^[ \t]*(?:\d+[.)]|[-*•])[ \t]+(\S.*)$", re.MULTILINE)
 _AND = re.compile(r",? (?:and|or) ")
+
+
+def _without_stop(item: str) -> str:
+    """An item of a list without the one sign that may close it."""
+    item = item.rstrip()
+    return (item[:-1].rstrip() if item.endswith((".", ";", ",")) else item) or item
 
 
 def listed(text: str, *, answer: bool = False) -> tuple[str, ...]:
     """The things that a text counts up, as the person would name them; empty where it does not."""
-    numbered = tuple(match.group(1) for match in _NUMBERED.finditer(text))
+    numbered = tuple(_without_stop(match.group(1)) for match in _NUMBERED.finditer(text))
     if len(numbered) > 1:
         return tuple(_as_named(item) for item in numbered)
     found = [*_scan([*_TOKEN.finditer(text)], answer=answer)]

@@ -78,7 +78,7 @@ _TRAILING = re.compile(
 )
 _STAMP = re.compile(
     r"^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|today|yesterday|mon|tue|wed|thu|fri|sat|sun)?"
-    r"[,.]?\s*(?:at )?(?:\d{1,2}[:.]\d{2}(?:\s?[ap]m)?)?[.\s]*$",
+    r"[,.]?\s*+(?:at )?(?:\d{1,2}[:.]\d{2}(?:\s?[ap]m)?)?[.\s]*$",
     re.I,
 )
 _STATEMENT = re.compile(
@@ -139,7 +139,7 @@ def sentences(text: str) -> list[str]:
     found: list[str] = []
     for line in text.splitlines():
         start = 0
-        for match in re.finditer(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[”’）]*", line):
+        for match in re.finditer(r"(?<![.!?…])[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[”’）]*", line):
             before = line[start : match.start()].rsplit(None, 1)
             last = before[-1].lstrip("(\"'“") if before else ""
             if match.group().startswith(".") and (
@@ -298,7 +298,7 @@ def content(text: str) -> set[str]:
 
 def numbers(text: str) -> set[str]:
     """Numbers, times, dates and codes with a digit, as written but without outer punctuation."""
-    codes = re.findall(r"[A-Za-z]*\d[\w:.,/\-+]*", text)
+    codes = re.findall(r"(?<![A-Za-z])[A-Za-z]*\d[\w:.,/\-+]*", text)
     return {code.strip(".,:/-").lower() for code in codes}
 
 

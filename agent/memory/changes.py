@@ -8,10 +8,12 @@ at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 
+from agent.extraction.documents.wiki_links import title_of
 from agent.language.identify import is_english, is_foreign
 from agent.language.sentences import is_chinese
 from agent.memory.editing.candidates import probes_among
@@ -23,7 +25,7 @@ from agent.ports import RELATIONS, Probabilities, StatementReader
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Memory, Trust, may_replace
+from store.types import Draft, Memory, Trust, may_replace
 
 LEAST = 0.15
 """Probability of a change from which an edge is kept."""
@@ -33,10 +35,10 @@ CANDIDATES = 12
 """Nearest older memories that a new one is compared with."""
 RECENT = 4
 """Newest older memories that it is compared with as well: people go on about the same thing."""
-SURE_TOLD, SURE_READ = 0.95, 0.97
+SURE_TOLD, SURE_READ = 0.95, 0.99
 """Score that a planned replacement needs: told by the user, read in a file. Of the replacements
 that rules planned for three held-out voices, 0.78 were right; of those with these scores, 0.96 and
-0.98 (``benchmarks.replacements``)."""
+0.98 or more (``benchmarks.replacements``)."""
 
 _CHANGES: Mapping[str, ChangeKind] = {
     "supersedes": ChangeKind.SUPERSEDES,
@@ -44,6 +46,7 @@ _CHANGES: Mapping[str, ChangeKind] = {
     "ends": ChangeKind.ENDS,
     "refines": ChangeKind.REFINES,
 }
+_TOLD = (None, Trust.TOLD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +164,7 @@ def sure_replacements(
         # What may not replace at all is asked about (``agent.memory.uncertain.trust``).
         if may_replace(edit.draft.trust, old.trust)
         and (is_foreign(edit.draft.text) or not allows(one, edit.draft.trust, old.trust))
-        and not is_chinese(edit.draft.text)
+        and (edit.draft.trust not in _TOLD or not is_chinese(edit.draft.text))
     }
     edits = tuple(
         Insert(edit.draft) if isinstance(edit, Replace) and edit.memory in unsure else edit
@@ -172,7 +175,35 @@ def sure_replacements(
 
 def allows(judgement: Judged, new: Trust | None, old: Trust | None) -> bool:
     """Whether a planned replacement is sure enough; what is read in files replaces nothing told."""
-    told = (None, Trust.TOLD)
-    if new not in told and old in told:
+    if new not in _TOLD and old in _TOLD:
         return False
-    return judgement.changed + judgement.same >= (SURE_TOLD if new in told else SURE_READ)
+    return judgement.changed + judgement.same >= (SURE_TOLD if new in _TOLD else SURE_READ)
+
+
+def changeable(
+    graph: MemoryGraph, reader: StatementReader | None
+) -> Callable[[Draft, Memory], bool]:
+    """Which older memories a draft may change at all, told by whence both were read.
+
+    What the user tells may change anything. What is read in a file changes what an older version
+    of the same file said; of another file about the same person or topic, only what the reader is
+    sure of; and never what the user told. A picture that contradicts that is asked about.
+    """
+    source_of = cache(graph.sources.get)
+
+    def may(draft: Draft, memory: Memory) -> bool:
+        new = source_of(draft.source) if draft.source else None
+        if new is None or new.locator is None:
+            return True
+        if memory.trust in _TOLD:
+            return not may_replace(draft.trust, memory.trust)
+        old = source_of(memory.source) if memory.source else None
+        if old is None or old.locator == new.locator:
+            return True
+        # Files are read in any order: an older one changes nothing that a newer one says.
+        if title_of(old) != title_of(new) or reader is None or draft.created < memory.created:
+            return False
+        (one,) = judged(reader, [(memory.text, draft.text)])
+        return allows(one, draft.trust, memory.trust)
+
+    return may

@@ -16,6 +16,7 @@ from store.erasure.run import due
 from store.erasure.secure_delete import register_cache
 from store.errors import StoreError
 from store.graph import MemoryGraph
+from store.maintenance.left_overs import remove_left_overs
 
 if TYPE_CHECKING:
     from agent.extraction.subclass_classifier import Placer
@@ -55,8 +56,12 @@ register_cache(reward_cache.REWARDS, reward_cache.empty)
 def open_graph(config: Config) -> MemoryGraph:
     """Open the home of ``config``; what is due is forgotten for good on the way.
 
+    What a killed backup, restore or import left behind is removed: it holds memories too.
+
     :raises StoreError: if the home or its database cannot be used.
     """
+    remove_left_overs(config.home)
+    remove_left_overs(config.home / "backups")
     graph = MemoryGraph.open(config.home)
     # A home that cannot be written now (busy, full, read-only) can still be read.
     with suppress(StoreError):

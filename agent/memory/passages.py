@@ -20,8 +20,9 @@ LONGEST = 400
 """Characters of a passage; a longer one gives way to the memory's own sentence."""
 SHORT = 240
 """Characters up to which the whole text of a source is the passage."""
-_QUOTED = (SourceKind.CHAT, SourceKind.NOTE, SourceKind.MANUAL)
-"""Sources whose sentences are read as they stand; what a screen shows is no sentence."""
+_QUOTED = (SourceKind.CHAT, SourceKind.MANUAL)
+"""Sources whose sentences are read as they stand. The memories of documents are in their own words
+already, with the context (file, heading, row, speaker) that the words beside them do not give."""
 
 
 @dataclass(frozen=True, slots=True)

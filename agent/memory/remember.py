@@ -11,15 +11,15 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
-from agent.extraction.drafts import make_drafts
+from agent.extraction.drafts import drafts_of_document, make_drafts
 from agent.extraction.extract import extract
 from agent.extraction.ratings.parse import split_ratings
 from agent.extraction.told import left_out
 from agent.extraction.verbatim import facts
 from agent.language.identify import is_english
 from agent.language.redaction import redact, what_is_gone
-from agent.language.validation import checked_message
-from agent.memory.changes import possible_changes, sure_replacements
+from agent.language.validation import checked_message, checked_time
+from agent.memory.changes import changeable, possible_changes, sure_replacements
 from agent.memory.editing.candidates import Nearby
 from agent.memory.editing.conflicts import Holds, answer_in, ask, yes_or_no
 from agent.memory.editing.corrections import RECENT, correction_in, plan_correction
@@ -54,6 +54,9 @@ def draft_memories(
     source: Source, graph: MemoryGraph, models: Models, now: datetime, meant: str = ""
 ) -> tuple[Draft, ...]:
     """Read the memories out of a source's text, or of what its conversation made it mean."""
+    if source.kind in (SourceKind.NOTE, SourceKind.SCREENSHOT):
+        layout = graph.sources.layout(source.id)
+        return drafts_of_document(source, layout, models.placer.place)
     known = people(_nearby(graph, models.embedder, now).holding("Relationship"))
     rated, text = split_ratings(meant or source.text, source.kind)
     told = extract(text, kind=source.kind, now=source.captured, people=known, llm=models.llm)
@@ -88,13 +91,16 @@ def keep(
     :raises InvalidInput: if it is empty, too long, or expires before it was said.
     """
     fact = checked_text(text)
+    for moment in (said, expires):
+        if moment is not None:
+            checked_time(moment)
     if expires is not None and expires <= said:
         raise InvalidInput(
             f"It would expire ({expires:%Y-%m-%d %H:%M}) before it was said "
             f"({said:%Y-%m-%d %H:%M}). Give a later --expires or an earlier --at."
         )
     if not keep_secrets:
-        fact = redact(fact).text
+        fact, place = redact(fact).text, place and redact(place).text
     return graph.sources.add(SourceKind.MANUAL, fact, said, place=place, expires=expires)
 
 
@@ -131,6 +137,7 @@ def edit_by_hand(
     """
     graph, now = home.graph, home.config.now()
     message = checked_text(without_secrets(home, checked_message(text)))
+    place = place and without_secrets(home, place)
     subclass = subclass or home.placer.place([message])[0]
     with graph.writing():
         source = graph.sources.add(SourceKind.MANUAL, message, now, place=place)
@@ -142,9 +149,12 @@ def edit_by_hand(
     return entries
 
 
-def without_secrets(home: Home, text: str) -> str:
-    """The text as it may be stored: without secrets, unless the person keeps them."""
-    return text if home.config.keep_secrets else redact(text).text
+def without_secrets(home: Home, text: str, kept: str = "") -> str:
+    """The text as it may be stored: without secrets, unless the person keeps them.
+
+    ``kept`` is the text that it takes the place of; a secret that is there already stays.
+    """
+    return text if home.config.keep_secrets else redact(text, kept).text
 
 
 def remember_source(
@@ -239,10 +249,12 @@ def plan_against(
     subclasses = {s.id: s for s in graph.subclasses()}
     named = models.embedder.encode_names if isinstance(models.embedder, NameEncoder) else None
     follows = None if named is None else Succession.shipped(named)
-    plan = plan_edits(others, near, subclasses, judge, worded, follows)
+    may_change = changeable(graph, models.statements)
+    plan = plan_edits(others, near, subclasses, judge, worded, follows, may_change)
     if models.statements is not None:
         plan = sure_replacements(plan, graph, models.statements, worded)
-    return within_trust(with_ratings(plan, rated), drafts, graph.memories.get, near)
+    plan = with_ratings(plan, rated)
+    return within_trust(plan, drafts, graph.memories.get, near, may_change)
 
 
 def _nearby(graph: MemoryGraph, embedder: Embedder, now: datetime) -> Nearby:

@@ -26,7 +26,7 @@ from agent.models.worker.models import WorkerLanguageModel, WorkerReader, Worker
 from agent.models.worker.opening import GgufOpener, ReaderOpener
 from agent.models.worker.settings import Finding
 from agent.models.worker.worker import Worker
-from agent.ports import ChatTurn, Decoding, Entropy, Prompt, Sampling, TextLine, Vectors
+from agent.ports import ChatTurn, Decoding, Entropy, Prompt, Sampling, TextLine, Vectors, Words
 from store.erasure.secure_delete import CACHE_FOLDER
 
 if TYPE_CHECKING:
@@ -344,6 +344,9 @@ class LocalEmbedder:
     @measured("encoder")
     def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
         return self._model.encode_tokens(texts)
+
+    def encode_words(self, texts: Sequence[str]) -> list[Words]:
+        return self._model.encode_words(texts)
 
 
 class LocalReader:

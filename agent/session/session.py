@@ -25,7 +25,7 @@ from agent.config import Config
 from agent.extraction.subclass_classifier import Placer
 from agent.extraction.told import tells as likeliest
 from agent.language.identify import is_foreign
-from agent.language.validation import checked_message
+from agent.language.validation import checked_k, checked_message
 from agent.memory.home import open_graph
 from agent.memory.remember import keep, remember_as_said, remember_source, settle, without_secrets
 from agent.memory.uncertain.contradictions import doubted
@@ -233,7 +233,7 @@ class Session:
         use_llm: bool = True,
     ) -> Retrieved:
         """What ``select`` gives, with the time that is asked about and how likely it answers."""
-        count = k or self.config.k
+        count = self.config.k if k is None else checked_k(k)
         chooser = self.policy(policy, count, use_llm=use_llm)
         now, embedder = self.config.now(), self.embedder
         found = retrieve(question, self.graph, chooser, embedder, now, k=count, judge=shipped())

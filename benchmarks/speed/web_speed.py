@@ -17,8 +17,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from agent.codec import encode
 from agent.config import load_config
-from agent.server.resident.serialization import encode
 from agent.server.web import requests, views
 from agent.server.web.app import WORK
 from agent.session.session import Session

@@ -292,7 +292,7 @@ def status(context: typer.Context) -> None:
     run: Run = context.obj
     from agent.io.watch_status import watch_status
     from agent.session.doctor import overview
-    from cli.commands.files.watch import folder_lines
+    from cli.commands.files.watch import folder_lines, waiting_line
 
     with run.graph() as graph:
         found = overview(graph, run.config)
@@ -323,6 +323,8 @@ def status(context: typer.Context) -> None:
             )
         for line in folder_lines(found["watch"]):
             out.print(f"watched   {line}", markup=False)
+        if waiting := waiting_line(found["watch"]):
+            out.print(f"watched   {waiting}", markup=False)
         for one in found["failed"]:
             where = one["path"] or one["kind"]
             state = "failed   " if one["status"] == "failed" else "waiting  "

@@ -254,4 +254,4 @@ def _left_empty(field: FilledField) -> str:
 
     if field.key is not None and vocabulary().keys[field.key].policy is Policy.NEVER:
         return "(never filled)"
-    return "(empty: nothing remembered)"
+    return "(empty: I did not match it)" if field.unmatched else "(empty: nothing remembered)"

@@ -28,7 +28,9 @@ Split = Callable[[str], Sequence[str]]
 
 LONGEST = 5
 """Words of an entity's name, or twice as many characters where no spaces part words."""
-_AND = re.compile(r"\s*(?:[,;]\s*and|[,;]|\band\b|[，；、]|以及|并且|而且)\s*", re.IGNORECASE)
+_AND = re.compile(
+    r"(?:(?<!\s)\s+)?(?:[,;]\s*and|[,;]|\band\b|[，；、]|以及|并且|而且)\s*", re.IGNORECASE
+)
 _OF = re.compile(r"['’]s\b\s*|(?<=\w)的")
 _PERSON = re.compile(r"\b(?:i|me|my|mine|we|our)\b|我", re.IGNORECASE)
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")

@@ -1,4 +1,4 @@
-"""Partitions of the graph by subclass, with their centres in FAISS (EMG-RAG section 4.2).
+"""Partitions of the graph by subclass, with their centres (EMG-RAG section 4.2).
 
 Editing looks for the memory that a draft is about: the nearest partition centres first, then the
 best inside them. Each partition keeps its vectors in one array that grows and shrinks with single
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,14 +28,6 @@ class NearMemory:
 
     memory: Memory
     score: float
-
-
-class _Index(Protocol):
-    """The part of a FAISS index that we use (faiss ships no types)."""
-
-    def search(
-        self, vectors: Vector, count: int
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]: ...
 
 
 class _Partition:
@@ -83,7 +74,7 @@ class _Partition:
 
 
 class PartitionIndex:
-    """Vectors by partition, and one FAISS index over the partitions' centres.
+    """Vectors by partition, and the partitions' centres.
 
     >>> index = PartitionIndex(384)
     >>> index.extend([1, 2], ["event.life", "attribute.name"], vectors)
@@ -95,7 +86,7 @@ class PartitionIndex:
         self.dimension = dimension
         self._partitions: dict[str, _Partition] = {}
         self._at: dict[int, tuple[str, int]] = {}
-        self._centres: tuple[list[str], _Index] | None = None
+        self._centres: tuple[list[str], Vector] | None = None
 
     def __len__(self) -> int:
         return len(self._at)
@@ -178,10 +169,9 @@ class PartitionIndex:
             names = self.names()
             if not names:
                 return []
-            self._centres = names, _index(np.stack([self._partitions[n].centre for n in names]))
+            self._centres = names, np.stack([self._partitions[n].centre for n in names])
         names, centres = self._centres
-        _, found = centres.search(np.asarray(vector[None, :], np.float32), min(count, len(names)))
-        return [names[i] for i in found[0]]
+        return [names[i] for i in np.argsort(-(centres @ vector), kind="stable")[:count]]
 
     def nearest(
         self, vector: Vector, *, probes: int = 3, count: int = 1, also: Collection[str] = ()
@@ -241,12 +231,3 @@ def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:
     if len(scores) <= count:
         return np.arange(len(scores))
     return np.argpartition(scores, len(scores) - count)[len(scores) - count :]
-
-
-def _index(vectors: Vector) -> _Index:
-    import faiss
-
-    index = faiss.IndexFlatIP(vectors.shape[1])
-    index.add(np.ascontiguousarray(vectors, dtype=np.float32))
-    made: _Index = index
-    return made

@@ -60,6 +60,12 @@ class WatchedFile:
     """Why it was skipped or failed, where it has no source that tells."""
 
 
+TOGETHER = 2.0
+"""Seconds within which files that become due are due together."""
+DAY = 86_400_000_000_000
+"""In nanoseconds, as times of change are kept: of one day the smallest file is first."""
+
+
 class WatchTable:
     """The watched folders of one home and their files."""
 
@@ -140,13 +146,16 @@ class WatchTable:
             self._rows.execute("DELETE FROM watched_files WHERE path = ?", [str(path)])
 
     def next_due(self, now: float, horizon: float) -> WatchedFile | None:
-        """The file whose turn it is. One due later than ``horizon`` from now is due at once:
-        nothing waits so long, so the clock was moved.
+        """The file whose turn it is: of those that became due together, the newest and smallest.
+
+        One due later than ``horizon`` from now is due at once: nothing waits so long, so the clock
+        was moved.
         """
         rows = self._rows.query(
             """SELECT * FROM watched_files
-               WHERE state = ? AND (due <= ? OR due > ?) ORDER BY due, path LIMIT 1""",
-            (FileState.WAITING, now, now + horizon),
+               WHERE state = ? AND (due <= ? OR due > ?)
+               ORDER BY CAST(due / ? AS INTEGER), changed / ? DESC, size, path LIMIT 1""",
+            (FileState.WAITING, now, now + horizon, TOGETHER, DAY),
         )
         return _file(rows[0]) if rows else None
 

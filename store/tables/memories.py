@@ -89,7 +89,7 @@ class MemoryTable:
 
     def search(self, text: str, limit: int = 20) -> tuple[Memory, ...]:
         """Full-text search over memories of every status, best first."""
-        words = [f'"{word}"' for word in text.replace('"', " ").split()]
+        words = [f'"{word}"' for word in text.replace('"', " ").replace("\0", " ").split()]
         if not words:
             return ()
         rows = self._rows.query(
@@ -113,7 +113,7 @@ class MemoryTable:
 
     def mentioning(self, words: str, limit: int) -> tuple[Memory, ...]:
         """The latest current memories whose text holds these words in a row."""
-        quoted = '"' + words.replace('"', " ") + '"'
+        quoted = '"' + words.replace('"', " ").replace("\0", " ") + '"'
         rows = self._rows.query(
             """SELECT memories.id FROM memories_fts
                JOIN memories ON memories.id = memories_fts.rowid

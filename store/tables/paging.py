@@ -256,7 +256,8 @@ class GraphPager:
 
         What holds comes first; what was forgotten is not found.
         """
-        words = ['"' + word.replace('"', "") + '"' for word in text.split() if word.strip('"')]
+        parts = text.replace("\0", " ").split()
+        words = ['"' + word.replace('"', "") + '"' for word in parts if word.strip('"')]
         if not words:
             return Page((), 0)
         for query in (" ".join(words) + " *", " OR ".join(words)):

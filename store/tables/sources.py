@@ -14,7 +14,7 @@ from typing import Any
 
 from store.connection import Connection
 from store.errors import UnknownId
-from store.row_codecs import dumps, iso, public_id, row_id, source_from_row
+from store.row_codecs import dumps, iso, of_a_row, public_id, row_id, source_from_row
 from store.types import Source, SourceKind, SourceStatus, Span, Status, TextBox
 
 
@@ -220,6 +220,7 @@ def steps_of(trace: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [s for s in found if isinstance(s, dict) and isinstance(s.get("memory"), str)]
 
 
+@of_a_row
 def _turn_from_row(row: dict[str, Any]) -> Turn:
     return Turn(
         public_id("t", row["id"]),

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 
 from agent.applications.forms.fields import FormField, Option
@@ -20,7 +18,7 @@ from agent.applications.forms.formats.open_form import (
 )
 from agent.applications.forms.matching.match import match_fields
 from agent.applications.forms.matching.vocabulary import Policy, vocabulary
-from agent.ports import Vectors
+from agent.ports import Embedder
 from store.errors import InvalidInput
 
 
@@ -304,23 +302,13 @@ def test_a_row_of_single_characters_takes_a_code():
     assert {a.key for a in match_fields(boxes)} == {"one-time-code"}
 
 
-def test_only_labels_that_no_phrase_names_are_compared_by_similarity():
-    class Likeness:
-        identity = "near an e-mail"
-        dimension = 2
-
-        def encode(self, texts: Sequence[str]) -> Vectors:
-            near = {"Where shall we send the letter?", vocabulary().keys["email"].phrases[0]}
-            rows = [[1.0, 0.0] if t in near else [0.0, 1.0] for t in texts]
-            rows = [
-                [0.6, 0.8] if t == "Mood today" else r for t, r in zip(texts, rows, strict=True)
-            ]
-            return np.array(rows, dtype=np.float32)
-
-    fields = fields_from_labels(["Where shall we send the letter?", "City"])
-    letter, city = match_fields(fields, Likeness())
-    assert (letter.key, letter.via) == ("email", "similarity")
+def test_the_reader_overrules_a_phrase_that_means_another_thing(embedder: Embedder):
+    fields = fields_from_labels(["Driving licence expiry", "City", "Promo code", "PIN"])
+    expiry, city, promo, pin = match_fields(fields, embedder)
+    assert (expiry.key, expiry.via) == (None, "meaning")
     assert (city.key, city.via) == ("address-level2", "words")
+    assert not promo.fillable
+    assert (pin.key, pin.fillable) == ("pin", False)
 
 
 def test_the_vocabulary_closes_what_must_never_be_filled():

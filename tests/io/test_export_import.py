@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from agent.codec import decode, encode
 from agent.io.transfer.export import export_markdown
-from agent.io.transfer.serialization import from_plain, to_plain
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import Memory, Span, Triple, Trust
@@ -55,8 +55,8 @@ def test_every_table_of_the_schema_is_exported_or_can_be_derived(full: Path):
 def test_a_new_field_of_a_memory_travels_without_a_change_here():
     names = {field.name for field in fields(Memory)}
     memory = Memory("m1", "x", "Event", "event.life", NOW, span=Span(1, 2), trust=Trust.SEEN)
-    assert set(to_plain(memory)) == names
-    assert from_plain(Memory, to_plain(memory)) == memory
+    assert set(encode(memory)) == names
+    assert decode(Memory, encode(memory)) == memory
 
 
 # ---- in, to an empty home -----------------------------------------------------------------

@@ -15,7 +15,8 @@ from threading import Event, Thread
 import pytest
 
 from agent.config import load_config
-from agent.io.watch import BACK_OFF, SETTLE, TRIES, Watcher, only_watcher
+from agent.io.platform_events import BUSY
+from agent.io.watch import BACK_OFF, SETTLE, SLICE, TRIES, Watcher, only_watcher
 from agent.io.watch_status import add_folders, gone_files, remove_folder, watch_status
 from agent.ports import TextLine
 from agent.session.session import Session
@@ -291,6 +292,32 @@ def test_it_waits_while_the_machine_is_busy(folder: Folder):
     reason[0] = ""
     watcher.work(Event(), lambda report: told.append(report.status))
     assert told == ["new"]
+
+
+def test_a_machine_that_is_always_busy_reads_a_file_now_and_then(folder: Folder):
+    notes = [folder.write(f"{name}.md", f"My cat is called {name}.") for name in ("Ada", "Bo")]
+    watcher = Watcher(folder.session, clock=folder.clock, wait=lambda: BUSY)
+    watcher.hear(notes)
+    told: list[str] = []
+    for _ in range(2):
+        folder.clock.now += SLICE
+        watcher.work(Event(), lambda report: told.append(report.status))
+    assert told == ["new", "new"]
+    assert not watcher.table.waiting()
+
+
+def test_of_files_that_wait_the_newest_and_smallest_is_first(folder: Folder):
+    day = 86_400
+    for name, text, age in (("old", "I row.", 3 * day), ("long", "I row. " * 9, 0), ("a", "I.", 0)):
+        path = folder.write(f"{name}.md", text)
+        os.utime(path, (age_of := 1_700_000_000 - age, age_of))
+    folder.watcher.look()
+    order = []
+    folder.clock.now += SETTLE + 0.1
+    while row := folder.watcher.table.next_due(folder.clock.now, 3600):
+        order.append(row.path.stem)
+        folder.watcher.table.drop(row.path)
+    assert order == ["a", "long", "old"]
 
 
 def test_the_queue_holds_no_text_of_a_file(folder: Folder):

@@ -62,6 +62,6 @@ def test_positions_follow_the_text():
      "seed phrase " + "word " * 50_000, "a://b:" * 30_000],
 )  # fmt: skip
 def test_a_hostile_text_takes_no_longer_than_it_is_long(text: str):
-    begun = time.perf_counter()
+    begun = time.process_time()
     redact(text)
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5

@@ -14,7 +14,7 @@ from agent.answering.answer_from_notes import answer_from_notes, build_turns
 from agent.answering.notes import Note, gather
 from agent.config import Config
 from agent.language.units import units
-from agent.memory.changes import allows, judged, sure_replacements
+from agent.memory.changes import allows, changeable, judged, sure_replacements
 from agent.memory.editing.plan import EditPlan
 from agent.memory.passages import Passage
 from agent.ports import KINDS, ORDERS, RELATIONS, Embedder, Probabilities
@@ -22,7 +22,7 @@ from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert, Replace
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Draft, Memory, Trust
+from store.types import Draft, Memory, SourceKind, Trust
 from tests.conftest import Result, ScriptedModel
 
 Memlane = Callable[..., Result]
@@ -65,6 +65,10 @@ def insert(graph: MemoryGraph, *texts: str) -> list[str]:
         Draft(text, "attribute.occupation", NOW + timedelta(days=n)) for n, text in enumerate(texts)
     ]
     return [entry.memory for entry in graph.apply([Insert(d) for d in drafts], at=NOW)]
+
+
+def noted(text: str, source: str) -> Draft:
+    return Draft(text, "attribute.occupation", NOW, source=source, trust=Trust.NOTED)
 
 
 # ---- the store ------------------------------------------------------------------------------
@@ -139,6 +143,35 @@ def test_a_replacement_that_the_reader_is_not_sure_of_is_an_insert(graph: Memory
     plan = EditPlan((Replace(old, draft),), ())
     assert sure_replacements(plan, graph, ScriptedReader()).edits == (Insert(draft),)
     assert sure_replacements(plan, graph, ScriptedReader(["Hackney"])).edits == plan.edits
+
+
+@pytest.mark.parametrize(
+    ("locator", "text", "sure", "allowed"),
+    [
+        ("/Otto.md", "Otto works at Redford.", "", True),  # a newer version of the same file
+        ("/b.md", "# Otto\nOtto works at Redford.", "", False),
+        ("/b.md", "# Otto\nOtto works at Redford.", "Redford", True),
+        ("/Ida.md", "Otto works at Redford.", "Redford", False),
+    ],
+)
+def test_a_file_changes_what_it_said_and_of_others_what_is_sure(
+    graph: MemoryGraph, locator: str, text: str, sure: str, allowed: bool
+):
+    before = graph.sources.add(SourceKind.NOTE, "Otto bakes.", NOW, locator="/Otto.md")
+    source = graph.sources.add(SourceKind.NOTE, text, NOW, locator=locator)
+    old = noted("Otto bakes.", before.id)
+    draft = noted("Otto works at Redford.", source.id)
+    (entry,) = graph.apply([Insert(old)], at=NOW)
+    may = changeable(graph, ScriptedReader([sure] if sure else []))
+    assert may(draft, graph.memories.get(entry.memory)) is allowed
+
+
+def test_a_note_changes_nothing_that_was_told(graph: MemoryGraph):
+    (told,) = insert(graph, "I work at Kindling.")
+    source = graph.sources.add(SourceKind.NOTE, "I work at Redford.", NOW, locator="/me.md")
+    draft = noted("I work at Redford.", source.id)
+    may = changeable(graph, ScriptedReader(["Redford"]))
+    assert not may(draft, graph.memories.get(told))
 
 
 # ---- answers --------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from agent.codec import decode, encode
 from agent.results import (
     Alternative,
     Doubt,
@@ -22,7 +23,6 @@ from agent.results import (
 from agent.server.resident.client import Hello, Running
 from agent.server.resident.openapi import description
 from agent.server.resident.requests import CALLS, Remember
-from agent.server.resident.serialization import decode, encode
 from policies.selection import Choice, Selection, Step
 from store.errors import InvalidInput
 from store.journal import Change, Entry
@@ -105,12 +105,12 @@ def test_what_crosses_the_wire_comes_out_as_it_went_in(kind: type, value: object
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({}, "lacks the field 'text'"),
-        ({"text": 1}, "body.text must be a text"),
-        ({"text": "a", "txet": "b"}, "has no field 'txet'"),
-        ({"text": "a", "at": "yesterday"}, "body.at is no datetime"),
-        ({"text": "a", "at": "2024-01-01"}, "a time with an offset"),
-        ([], "must be an object"),
+        ({}, "body.text is missing"),
+        ({"text": 1}, "body.text is not text"),
+        ({"text": "a", "txet": "b"}, "body.txet is not a known field"),
+        ({"text": "a", "at": "yesterday"}, "body.at is not a time with an offset"),
+        ({"text": "a", "at": "2024-01-01"}, "not a time with an offset"),
+        ([], "body.text is missing"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_place(body: object, said: str):

@@ -65,8 +65,9 @@ def test_what_stands_behind_two_dashes_is_no_option(memlane: Memlane):
 def test_an_export_goes_to_stdout_and_comes_back_from_stdin(
     kept: MemoryGraph, memlane: Memlane, stdin: Stdin, tmp_path: Path
 ):
-    given = memlane("export", "-o", "-").out
-    assert given == memlane("export").out
+    at = ("--now", NOW.isoformat())
+    given = memlane(*at, "export", "-o", "-").out
+    assert given == memlane(*at, "export").out
     assert not Path("-").exists()
     stdin(given.encode())
     home = ("--home", str(tmp_path / "other"))

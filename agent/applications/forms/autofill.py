@@ -13,29 +13,34 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
-from agent.applications.forms.candidates import Candidate, candidates, home_country, only_offered
+from agent.applications.forms.by_meaning import Nearest, among, fill_by_meaning
+from agent.applications.forms.candidates import Candidate, candidates, only_offered
 from agent.applications.forms.facts.read import Fact, read_facts
 from agent.applications.forms.fields import Asked, FormField
-from agent.applications.forms.free_questions import LEAST_SIMILARITY, Answer, Near, answers, nearest
+from agent.applications.forms.free_questions import (
+    LEAST_SIMILARITY,
+    Answer,
+    Near,
+    answers,
+    nearest,
+)
 from agent.applications.forms.matching.match import match_fields
 from agent.applications.forms.sensitive import is_sensitive
-from agent.applications.forms.values.fit import fit, fit_date
-from agent.applications.forms.values.phones import write_phone
+from agent.applications.forms.values.fit import fit
+from agent.applications.forms.written import MOST_ALTERNATIVES, empty, written
 from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors import ensure_vectors
+from agent.models.form_reader import form_reader
 from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField, Value
 from store.graph import MemoryGraph
 from store.side_tables.form_consents import FormConsent
 from store.types import Memory, Status
 
-_MOST_ALTERNATIVES = 3
 _DOUBT = 0.75
 """What another value of the same kind leaves of the confidence in the best one."""
 _OFFERED = 0.5
 """Of the confidence in a value that the person has to choose."""
-_DATES = frozenset({"bday", "cc-exp", "passport-expiry", "departure-date", "check-in", "check-out"})
-_PHONES = frozenset({"tel", "tel-national"})
 
 Consents = Callable[[str, str], FormConsent]
 """What the person said to a field and a site."""
@@ -64,6 +69,12 @@ def fill_from(
         found = graph.index(embedder.identity, now).nearest(vector, probes=3, count=3)
         return [match.memory for match in found if match.score >= LEAST_SIMILARITY]
 
+    def close(texts: Sequence[str], count: int) -> list[list[Memory]]:
+        ensure_vectors(graph, embedder)
+        index = graph.index(embedder.identity, now)
+        vectors = embedder.encode(texts)
+        return [[m.memory for m in index.nearest(v, probes=3, count=count)] for v in vectors]
+
     return fill(
         fields,
         graph.memories.list(),
@@ -71,6 +82,7 @@ def fill_from(
         llm=source.llm if use_llm else None,
         now=now,
         near=near,
+        close=close,
         consents=graph.form_consents.get,
     )
 
@@ -83,6 +95,7 @@ def fill(
     llm: LanguageModel | None = None,
     now: datetime,
     near: Near | None = None,
+    close: Nearest | None = None,
     consents: Consents | None = None,
 ) -> tuple[FilledField, ...]:
     """One result a field, in the order of the form.
@@ -97,27 +110,33 @@ def fill(
     open_questions = [
         (field, ask)
         for field, ask in zip(fields, asked, strict=True)
-        if ask.key is None and ask.via != "hidden" and ask.question and ask.fillable
+        if (ask.key is None or ask.via == "meaning")
+        and (ask.via != "hidden" and ask.question and ask.fillable)
     ]
     if near is None:
         near = nearest(current, embedder)
-    answered = answers(open_questions, current, near=near, llm=llm)
+    reader = form_reader(embedder) if open_questions else None
+    answered = answers(open_questions, current, near=near, llm=None if reader else llm)
     by_id = {memory.id: memory for memory in current}
     results: list[FilledField] = []
     for field, ask in zip(fields, asked, strict=True):
-        if ask.key is None:
-            found = answered.get(id(field))
-            result = _answered(field, ask, found) if found else _empty(field, ask)
-        elif not ask.fillable:
-            result = _empty(field, ask)
-        else:
+        result = empty(field, ask)
+        if ask.key is not None and ask.fillable:
             result = _from_facts(field, ask, facts, now)
+        if result.value is None and (found := answered.get(id(field))):
+            result = _answered(field, ask, found)
+        results.append(result)
+    if embedder is not None:
+        near_all = close or among(current, embedder)
+        fill_by_meaning(fields, asked, results, facts, near_all, embedder)
+    for n, (field, ask) in enumerate(zip(fields, asked, strict=True)):
+        result = results[n]
         evidence = [by_id[memory] for memory in result.memories if memory in by_id]
         if result.value is not None and is_sensitive(ask, evidence):
             result = replace(result, sensitive=True)
             if consents is not None:
                 result = _with_consent(result, consents(ask.consent_name, field.site))
-        results.append(result)
+            results[n] = result
     return tuple(results)
 
 
@@ -128,10 +147,6 @@ def _with_consent(result: FilledField, consent: FormConsent) -> FilledField:
     return replace(
         result, value=None, confidence=0.0, memories=(), alternatives=(), consent=consent
     )
-
-
-def _empty(field: FormField, ask: Asked) -> FilledField:
-    return FilledField(field.name, field.label, None, 0.0, key=ask.key, note=ask.note)
 
 
 def _answered(field: FormField, ask: Asked, answer: Answer) -> FilledField:
@@ -150,10 +165,10 @@ def _from_facts(field: FormField, ask: Asked, facts: Sequence[Fact], now: dateti
     if chosen:
         # Shown to choose from, but not the person's word for what belongs here.
         offers = _offers(field, ask, [replace(c, confidence=_OFFERED) for c in chosen], facts)
-        return replace(_empty(field, ask), alternatives=tuple(offers[:_MOST_ALTERNATIVES]))
+        return replace(empty(field, ask), alternatives=tuple(offers[:MOST_ALTERNATIVES]))
     offers = _offers(field, ask, candidates(ask, facts, now), facts)
     if not offers:
-        return _empty(field, ask)
+        return empty(field, ask)
     best, *others = offers
     rivals = [o for o in others if o.confidence >= 0.8 * best.confidence]
     return FilledField(
@@ -162,7 +177,7 @@ def _from_facts(field: FormField, ask: Asked, facts: Sequence[Fact], now: dateti
         best.value,
         round(best.confidence * (_DOUBT if rivals else 1.0), 3),
         best.memories,
-        tuple(others[:_MOST_ALTERNATIVES]),
+        tuple(others[:MOST_ALTERNATIVES]),
         key=ask.key,
         note=ask.note,
     )
@@ -174,30 +189,10 @@ def _offers(
     """The candidates as the field takes them, each value once, best first."""
     offers: dict[Value, Alternative] = {}
     for candidate in found:
-        written = _written(candidate, field, ask, facts)
-        value = fit(written.value, written.key, field) if written else None
-        if written is None or value is None or value == "":
+        shown = written(candidate, field, ask, facts)
+        value = fit(shown.value, shown.key, field) if shown else None
+        if shown is None or value is None or value == "":
             continue
-        confidence = round(ask.confidence * written.confidence, 3)
-        offers.setdefault(value, Alternative(value, confidence, written.memories))
+        confidence = round(ask.confidence * shown.confidence, 3)
+        offers.setdefault(value, Alternative(value, confidence, shown.memories))
     return list(offers.values())
-
-
-def _written(
-    candidate: Candidate, field: FormField, ask: Asked, facts: Sequence[Fact]
-) -> Candidate | None:
-    """Dates and phone numbers in the field's notation; None where it takes none of theirs."""
-    if candidate.key in _DATES:
-        text = fit_date(candidate.value, field, candidate.key)
-        return replace(candidate, value=text) if text else None
-    if candidate.key not in _PHONES or field.options or field.type in ("number", "integer"):
-        return candidate
-    home = home_country(ask.subject, facts)
-    national = candidate.key == "tel-national" or "tel-country-code" in ask.beside
-    text = write_phone(
-        candidate.value, field, region=home[0].code if home else "", national=national
-    )
-    memories = candidate.memories
-    if home and text.startswith("+") and not candidate.value.startswith("+"):
-        memories = (*memories, home[1])  # the calling code follows from where they live
-    return replace(candidate, value=text, memories=memories) if text else None

@@ -24,6 +24,7 @@ from agent.applications.forms.values.postal_addresses import (
     split_name,
     split_street,
 )
+from store.types import Trust
 
 _ADDRESS_PARTS = frozenset(
     {
@@ -147,7 +148,11 @@ def _for_key(
 def _rank(fact: Fact, ask: Asked, now: datetime) -> tuple[float, ...]:
     asked = ask.qualifiers - _key_words(fact.key)
     overlap = len(asked & fact.words) - len((fact.words & _AT_WORK) - asked)
-    return (overlap, _ahead(fact, now), fact.confidence, fact.memory.created.timestamp())
+    # A number at work is no contradiction of the private one that the person told.
+    apt = not asked & _AT_WORK or bool(fact.words & _AT_WORK)
+    trust = (fact.memory.trust or Trust.TOLD).rank
+    age = fact.memory.created.timestamp()
+    return (apt, trust, overlap, _ahead(fact, now), fact.confidence, age)
 
 
 @cache

@@ -8,6 +8,8 @@ from agent.applications.forms.matching.vocabulary import Policy, vocabulary
 
 ME = "me"
 """The subject of what is asked of, or stated about, the person themself."""
+EMPTY = "stays-empty"
+"""How a field was settled that asks for nothing remembered about a person."""
 MAX_FIELDS = 2000
 """More is no form that a person fills; readers refuse it with one clear line."""
 
@@ -89,6 +91,12 @@ class Asked:
     @property
     def fillable(self) -> bool:
         """Whether a memory may answer it at all."""
-        if self.unclear:
+        if self.unclear or self.via == EMPTY:
             return False
         return self.key is None or vocabulary().keys[self.key].policy is Policy.FILL
+
+
+def worded(field: FormField, ask: Asked) -> str:
+    """A field as the reader learned fields: its own words, then the heading above it."""
+    words = ask.question or field.name
+    return f"{words}, {field.section}" if field.section and len(field.section) < 40 else words

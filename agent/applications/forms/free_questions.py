@@ -19,7 +19,7 @@ from agent.applications.forms.matching.label_words import fold, is_unspaced, rol
 from agent.applications.forms.values.fit import dates_in, fit, fit_date, without_when
 from agent.ports import ChatTurn, Embedder, LanguageModel
 from agent.results import Value
-from store.types import Memory
+from store.types import Memory, Trust
 
 _IDLE = frozenset(
     "a an the of for to in on at is are was do does did have has your my you i me it and or please"
@@ -78,7 +78,7 @@ def answers(
         if not content:
             continue
         holding = [m for m, said in stems if content <= said and _speaks_of(m.text, ask.subject)]
-        holding.sort(key=lambda m: m.created, reverse=True)
+        holding.sort(key=lambda m: ((m.trust or Trust.TOLD).rank, m.created), reverse=True)
         answer = next((a for m in holding if (a := _stated(field, ask, m, content))), None)
         asks_model = llm is not None and field.type not in ("checkbox", "boolean")
         if answer is None and llm is not None and asks_model and pointed < _MOST_POINTED:

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from agent.applications.services.recurrence import clock_of, next_time, next_year_day, rule_of
 from agent.language.dates import TimeSpan, find_times, validity
 from agent.language.dates.parser import Tenses
+from agent.language.patterns import bounded
 from agent.memory.editing.compare import negated
 from store.types import Memory
 
@@ -90,7 +91,7 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d)?")
 _ZONE = re.compile(r"\((?P<zone>[A-Z][A-Za-z_]+/[A-Za-z_/+-]+)\)")
 _CALENDAR_TAIL = re.compile(r" is in my calendar\b.*$")
 _UNTIL = re.compile(r"\b(?:until|till|til|through|thru)\b", re.IGNORECASE)
-_LINK = re.compile(
+_LINK = bounded(
     r"(?:[,\s]+(?:is|are|will be|stays?|remains?))?(?:[,\s]+(?:only|still|now))?"
     r"(?:[,\s]+(?:valid|good|usable|redeemable|expires?|expiring|runs? out|ends?|takes? place"
     r"|scheduled|due|set|planned|moved|postponed))?"

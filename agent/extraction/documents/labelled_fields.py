@@ -22,6 +22,8 @@ class Screen:
 
     memories: tuple[str, ...]
     rest: str
+    known: float = 0.0
+    """Part of its rows that are labels of known meaning with their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ _ROUTE = re.compile(
     r"|(.{2,30}\([A-Z]{3}\)|[A-Z]{3})\s*[-–—]\s*(.{2,30}\([A-Z]{3}\)|[A-Z]{3}))"
 )
 _DATE = re.compile(
-    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?(?:\d{1,2}\.? [a-z]{3,9}\.?,? \d{4}"
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? )?(?:\d{1,2}\.? [a-z]{3,9}\.?,? \d{4}"
     r"|[a-z]{3,9} \d{1,2},? \d{4}|\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{4})",
     re.I,
 )
@@ -72,13 +74,15 @@ def read_screen(text: str, *, least: int = 2) -> Screen:
     memories = list(_state(fields, subject, heading, text))
     rest: list[str] = []
     for line in others:
-        if line == heading or _is_generic(line) or is_noise(line):
+        if line == heading or is_generic(line) or is_noise(line):
             continue
         if len(line.split()) >= 4 and re.search(r"[.!]$", line):
             rest.append(line)
         elif len(line.split()) >= 2:
             memories.append(f"{_capital(subject)}: {line}.")
-    return Screen(tuple(dict.fromkeys(memories)), "\n".join(rest))
+    count = sum(bool(line.strip()) for line in text.splitlines())
+    share = sum(bool(field.slot) for field in fields) / max(1, count)
+    return Screen(tuple(dict.fromkeys(memories)), "\n".join(rest), share)
 
 
 def _fields(lines: Iterable[str]) -> tuple[list[Field], list[str]]:
@@ -90,7 +94,7 @@ def _fields(lines: Iterable[str]) -> tuple[list[Field], list[str]]:
     while at < len(rows):
         labels = _labels(rows[at])
         if not labels:
-            found, spare = ([], [rows[at]]) if _is_generic(rows[at]) else _pairs(rows[at])
+            found, spare = ([], [rows[at]]) if is_generic(rows[at]) else _pairs(rows[at])
             fields += found
             others += spare
             at += 1
@@ -203,7 +207,7 @@ def _field(label: str, value: str) -> Field:
 
 def _is_title(line: str) -> bool:
     return (
-        not _is_generic(line)
+        not is_generic(line)
         and not is_noise(line)
         and len(line.split()) <= 7
         and not re.search(r"[.!?:]$", line)
@@ -212,7 +216,7 @@ def _is_title(line: str) -> bool:
     )
 
 
-def _is_generic(line: str) -> bool:
+def is_generic(line: str) -> bool:
     return all(word in GENERIC for word in re.findall(r"[\w-]+", line.lower()))
 
 

@@ -1,34 +1,50 @@
-"""Standalone sentences from Markdown outlines, without a model.
+"""Sentences of Markdown notes in their own words, without a model.
 
-A bullet such as 'next visit 12 May' says nothing by itself: what it is about stands above it, in
-the headings and the bullets it lies under. Each bullet becomes one sentence that begins with that
-context; a list of bare words stays together as one. Running text is left for the other ways of
-extraction, with its headings in place.
+A line such as 'next visit 12 May' says nothing by itself: what it is about stands above it, in
+the file name, the headings and the bullets it lies under. Each line becomes one sentence with that
+context before it; a list of bare words stays together as one, a row of a table is one. No word is
+added and none is changed, so nothing can be read that is not there. What is no statement (headings,
+code, empty boxes, questions) is in the source and in no memory.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import PurePath
 
+from agent.extraction.documents.context import (
+    DocumentContext,
+    DocumentLine,
+    day_in,
+    is_whole,
+    not_after,
+)
+from agent.extraction.documents.front_matter import field_lines, read_front_matter, written_in
+from agent.extraction.documents.labelled_fields import read_screen
+from agent.extraction.documents.prose import paragraph_lines, stands_alone
 from agent.extraction.documents.wiki_links import plain_links
-from agent.extraction.faithfulness import has_verb, is_clean
-from agent.language.sentences import content, is_instruction, is_question, strip_wrapper
+from agent.extraction.faithfulness import clean_sentence, has_verb, is_worth_keeping
+from agent.language.email_headers import blanked
+from agent.language.sentences import declarative, is_heading, is_instruction, strip_wrapper
+from store.types import Span, Trust
 
 BARE = 3
 """Most words of a list item that says nothing alone, such as 'olive oil'."""
+PASTED = 3
+"""Labels of known meaning that make a text without headings a pasted ticket or booking."""
+DAY, CALLOUT = 5, 6
+"""Levels of the headings that a line with a day and a callout are: they stand below all others."""
+
+TITLE = 60
+"""Most characters of a line that may be a title or a date above what it is about."""
+_ENDS = (".", "!", "?", ":", ",", ";")
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*$")
-_BULLET = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[([ xX])\][ \t]+)?(\S.*)$")
+_BULLET = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[([ xX])\](?:[ \t]+|$))?(.*)$")
 _FENCE = re.compile(r"[ \t]*(```|~~~)")
-_FIELD = re.compile(r"([A-Za-z][\w -]{0,30}):[ \t]*(\S.*)$")
-_OWN = re.compile(r"(?:(?:since|from|as of|on|in) [^,]{2,30}? )?(?:I|We|My|Our)\b", re.IGNORECASE)
-_KEEPING = frozenset(
-    "tags tag aliases alias created modified updated date id uid cssclass cssclasses publish draft"
-    " layout permalink template type status author kind version".split()
-)
-"""Front matter that is about the file and not about the person."""
 _GENERIC = frozenset(
     "notes note info information details misc miscellaneous todo to-do todos tasks links log"
     " general other various inbox today journal diary facts summary overview".split()
@@ -41,12 +57,52 @@ _LISTS = _GENERIC | frozenset(
 """Words of headings that add nothing to a whole sentence: 'Monday list', 'To remember'."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """What the bullets of a note state, and the rest of its text."""
+def read_note(text: str, locator: str | None, captured: datetime) -> tuple[DocumentLine, ...]:
+    """The sentences of a note, each with its context; ``locator`` is its path."""
+    fields, start = read_front_matter(text)
+    body = blanked(text)
+    context, dated = _context(body[start:], locator, written_in(fields, captured), captured)
+    lines = list(field_lines(fields, context, dated=dated))
+    if any(map(_HEADING.match, body.splitlines())):
+        lines += _Reader(context, captured).read(body, start)
+    else:
+        # A ticket or a booking that was pasted as it stands has labels of its own.
+        screen = read_screen(body[start:], least=PASTED)
+        lines += [DocumentLine("", memory, context) for memory in screen.memories]
+        rest, at = (screen.rest, 0) if screen.memories else (body, start)
+        read = _Reader(context, captured).read(rest, at)
+        lines += [replace(line, span=None) for line in read] if screen.memories else read
+    return tuple({line.text: line for line in lines}.values())
 
-    memories: tuple[str, ...]
-    rest: str
+
+def _context(
+    body: str, locator: str | None, written: datetime | None, captured: datetime
+) -> tuple[DocumentContext, bool]:
+    """The context of the whole note, and whether its name is a day."""
+    stem = PurePath(locator).stem if locator else ""
+    first = next((found for line in body.splitlines() if (found := _HEADING.match(line))), None)
+    heading = _bare(plain_links(first[2])) if first and len(first[1]) == 1 else ""
+    heading = heading or ("" if first else _top_line(body))
+    title, dated = heading or (stem if _is_name(stem) else ""), False
+    for name in (stem, title):
+        day, whole = day_in(name, written or captured)
+        written = written or not_after(day, captured)
+        dated = dated or (whole and day is not None)
+        title = "" if whole and name == title else title
+    title = "" if _is_generic(title, whole=False) or "{{" in title else title
+    return DocumentContext(title, min(written or captured, captured)), dated
+
+
+def _top_line(body: str) -> str:
+    """The title of a plain text: a short first line that ends no sentence, a blank line below."""
+    top, _, rest = body.lstrip("\n").partition("\n")
+    short = len(top) <= TITLE and declarative(top) and not top.rstrip().endswith(_ENDS)
+    return top.strip() if short and rest[:1] in "\r\n" and rest.strip() else ""
+
+
+def _is_name(stem: str) -> bool:
+    """Whether a file name was meant as a title: 'Marcus Berg', 'Health', and not 'a' or 'IMG_3'."""
+    return stem != stem.lower() and not stem.isupper() and "_" not in stem
 
 
 @dataclass(slots=True)
@@ -57,99 +113,158 @@ class _Item:
     text: str
     done: str | None
     """'x' or ' ' of a check box; None where there is none."""
-    context: tuple[str, ...]
+    span: Span
     below: list[_Item] = field(default_factory=list)
 
 
-def read_outline(text: str) -> Outline:
-    """State the bullets that stand under a heading; everything else comes back as it is."""
-    text, front = _front_matter(text)
-    if not re.search(r"^#{1,6}[ \t]+\S", text, re.M):
-        return Outline((), "\n".join([*front, plain_links(text)]))
-    rest: list[str] = list(front)
-    memories: list[str] = []
-    headings: list[tuple[int, str]] = []
-    items: list[_Item] = []
-    fenced = False
+class _Reader:
+    """Reads the body of a note line by line; what belongs together is stated when it ends."""
 
-    def flush() -> None:
-        memories.extend(_stated(items))
-        items.clear()
+    def __init__(self, context: DocumentContext, captured: datetime) -> None:
+        self._note = self._context = context
+        self._captured = captured
+        self._headings: list[tuple[int, str, datetime]] = []
+        self._items: list[_Item] = []
+        self._rows: list[tuple[Span, str]] = []
+        self._prose: list[tuple[Span, str]] = []
+        self._in_callout = self._below_label = False
 
-    for line in plain_links(text).splitlines():
-        if _FENCE.match(line):
-            fenced = not fenced
-            continue
-        if fenced:
-            continue
-        if heading := _HEADING.match(line):
-            flush()
-            level = len(heading[1])
-            headings = [(depth, name) for depth, name in headings if depth < level]
-            headings.append((level, _bare(heading[2])))
-            rest.append(line)
-        elif headings and (bullet := _BULLET.match(line)):
-            indent = len(bullet[1].expandtabs(4))
-            context = tuple(name for _, name in headings)
-            _place(items, _Item(indent, _bare(bullet[3]), bullet[2], context))
-        elif items and line.strip() and line[:1] in " \t":
-            last = items[-1]
-            while last.below:
-                last = last.below[-1]
-            last.text += f" {_bare(line)}"  # a bullet that goes on
-        else:
-            if line.strip():
-                flush()
-            rest.append(line)
-    flush()
-    if memories and not any(line.strip() and not _HEADING.match(line) for line in rest):
-        rest = []  # headings whose bullets are stated have nothing left to say
-    return Outline(tuple(dict.fromkeys(memories)), "\n".join(rest))
+    def read(self, text: str, at: int) -> Iterator[DocumentLine]:
+        fenced = False
+        for line in text[at:].splitlines(keepends=True):
+            raw, start = line.rstrip("\r\n"), at
+            at += len(line)
+            if _FENCE.match(raw):
+                fenced = not fenced
+            elif not fenced:
+                yield from self._line(raw, start)
+        yield from self._flush()
+
+    def _line(self, raw: str, start: int) -> Iterator[DocumentLine]:
+        span = Span(start, start + len(raw))
+        if self._in_callout and not raw.startswith(">"):
+            yield from self._end_of_part()
+        if self._below_label and not raw.strip() and (self._items or self._prose or self._rows):
+            yield from self._end_of_part()
+        callout = _callout(raw)
+        if heading := _HEADING.match(raw) or callout:
+            yield from self._flush()
+            self._in_callout, self._below_label = callout is not None, False
+            self._head(len(heading[1]), _bare(plain_links(heading[2])))
+        elif raw.strip() and (raw.strip() == self._note.title or self._is_day(raw)):
+            yield from self._flush()
+            self._below_label = False
+            self._head(DAY if self._is_day(raw) else 1, raw.strip())
+        elif is_heading(raw):
+            yield from self._flush()
+            self._below_label = True
+            self._head(CALLOUT, _bare(plain_links(raw)).rstrip(":："))
+        elif raw.lstrip().startswith("|"):
+            yield from self._flush(but=self._rows)
+            self._rows.append((span, raw))
+        elif bullet := _BULLET.match(raw):
+            yield from self._flush(but=self._items)
+            self._bullet(bullet, start)
+        elif self._items and raw.strip() and raw[:1] in " \t":
+            _go_on(self._items[-1], raw, span)
+        elif not raw.strip():
+            yield from self._flush(but=self._items)
+        elif not raw.lstrip().startswith(("<!--", "![")):
+            yield from self._flush(but=self._prose)
+            self._prose.append((span, raw))
+
+    def _is_day(self, raw: str) -> bool:
+        """Whether a line is nothing but a day: what stands below it is of that day."""
+        return 0 < len(raw.strip()) <= TITLE and day_in(raw.strip(), self._note.written)[1]
+
+    def _end_of_part(self) -> Iterator[DocumentLine]:
+        """End what stands below a callout or a line that ends in a colon."""
+        yield from self._flush()
+        self._in_callout = self._below_label = False
+        self._head(CALLOUT, "")
+
+    def _head(self, level: int, name: str) -> None:
+        """What stands below a heading has its name and its day, and those of the headings above."""
+        self._headings = [above for above in self._headings if above[0] < level]
+        near = self._headings[-1][2] if self._headings else self._note.written
+        day, whole = day_in(name, near)
+        if whole and day is not None:
+            # The day of the whole note stands in no sentence; that of a part does.
+            name = "" if level == 1 else f"{day:%Y-%m-%d}"
+        written = min(not_after(day, self._captured) or near, self._captured)
+        self._headings.append((level, name, written))
+        names = tuple(name for _, name, _ in self._headings if name and name != self._note.title)
+        self._context = replace(self._note, headings=names, written=written)
+
+    def _bullet(self, bullet: re.Match[str], start: int) -> None:
+        span = Span(start + bullet.start(3), start + bullet.end())
+        if not bullet[3].strip() or "{{" in bullet[3]:
+            return
+        indent = len(bullet[1].expandtabs(4))
+        siblings = self._items
+        while siblings and indent > siblings[-1].indent:
+            siblings = siblings[-1].below
+        siblings.append(_Item(indent, _bare(plain_links(bullet[3])), bullet[2], span))
+
+    def _flush(self, but: object = None) -> Iterator[DocumentLine]:
+        """State what has been gathered, but for a kind that may go on."""
+        if but is not self._items:
+            yield from _stated(self._items, self._context)
+            self._items.clear()
+        if but is not self._rows:
+            yield from _table(self._rows, self._context)
+            self._rows.clear()
+        if but is not self._prose:
+            own = Trust.NOTED if self._in_callout else None
+            yield from _prose(self._prose, self._context, own)
+            self._prose.clear()
 
 
-def _front_matter(text: str) -> tuple[str, list[str]]:
-    """The text without its YAML front matter, and the fields in it that are no bookkeeping."""
-    match = re.match(r"\ufeff?---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", text, re.S)
-    if match is None:
-        return text, []
-    fields = (_FIELD.match(line) for line in match[1].splitlines())
-    kept = [
-        f"{found[1]}: {found[2]}" for found in fields if found and found[1].lower() not in _KEEPING
-    ]
-    return text[match.end() :], kept
+def _callout(raw: str) -> re.Match[str] | None:
+    """'> [!warning] Freeze' heads the lines below it."""
+    if not raw.startswith("> [!"):
+        return None
+    return _HEADING.match(f"{'#' * CALLOUT} {raw.partition(']')[2].lstrip('+- ')}")
 
 
-def _place(items: list[_Item], item: _Item) -> None:
-    """Put a bullet under the one that it is indented below."""
-    siblings = items
-    while siblings and item.indent > siblings[-1].indent:
-        siblings = siblings[-1].below
-    siblings.append(item)
+def _go_on(item: _Item, raw: str, span: Span) -> None:
+    """A bullet that goes on in the next line."""
+    while item.below:
+        item = item.below[-1]
+    item.text += f" {_bare(plain_links(raw))}"
+    item.span = Span(item.span.start, span.end)
 
 
-def _stated(items: Sequence[_Item], above: tuple[str, ...] = ()) -> Iterator[str]:
+# ---- bullets --------------------------------------------------------------------------------
+
+
+def _stated(items: Sequence[_Item], context: DocumentContext) -> Iterator[DocumentLine]:
     bare = [item for item in items if _is_bare(item)]
     if len(bare) > 1 and len(bare) == len(items):
-        yield _sentence((*items[0].context, *above), ", ".join(item.text for item in bare))
+        said = ", ".join(item.text for item in bare)
+        span = Span(items[0].span.start, items[-1].span.end)
+        yield _line(context, said, span)
         return
     for item in items:
-        context = (*item.context, *above)
         name = item.text.rstrip(":： ")
         if item.below and (item.text != name or len(name.split()) <= 2 * BARE):
-            yield from _stated(item.below, (*above, name))
+            yield from _stated(item.below, context.below(name))
             continue
-        if not (is_instruction(item.text) or (item.done is None and is_question(item.text))):
-            state = {None: "", " ": "to do: "}.get(item.done, "done: ")
-            stripped = strip_wrapper(item.text)
-            changed = stripped and stripped.lower() != item.text.lower()  # else only its capital
-            said = stripped if changed and not state else item.text
-            yield _sentence(() if _stands_alone(said) else context, state + said)
-        yield from _stated(item.below, (*above, name))
+        yield from _bullet_lines(item, context)
+        yield from _stated(item.below, context.below(name))
 
 
-def _stands_alone(said: str) -> bool:
-    """Whether a bullet is a sentence about the writer: 'My gym is Fit24' needs no heading."""
-    return _OWN.match(said) is not None and has_verb(said) and is_clean(said)
+def _bullet_lines(item: _Item, context: DocumentContext) -> Iterator[DocumentLine]:
+    if is_instruction(item.text) or (item.done is None and item.text.endswith(("?", "？"))):
+        return
+    state = {None: "", " ": "to do: "}.get(item.done, "done: ")
+    stripped = strip_wrapper(item.text)
+    changed = stripped and stripped.lower() != item.text.lower()  # else only its capital
+    said = stripped if changed and not state else item.text
+    alone = stands_alone(said)
+    line = _line(context, state + said, item.span, alone=alone)
+    if alone or state or line.lead or is_worth_keeping(line.said):
+        yield line
 
 
 def _is_bare(item: _Item) -> bool:
@@ -157,14 +272,18 @@ def _is_bare(item: _Item) -> bool:
     return short and not re.search(r"\d|[:：.!?]", item.text) and not has_verb(item.text)
 
 
-def _sentence(context: Sequence[str], said: str) -> str:
+def _line(context: DocumentContext, said: str, span: Span, *, alone: bool = False) -> DocumentLine:
     """'Trip to Rome, Hotel: booked for three nights.'; what the bullet says itself is left out."""
-    known = content(said)
-    whole = said[:1].isupper() and has_verb(said)
-    above = [name for name in context if not _is_generic(name, whole=whole)][-2:]
-    above = [name for name in above if not content(name) or not content(name) <= known]
-    ended = said if re.search(r"[.!?。！？]$", said) else f"{said}."
-    return f"{', '.join(above)}: {ended}" if above else ended[:1].upper() + ended[1:]
+    lead = "" if alone else context.lead(said, _unnamed(context, said))
+    if not lead:
+        said = said[:1].upper() + said[1:] if ": " in said else clean_sentence(said)
+    return DocumentLine(lead, said, context, span)
+
+
+def _unnamed(context: DocumentContext, said: str) -> tuple[str, ...]:
+    """The headings that tell nothing beside what is said."""
+    names = (context.title, *context.headings)
+    return tuple(name for name in names if _is_generic(name, whole=is_whole(said)))
 
 
 def _is_generic(heading: str, *, whole: bool) -> bool:
@@ -173,6 +292,42 @@ def _is_generic(heading: str, *, whole: bool) -> bool:
         return True
     said = set(re.findall(r"[\w-]+", heading.lower()))
     return whole and len(said) > 0 and said <= _LISTS
+
+
+# ---- tables and paragraphs ------------------------------------------------------------------
+
+
+def _table(rows: Sequence[tuple[Span, str]], context: DocumentContext) -> Iterator[DocumentLine]:
+    """A row a line: 'Appliances, Router: model Fritz, bought 2023-05-02.'."""
+    cells = [(span, _cells(raw)) for span, raw in rows]
+    ruled = len(cells) > 1 and not any(c.strip(":- ") for c in cells[1][1])
+    labels = cells[0][1] if ruled else []
+    for span, row in cells[2:] if ruled else cells:
+        named = [
+            f"{label} {cell}".strip()
+            for label, cell in zip([*labels[1:], *[""] * len(row)], row[1:], strict=False)
+            if cell
+        ]
+        if named and row[0]:
+            within = replace(context, row=row[0])
+            said = ", ".join(named)
+            yield _line(within, said, span)
+
+
+def _cells(raw: str) -> list[str]:
+    return [_bare(plain_links(cell)) for cell in raw.strip().strip("|").split("|")]
+
+
+def _prose(
+    lines: Sequence[tuple[Span, str]], context: DocumentContext, trust: Trust | None
+) -> Iterator[DocumentLine]:
+    named = bool(context.lead(""))
+    for said, span in paragraph_lines(lines, lambda part: _bare(plain_links(part)), named=named):
+        if "{{" in said:
+            continue
+        lead = "" if stands_alone(said) else context.lead(said, _unnamed(context, said))
+        if lead or is_worth_keeping(said):
+            yield DocumentLine(lead, said, context, span, trust)
 
 
 def _bare(text: str) -> str:

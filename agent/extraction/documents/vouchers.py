@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from agent.language.patterns import bounded
 from agent.language.sentences import is_noise
 
 MOST_LINES = 8
@@ -24,7 +25,7 @@ _END = re.compile(
     r"(?: date)?(?: on)?|use (?:by|before)|redeem by)\s*:?\s+(\S.*\d.*)",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(
+_NUMBER = bounded(
     r"(?:no|nr|number|code|ref|id|card no|voucher no)\b[.:#]*\s*([A-Z0-9][\w -]*\d[\w-]*)",
     re.IGNORECASE,
 )

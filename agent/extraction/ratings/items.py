@@ -26,7 +26,7 @@ STARS = 5
 """The scale where none is given, and the one that everything is compared on (MAP Figure 4)."""
 LONGEST_NAME = 120
 _SCORE = re.compile(r"(\d+(?:\.\d+)?) of (\d+)")
-_YEAR = re.compile(r"\s*\((\d{4})\)\s*$")
+_YEAR = re.compile(r"(?<!\s)\s*\((\d{4})\)\s*$")
 _LAST_ARTICLE = re.compile(r"^(.*), (the|a|an|der|die|das|le|la|les|il|el)$", re.IGNORECASE)
 _QUOTES = "\"'“”‘’«»„《》「」"
 

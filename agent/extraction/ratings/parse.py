@@ -78,7 +78,7 @@ _FORMS = (
 _AND = re.compile(rf"^\s*(?:,? and|,| but)\s+{_NAME} {_PRAISE}(?:{_SCORE}){_END}", re.IGNORECASE)
 _REASON = re.compile(
     r"^\s*(?:[,;:–—-]+\s*|\.\s+(?=(?:loved|liked|hated|enjoyed|great|because)\b))?"
-    r"(?:(?:because(?! of)|since|as|but|though|although|for)\s+)?(?P<why>\S.*?)[.!]*$",
+    r"(?:(?:because(?! of)|since|as|but|though|although|for)\s+)?(?P<why>\S.*)$",
     re.IGNORECASE,
 )
 _GENRES = re.compile(r"^\s*\(([^()\d]{3,80})\)")
@@ -249,4 +249,4 @@ def _reason(rest: str) -> str | None:
     """What follows the rating, as the reason for it."""
     rest = _WHERE.sub("", rest)
     found = _REASON.match(rest)
-    return found["why"].strip() or None if found and re.search(r"\w", rest) else None
+    return found["why"].rstrip(".!").strip() or None if found and re.search(r"\w", rest) else None

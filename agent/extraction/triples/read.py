@@ -20,6 +20,8 @@ from agent.ports import ChatTurn, LanguageModel
 from store.types import Triple
 
 ME = "me"
+NOTED = "noted"
+"""The relation of a memory that no pattern and no model could read."""
 BATCH = 8
 """Memories per model call, one line each. A GBNF grammar gave the same lines five times slower."""
 LONGEST = 12
@@ -123,4 +125,4 @@ def _stands_in(entity: str, inside: set[str]) -> bool:
 def _last_resort(text: str) -> tuple[Triple, ...]:
     """A memory no pattern or model could read still hangs in the graph, by its whole sentence."""
     first = (sentences(text) or [text])[0].strip().rstrip(".。!")
-    return (Triple(ME, "noted", first),) if first else ()
+    return (Triple(ME, NOTED, first),) if first else ()

@@ -38,7 +38,7 @@ def read_calendar(source: Source, me: frozenset[str] = frozenset()) -> Entries:
     """
     text = source.text
     where = source.locator or source.id
-    if not re.search(r"^\s*BEGIN:VCALENDAR", text, re.I | re.M):
+    if not re.search(r"^[ \t]*BEGIN:VCALENDAR", text, re.I | re.M):
         raise UnreadableSource(f"{where} is not a calendar: it has no BEGIN:VCALENDAR.")
     blocks = list(_BLOCK.finditer(text))
     zones = "\n".join(block.group() for block in blocks if block[1].upper() == "VTIMEZONE")

@@ -56,7 +56,7 @@ def read_contacts(source: Source, me: frozenset[str] = frozenset()) -> Entries:
     """
     where = source.locator or source.id
     text = source.text
-    if not re.search(r"^\s*BEGIN:VCARD", text, re.I | re.M):
+    if not re.search(r"^[ \t]*BEGIN:VCARD", text, re.I | re.M):
         raise UnreadableSource(f"{where} is not a contact card: it has no BEGIN:VCARD.")
     items: list[Item] = []
     problems: list[str] = []

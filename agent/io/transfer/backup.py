@@ -10,8 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -26,6 +24,7 @@ from store.erasure.fingerprints import ZIP_ERRORS
 from store.errors import CorruptStore, HomeUnavailable, NewerStore, StoreError, StoreFull
 from store.graph import MemoryGraph
 from store.maintenance.backup import copy_database, put_back
+from store.maintenance.left_overs import scratch_folder
 
 KIND = "memlane-backup"
 VERSION = 1
@@ -88,7 +87,7 @@ def backup(home: Path, out: Path, now: datetime, on_step: Step | None = None) ->
         raise HomeUnavailable(f"{out} already exists and is not a backup. Choose another --out.")
     if out.parent == home / FOLDER:
         ensure_home(out.parent)
-    with _writing_to(out), _scratch(out.parent) as folder:
+    with _writing_to(out), scratch_folder(out.parent) as folder:
         copy = folder / DATABASE_NAME
         _private(copy)
         copy_database(
@@ -146,7 +145,7 @@ def restore(home: Path, file: Path, now: datetime, on_step: Step | None = None) 
     :raises StoreBusy: if another process keeps the write lock; the home is as it was.
     """
     ensure_home(home)
-    with _writing_to(home), _scratch(home) as folder:
+    with _writing_to(home), scratch_folder(home) as folder:
         found = _extracted(file, folder, on_step)
         copy, live = folder / DATABASE_NAME, home / DATABASE_NAME
 
@@ -172,12 +171,12 @@ def restore(home: Path, file: Path, now: datetime, on_step: Step | None = None) 
             return Restored(found, moved, damaged=True)
 
 
-def inspect(file: Path, on_step: Step | None = None) -> Backup:
-    """Check a backup without restoring it.
+def inspect(file: Path, home: Path, on_step: Step | None = None) -> Backup:
+    """Check a backup without restoring it; it is unpacked in ``home``, where nobody else reads.
 
     :raises CorruptStore: if it does not verify.
     """
-    with _scratch(None) as folder:
+    with scratch_folder(ensure_home(home)) as folder:
         return _extracted(file, folder, on_step)
 
 
@@ -282,16 +281,6 @@ def _writing_to(path: Path) -> Iterator[None]:
         raise HomeUnavailable(
             f"Cannot write {path}: {error.strerror or error}. Choose another --out."
         ) from error
-
-
-@contextmanager
-def _scratch(beside: Path | None) -> Iterator[Path]:
-    """A folder of the owner's alone, gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix=".memlane-", dir=beside))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _private(path: Path) -> None:

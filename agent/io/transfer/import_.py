@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -30,10 +30,11 @@ from agent.io.transfer.rebuild import rebuild
 from agent.io.transfer.records import KINDS
 from agent.io.transfer.report import Tally
 from agent.language.redaction import redact
-from store.connection import DATABASE_NAME
+from store.connection import DATABASE_NAME, ensure_home
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.maintenance.backup import Rebuild, copy_database
+from store.maintenance.left_overs import scratch_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +174,8 @@ def _home_to_use(home: Path, dry_run: bool) -> Iterator[Path]:
         MemoryGraph.open(home).close()
         yield home
         return
-    with tempfile.TemporaryDirectory(prefix="memlane-dry-run-") as folder:
-        scratch = Path(folder)
+    with scratch_folder(ensure_home(home)) as scratch:
         if (home / DATABASE_NAME).exists():
             copy_database(home / DATABASE_NAME, scratch / DATABASE_NAME)
         MemoryGraph.open(scratch).close()
-        with suppress(OSError):
-            scratch.chmod(0o700)
         yield scratch

@@ -15,10 +15,10 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 
+from agent.codec import BYTES
 from agent.io.transfer.read import Manifest
 from agent.io.transfer.records import Record, Rejected, Row, Value
 from agent.io.transfer.report import Tally
-from agent.io.transfer.serialization import BYTES
 from agent.io.transfer.spool import Numbers, Spool
 from agent.io.transfer.validate import check
 from store.errors import CorruptStore, EditConflict, MemlaneError, StoreError

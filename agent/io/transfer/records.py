@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agent.io.transfer.serialization import from_plain, to_plain
+from agent.codec import decode, encode, parse
+from store.errors import InvalidInput
 from store.journal import Entry
 from store.tables.sources import Turn
 from store.types import Memory, Source, Subclass
@@ -60,7 +61,7 @@ _NAMES = {wanted: name for name, wanted in KINDS.items()}
 def to_document(value: Value | Row) -> dict[str, Any]:
     """The JSON object of a record; its ``kind`` says what it is."""
     name = _NAMES[type(value)]
-    plain = to_plain(value)
+    plain = encode(value)
     if "kind" in plain:  # sources and edits have a kind of their own
         plain = {f"{name}_kind" if key == "kind" else key: item for key, item in plain.items()}
     return {"kind": name, **plain}
@@ -79,7 +80,10 @@ def from_document(document: Mapping[str, Any]) -> Value | Row:
     plain = {"kind" if key == own else key: item for key, item in document.items() if key != "kind"}
     if wanted is Subclass:
         plain.setdefault("single", False)  # version 1 left it out
-    return from_plain(wanted, plain)
+    try:
+        return decode(wanted, plain)
+    except InvalidInput as error:
+        raise ValueError(str(error)) from None
 
 
 def to_line(value: Value | Row) -> str:
@@ -90,11 +94,9 @@ def to_line(value: Value | Row) -> str:
 def from_line(line: str) -> Value | Row:
     """:raises ValueError: if the line is no record; its message says why in a few words."""
     try:
-        document = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error.msg} at character {error.pos + 1}") from None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+        document = parse(line)
+    except InvalidInput as error:
+        raise ValueError(str(error)) from None
     if not isinstance(document, dict):
         raise ValueError("not a JSON object")
     return from_document(document)

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from agent.language.dates.parser import Expression, Tenses, expressions
 from agent.language.dates.rewrite import QUOTED, rewrite
 from agent.language.dates.values import Bound, Kind
+from agent.language.validation import checked_time
 from store.errors import InvalidInput
 
 
@@ -117,6 +118,7 @@ def parse_when(text: str, now: datetime, *, end: bool = False) -> datetime:
     moment = _iso(written, now)
     if moment is not None:
         day_only = re.fullmatch(r"\d{4}-?\d\d-?\d\d", written) is not None
+        checked_time(moment)
         return moment + timedelta(days=1) if end and day_only else moment
     try:
         found = find_times(written, now)
@@ -127,7 +129,7 @@ def parse_when(text: str, now: datetime, *, end: bool = False) -> datetime:
         span = whole[0]
         chosen = (span.end or span.start) if end else (span.start or span.end)
         if chosen is not None:
-            return chosen
+            return checked_time(chosen)
     raise InvalidInput(
         f"{written[:60]!r} is not a valid date or time; "
         "try 2024-05-12, 2024-05-12 17:00 or 'next Friday at 5pm'"

@@ -125,9 +125,11 @@ class Tenses:
             before, word = word, match[0].lower().replace("’", "'")
             if word == "got" and (before in ("have", "has") or before.endswith(("'ve", "'s"))):
                 continue  # 'have got' is the present of having
+            if before == "be":
+                continue  # 'will be closed' tells no past
             if not word[0].isalpha():
                 sign = "end"
-            elif word in _FUTURE_WORDS or word.endswith("'ll"):
+            elif word in _FUTURE_WORDS or word.endswith(("'ll", "'d")):
                 sign = "future"
             elif word in _PAST_WORDS or (word.endswith("ed") and not word.endswith("eed")):
                 sign = "past"

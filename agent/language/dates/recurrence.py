@@ -63,7 +63,7 @@ def is_weekly(text: str, start: int, end: int) -> bool:
     before = text[max(0, start - 160) : start]
     if not said.casefold().startswith("on ") and _ON.search(before) is None:
         return False
-    clause = re.sub(r"\s+on$", "", _CLAUSE.split(before)[-1].strip(), flags=re.IGNORECASE)
+    clause = re.sub(r"(?<!\s)\s+on$", "", _CLAUSE.split(before)[-1].strip(), flags=re.IGNORECASE)
     if _OFTEN.search(clause):
         return True
     if _ONCE.search(clause):

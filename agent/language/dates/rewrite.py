@@ -35,7 +35,7 @@ _SUBJECT = re.compile(
     r"wasn't|won't)\b)",
     re.IGNORECASE,
 )
-_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+|\n\s*)$")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s{1,3}|\n\s{0,3})$")
 _PARTS_BY_HOURS = {(8, 12): "morning", (12, 16): "afternoon", (16, 20): "evening", (20, 0): "night"}
 # A day without a year that comes back each year, or whose year only the speaker knows.
 _EVERY_YEAR = re.compile(
@@ -93,6 +93,8 @@ def _edit(text: str, found: Expression) -> tuple[int, int, str] | None:
         )
     if when.narrative or not when.dated or when.kind in ("recurring", "duration"):
         return None
+    if text[:start].lower().endswith(("the ", " a ", "our ", "my ")) and text[start:end].isalpha():
+        return None  # 'the Sunday market' is one on any Sunday
     if reading.start is None or reading.end is None:
         return None
     if text[start:end].endswith(".") and not text[start : end - 1].endswith("."):

@@ -203,7 +203,7 @@ def number_token(digits: str, start: int, end: int) -> Token:
     return Token(number_kinds(value, digits), start, end, digits, value)
 
 
-_PREFIX = re.compile(r"([^\W\d_]+)-$")
+_PREFIX = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-$")
 
 
 def _is_id(text: str, start: int, words: frozenset[str]) -> bool:

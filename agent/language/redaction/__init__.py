@@ -16,8 +16,10 @@ from dataclasses import dataclass
 
 from agent.language.redaction.api_keys import blocks, seeds, tokens
 from agent.language.redaction.card_numbers import cards, ibans
+from agent.language.redaction.identity_numbers import identity_numbers
 from agent.language.redaction.one_time_codes import one_time, security_codes
 from agent.language.redaction.passwords import passwords, pins
+from agent.language.redaction.random_strings import random_strings
 from store.types import Span
 
 
@@ -67,11 +69,18 @@ def with_gaps(text: str) -> str:
     )
 
 
-def redact(text: str) -> Redacted:
-    """The text with ``[KIND redacted]`` in place of every secret that is found."""
+def redact(text: str, kept: str = "") -> Redacted:
+    """The text with ``[KIND redacted]`` in place of every secret that is found.
+
+    What stands in ``kept`` too stays: an edit does not take what was kept on purpose.
+    """
     found: list[tuple[int, int, str]] = []
     for kind, search in _SEARCHES:
-        found += [(start, end, kind) for start, end in search(text)]
+        found += [
+            (start, end, kind)
+            for start, end in search(text)
+            if not kept or text[start:end] not in kept
+        ]
     found.sort(key=lambda span: (span[0], -span[1]))
     pieces: list[str] = []
     kinds: list[str] = []
@@ -98,12 +107,14 @@ _SEARCHES: tuple[tuple[str, Callable[[str], Iterator[tuple[int, int]]]], ...] = 
     ("private key", blocks),
     ("card number", cards),
     ("bank account", ibans),
+    ("identity number", identity_numbers),
     ("card security code", security_codes),
     ("access token", tokens),
+    ("access token", random_strings),
     ("recovery phrase", seeds),
     ("password", passwords),
     ("PIN", pins),
     ("one-time code", one_time),
 )
 
-_MARK = re.compile(rf"\[({'|'.join(kind for kind, _ in _SEARCHES)}) redacted\]")
+_MARK = re.compile(rf"\[({'|'.join(dict.fromkeys(kind for kind, _ in _SEARCHES))}) redacted\]")

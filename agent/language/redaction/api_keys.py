@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import chain, groupby, product
 
 Spans = Iterator[tuple[int, int]]
 
@@ -36,12 +38,21 @@ _LABELLED_TOKEN = re.compile(
     r"(?:\s*[:=]\s*|\s+is\s+|\s+)[\"'`]?(?P<value>[A-Za-z0-9_+/=.~-]{16,})",
     re.IGNORECASE,
 )
+_ANY_KEY = re.compile(
+    r"(?:key|token|secret)[\"']?\s{0,3}[:=]\s{0,3}[\"'`]?(?P<value>[A-Za-z0-9_+/=.~-]{16,})",
+    re.IGNORECASE,
+)
 # The words are looked ahead at: read, they would take the label of a second phrase along.
 _SEED = re.compile(
     r"\b(?:seed|recovery|mnemonic|backup|secret)[ _-]?(?:phrase|words|seed)\b\W{0,4}(?:is\s+)?"
     r"(?=(?P<value>(?:\d{0,2}[.)]?\s*[a-z]{3,8}[\s,]+){11,23}[a-z]{3,8})\b)",
     re.IGNORECASE,
 )
+_WORDS = re.compile(r"(?P<word>[^\W\d_]+)[\s\d,.)]*")
+_PHRASES = (12, 15, 18, 21, 24)
+"""Words of a recovery phrase (BIP 39)."""
+_MOST_WORDS = 60
+"""Words of such lists in a row, above which they are no phrase."""
 
 
 def blocks(text: str) -> Spans:
@@ -50,10 +61,49 @@ def blocks(text: str) -> Spans:
 
 def tokens(text: str) -> Spans:
     yield from (match.span() for match in _TOKEN.finditer(text))
-    for match in _LABELLED_TOKEN.finditer(text):
+    for match in chain(_LABELLED_TOKEN.finditer(text), _ANY_KEY.finditer(text)):
         if re.search(r"\d", match["value"]) and re.search(r"[A-Za-z]", match["value"]):
             yield match.span("value")
 
 
 def seeds(text: str) -> Spans:
-    return (match.span("value") for match in _SEED.finditer(text))
+    yield from (match.span("value") for match in _SEED.finditer(text))
+    for run in _runs_of_words(text):
+        yield from _phrases(run)
+
+
+def _runs_of_words(text: str) -> Iterator[list[re.Match[str]]]:
+    """Words that stand one after the other with nothing but spaces, commas and numbers between."""
+    run: list[re.Match[str]] = []
+    for word in _WORDS.finditer(text):
+        if run and run[-1].end() != word.start():
+            yield run
+            run = []
+        run.append(word)
+    yield run
+
+
+def _phrases(run: Sequence[re.Match[str]]) -> Spans:
+    """The recovery phrases in a run of words: each one from a list, and their check bits right."""
+    if len(run) < _PHRASES[0]:
+        return
+    words = [word["word"].lower() for word in run]
+    for listed, check in _lists():
+        known = [word in listed for word in words]
+        for all_known, group in groupby(range(len(words)), known.__getitem__):
+            at = list(group)
+            if not all_known or not _PHRASES[0] <= len(at) <= _MOST_WORDS:
+                continue
+            for start, size in product(at, reversed(_PHRASES)):
+                if start + size <= at[-1] + 1 and check(" ".join(words[start : start + size])):
+                    yield run[start].start(), run[start + size - 1].end("word")
+                    break
+
+
+@cache
+def _lists() -> tuple[tuple[frozenset[str], Callable[[str], bool]], ...]:
+    """The words of each language that such phrases are made of, and their check."""
+    from mnemonic import Mnemonic
+
+    known = [Mnemonic(language) for language in Mnemonic.list_languages()]
+    return tuple((frozenset(one.wordlist), one.check) for one in known)

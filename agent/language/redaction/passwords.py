@@ -8,7 +8,7 @@ from collections.abc import Iterator
 Spans = Iterator[tuple[int, int]]
 
 _URL_LOGIN = re.compile(
-    r"\b[a-z][a-z0-9+.-]{1,15}://[^\s:/@]{1,64}:(?P<value>[^\s/@]{1,128})@", re.IGNORECASE
+    r"\b[a-z][a-z0-9+.-]{1,15}://[^\s:/@]{0,64}:(?P<value>[^\s/@]{1,128})@", re.IGNORECASE
 )
 _WORD = (
     r"pass ?(?:word|code|phrase|wort)s?|passwd|pwd|pw|kennwort|losung|zugangswort|contraseñas?"
@@ -33,6 +33,10 @@ _TOLD_PASSWORD = re.compile(
     rf"(?<![\w])(?:{_WORD})\b(?! ?(?:manager|policy|hint|field|reset|rule|length"
     rf"|safe))[^.:=\n]{{0,60}}?\s(?:is now|is still|is|was|ist jetzt|ist|lautet|war|es|est"
     rf"|to|auf|set to)\s(?P<value>{_VALUE})|(?:密码|口令)(?:是|为)\s?(?P<zh>[!-~]{{3,64}})",
+    re.IGNORECASE,
+)
+_BEFORE_LABEL = re.compile(
+    rf"(?<!\S)(?P<value>\S{{6,64}})(?=(?:[ ][^\W\d_]{{1,12}}){{1,3}}?[ ](?:{_WORD})\b)",
     re.IGNORECASE,
 )
 _WIFI_CODE = re.compile(r"WIFI:(?:[A-OQ-Z]:[^;\n]*;)*P:(?P<value>[^;\n]+)", re.IGNORECASE)
@@ -73,6 +77,11 @@ def passwords(text: str) -> Spans:
         plain = ends and len(bare) > 3 and bare.lower() not in _NO_VALUE and bare[0] != "["
         if _looks_secret(bare) or plain:
             yield start, start + len(value)
+    for match in _BEFORE_LABEL.finditer(text):
+        bare = match["value"].strip("\"'`“”„,;:()")
+        if _mixes_digits(bare):  # 'type NAME7 as the password'
+            start = match.start() + match["value"].index(bare)
+            yield start, start + len(bare)
     for pattern in (_WIFI_CODE, _URL_LOGIN):
         for match in pattern.finditer(text):
             if not match["value"].startswith("["):
@@ -117,6 +126,12 @@ def _looks_secret(value: str) -> bool:
         or re.search(r"[a-z][A-Z]", value)
         or re.fullmatch(r"\d{4,}", value)
     )
+
+
+def _mixes_digits(value: str) -> bool:
+    """Whether it is one string of letters and digits, and no address."""
+    letters, digits = re.search(r"[^\W\d_]", value), re.search(r"\d", value)
+    return bool(letters and digits and len(value) >= 6 and not re.search(r"[@/:\[\]]", value))
 
 
 def pins(text: str) -> Spans:

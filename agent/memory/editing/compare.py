@@ -26,7 +26,7 @@ _KEPT = 8192
 SHORT = 12
 """Words of a sentence that gives one value to a relation which only its subclass calls single."""
 
-_CODE = re.compile(r"\b(?=[A-Za-z0-9-]*\d)(?=[A-Za-z0-9-]*[A-Za-z])[A-Za-z0-9-]{3,}\b")
+_CODE = re.compile(r"\b(?=[A-Za-z0-9-]{0,60}\d)(?=[A-Za-z0-9-]{0,60}[A-Za-z])[A-Za-z0-9-]{3,}\b")
 _VALUE = re.compile(
     r"""\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2})?   # a resolved date
       | \d{1,2}:\d{2}(?:\s?[ap]\.?m\.?)?        # a time of day

@@ -13,6 +13,7 @@ from datetime import date, datetime
 
 from agent.language.dates import find_times, validity
 from agent.language.dates.date_literals import KINDS, MONTHS, clock, values_of
+from agent.language.patterns import linear
 from store.journal import Amend
 from store.types import Memory, Triple
 
@@ -31,17 +32,17 @@ _FILLER = (
     r"(?:(?:(?:it|that|this|he|she|they)(?:['’]s| is| was| are)|it should be|should be|i mean"
     r"|i meant(?: to say)?|i said|make (?:that|it)|on|at|in|for|by|to|is|called|the name is)\s+)*"
 )
-_RIGHT_NOT_WRONG = re.compile(
+_RIGHT_NOT_WRONG = linear(
     rf"^(?P<lead>{_LEAD}*){_FILLER}(?P<right>[^,;.]+?)\s*[,;]?\s+(?:and\s+)?not\s+{_FILLER}"
     r"(?P<wrong>[^,;.?]+)[.!]*$",
     re.IGNORECASE,
 )
-_NOT_WRONG_RIGHT = re.compile(
+_NOT_WRONG_RIGHT = linear(
     rf"^(?P<lead>{_LEAD}*){_FILLER}not\s+{_FILLER}(?P<wrong>[^,;.]+?)"
     rf"\s*(?:[,;.]\s*(?:but\s+)?|\s+but\s+){_FILLER}(?P<right>[^,;.?]+)[.!]*$",
     re.IGNORECASE,
 )
-_RIGHT = re.compile(
+_RIGHT = linear(
     rf"^(?P<lead>{_LEAD}+){_FILLER}(?P<right>[^,;.?]+?)(?:,? i (?:mean|meant))?[.!]*$",
     re.IGNORECASE,
 )

@@ -75,11 +75,12 @@ def plan_edits(
     judge: Judge | None = None,
     worded: Worded = lambda draft: lambda _: draft,
     succession: Succession | None = None,
+    may_change: Callable[[Draft, Memory], bool] = lambda draft, memory: True,
 ) -> EditPlan:
     """Decide for each draft between insert, expire, replace and nothing.
 
     ``near`` gives the stored memories that a draft may be about, best first. Without ``judge`` only
-    the exact comparisons decide.
+    the exact comparisons decide. What a draft ``may_change`` not is only compared for the same.
     """
     edits: list[Edit] = []
     unchanged: list[Unchanged] = []
@@ -91,16 +92,17 @@ def plan_edits(
         if said in seen:
             continue
         seen.add(said)
-        matches = near(draft)
+        alike = near(draft)
+        matches = [match for match in alike if may_change(draft, match.memory)]
         draft = in_its_place(draft, matches)
         named = worded(draft)
-        told = {match.memory.id: named(match.memory) for match in matches}
+        told = {match.memory.id: named(match.memory) for match in alike}
         ending = ended_by(draft, [m for m in matches if m.memory.id not in taken])
         if ending is not None and draft.valid_until is not None:
             taken.add(ending.memory.id)
             edits.append(Expire(ending.memory.id, draft.valid_until))
             continue
-        same = next((m for m in matches if same_statement(told[m.memory.id], m)), None)
+        same = next((m for m in alike if same_statement(told[m.memory.id], m)), None)
         if same is not None:
             unchanged.append(Unchanged(draft, same.memory.id))
             continue

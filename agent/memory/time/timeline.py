@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import MAXYEAR, datetime, timedelta
 from functools import cached_property
 
 from agent.extraction.validity import is_arranged
@@ -232,7 +232,8 @@ def _days(memory: Memory) -> list[datetime]:
     if _YEAR.search(memory.text) is None:
         return []
     found = (_day(match, memory.created) for match in _DATE.finditer(memory.text))
-    return [day for day in found if day is not None]
+    # The last year has a day without a next one.
+    return [day for day in found if day is not None and day.year < MAXYEAR]
 
 
 def _day(found: re.Match[str], said: datetime) -> datetime | None:

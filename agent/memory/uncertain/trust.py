@@ -20,6 +20,7 @@ def within_trust(
     drafts: Sequence[Draft],
     known: Callable[[str], Memory],
     near: Callable[[Draft], Sequence[NearMemory]],
+    may_change: Callable[[Draft, Memory], bool] = lambda draft, memory: True,
 ) -> EditPlan:
     """The plan without replacements that its drafts may not make.
 
@@ -48,7 +49,7 @@ def within_trust(
         else:
             edits.append(edit)
             for rival in _rivals(old, draft, [match.memory for match in near(draft)]):
-                if rival.id not in taken:
+                if rival.id not in taken and may_change(draft, rival):
                     taken.add(rival.id)
                     since = draft.valid_from or draft.created
                     edits.append(Expire(rival.id, max(since, rival.valid_from or since)))

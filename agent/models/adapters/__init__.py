@@ -5,3 +5,15 @@
 is the sentence encoder, ``ocr`` the text reader. Imported late, so that ``--help`` stays fast.
 May import: ``agent.models``, ``agent.ports``, ``agent.errors`` and the libraries themselves.
 """
+
+import os
+
+# Before any of the libraries is imported: none asks a hub for news or reports its use. What is to
+# be downloaded, `memlane models pull` fetches itself. Set here, as they take it no other way.
+os.environ |= {
+    "HF_HUB_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "DISABLE_TELEMETRY": "1",
+    "DO_NOT_TRACK": "1",
+}

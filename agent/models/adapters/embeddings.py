@@ -15,7 +15,7 @@ import numpy as np
 
 from agent.errors import ModelDamaged, ModelMissing
 from agent.models.adapters.bert import Bert, Pooling, sentence_pooling
-from agent.ports import Vectors
+from agent.ports import Vectors, Words
 
 if TYPE_CHECKING:
     from agent.models.adapters.foreign_embeddings import ForeignEncoder
@@ -97,6 +97,20 @@ class SentenceEncoder:
                 found[int(row)] = states[: int(mask.sum())].copy()
         return [found[row] for row in range(len(texts))]
 
+    def encode_words(self, texts: Sequence[str]) -> list[Words]:
+        """The words of each text, each as the mean of its tokens."""
+        states = self.encode_tokens(texts)
+        return [self._words(text, of) for text, of in zip(texts, states, strict=True)]
+
+    def _words(self, text: str, states: Vectors) -> Words:
+        places = word_places(text)
+        counts = [len(ids) for ids in self._bert.token_ids([text[a:b] for a, b in places])]
+        ends = np.cumsum(counts, dtype=np.intp) + 1  # after the mark that begins the text
+        kept = [n for n, end in enumerate(ends) if counts[n] and end < len(states)]
+        rows = [states[ends[n] - counts[n] : ends[n]].mean(axis=0) for n in kept]
+        made = np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32)
+        return Words(tuple(places[n] for n in kept), made)
+
     def encode_names(self, names: Sequence[str]) -> Vectors:
         """Unit vectors of short names, one row each: the mean of their tokens' own embeddings.
 
@@ -117,6 +131,19 @@ class SentenceEncoder:
     def _mean_word(self) -> Vectors:
         mean: Vectors = self._bert.words.mean(axis=0, dtype=np.float32)
         return mean
+
+
+def word_places(text: str) -> list[tuple[int, int]]:
+    """Where runs of letters and digits stand, and each other mark: no token spans two of them."""
+    places: list[tuple[int, int]] = []
+    running = False
+    for at, letter in enumerate(text):
+        if letter.isalnum() and running:
+            places[-1] = (places[-1][0], at + 1)
+        elif not letter.isspace():
+            places.append((at, at + 1))
+        running = letter.isalnum()
+    return places
 
 
 def unit(vectors: Vectors) -> Vectors:

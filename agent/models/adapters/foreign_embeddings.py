@@ -15,7 +15,7 @@ import numpy as np
 
 from agent.errors import ModelMissing
 from agent.models.adapters.bert import encodable
-from agent.ports import Vectors
+from agent.ports import Vectors, Words
 
 _BATCH = 32
 """Sentences encoded at a time."""
@@ -30,7 +30,7 @@ class ForeignEncoder:
 
     def __init__(self, folder: Path, identity: str) -> None:
         try:
-            _stay_offline_and_quiet()
+            _stay_quiet()
             from sentence_transformers import SentenceTransformer
         except ModuleNotFoundError as error:
             raise ModelMissing(
@@ -80,14 +80,16 @@ class ForeignEncoder:
             )
         return [np.ascontiguousarray(tokens.numpy(), dtype=np.float32) for tokens in found]
 
+    def encode_words(self, texts: Sequence[str]) -> list[Words]:
+        """No words: which tokens make up a word differs from make to make."""
+        return [Words((), np.zeros((0, self._dimension), np.float32)) for _ in texts]
+
     def encode_names(self, names: Sequence[str]) -> Vectors:
         """Unit vectors of short names, one row each: whole texts to an unknown encoder."""
         return self.encode(names)
 
 
-def _stay_offline_and_quiet() -> None:
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    os.environ["TRANSFORMERS_OFFLINE"] = "1"
+def _stay_quiet() -> None:
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # Threads that spin while they wait starve the language model beside them.

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import h11
 
+from agent.codec import decode, encode
 from agent.config import Config
 from agent.errors import of_kind
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply
 from agent.server.resident.paths import Place, holder, is_mine
-from agent.server.resident.serialization import decode, encode
 from agent.version import __version__
 from store.errors import MemlaneError
 

@@ -26,12 +26,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agent.codec import decode, encode, parse
+from agent.errors import ModelError, UnreadableSource, of_the_system
+from agent.language.validation import checked_k, checked_time
 from agent.models.notices import listening
 from agent.results import Reply
 from agent.server.resident.client import Hello, code_folder, settings_of
 from agent.server.resident.openapi import description
 from agent.server.resident.requests import CALLS, COMMAND, Call, CommandLine, Context, Printed, Say
-from agent.server.resident.serialization import decode, encode
 from agent.server.resident.service import Desk
 from agent.server.resident.workers import Stopped
 from agent.version import __version__
@@ -135,19 +137,16 @@ async def _read(request: Request, call: Call) -> tuple[object, Context]:
         body += piece
         if len(body) > LONGEST_BODY:
             raise InvalidInput(f"The body is longer than {LONGEST_BODY:,} bytes.")
-    try:
-        said = json.loads(body or b"{}")
-    except ValueError as error:
-        raise InvalidInput(f"The body is not JSON: {error}.") from error
+    said = parse(body or b"{}")
     headers = request.headers
     k = headers.get("memlane-k")
-    if k is not None and not (k.isdecimal() and int(k) > 0):
-        raise InvalidInput(f"Memlane-K must be a whole number of at least 1, not {k!r}.")
+    if k is not None and not (k.isdecimal() and len(k) < 10):
+        raise InvalidInput(f"Memlane-K must be a whole number of at least 1, not {k[:40]!r}.")
     now = headers.get("memlane-now")
     return decode(call.asked, said), Context(
-        decode(datetime, now, "Memlane-Now") if now else None,
+        checked_time(decode(datetime, now, "Memlane-Now")) if now else None,
         headers.get("memlane-policy"),
-        int(k) if k else None,
+        checked_k(int(k)) if k else None,
     )
 
 
@@ -180,6 +179,8 @@ async def _events(
             last = _error("ResidentGone", "The resident process is shutting down. Try again.")
         except MemlaneError as error:
             last = _error(type(error).__name__, str(error))
+        except OSError as error:
+            last = _error(UnreadableSource.__name__, str(of_the_system(error)))
         except Exception as error:
             # Nobody foresaw it: who asked still gets an answer, and the process goes on.
             last = _unexpected(call, error, private)
@@ -234,7 +235,7 @@ async def _whole(call: Call, events: AsyncIterator[Event]) -> Response:
         if "item" in event:
             items.append(event["item"])
         elif "error" in event:
-            return JSONResponse(event, _STATUS.get(event["error"]["kind"], 500))
+            return JSONResponse(event, _status(event["error"]["kind"]))
         elif "result" in event:
             return JSONResponse(items if call.items else event["result"])
     return Response(status_code=499)
@@ -245,15 +246,20 @@ _STATUS = {
     UnknownId.__name__: 404,
     EditConflict.__name__: 409,
     "ResidentGone": 503,
-    "ModelMissing": 503,
+    "NotForwardable": 409,
     "Refused": 403,
-    **{kind.__name__: 503 for kind in StoreError.__subclasses__()},
+    **{kind.__name__: 503 for kind in (*StoreError.__subclasses__(), *ModelError.__subclasses__())},
 }
 
 
 def _failed(error: MemlaneError) -> Response:
     kind = type(error).__name__
-    return JSONResponse(_error(kind, str(error)), _STATUS.get(kind, 500))
+    return JSONResponse(_error(kind, str(error)), _status(kind))
+
+
+def _status(kind: str) -> int:
+    """The HTTP status of an error; 500 is only what nobody foresaw."""
+    return 500 if kind == MemlaneError.__name__ else _STATUS.get(kind, 400)
 
 
 def _error(kind: str, message: str) -> Event:

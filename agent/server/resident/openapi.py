@@ -10,9 +10,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
+from agent.codec import encode, hints
 from agent.server.resident.client import Hello, Running
 from agent.server.resident.requests import CALLS, Call
-from agent.server.resident.serialization import encode, hints
 from agent.version import __version__
 
 _HEADERS = {

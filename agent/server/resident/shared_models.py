@@ -22,6 +22,8 @@ from agent.ports import (
     TextReader,
     TokenEncoder,
     Vectors,
+    WordEncoder,
+    Words,
 )
 
 
@@ -45,7 +47,7 @@ class Freeable(Protocol):
     def free(self) -> None: ...
 
 
-class FreeableEmbedder(Freeable, Embedder, NameEncoder, TokenEncoder, Protocol):
+class FreeableEmbedder(Freeable, Embedder, NameEncoder, TokenEncoder, WordEncoder, Protocol):
     """A sentence encoder that can be freed."""
 
 
@@ -124,6 +126,10 @@ class SharedEmbedder:
     def encode_tokens(self, texts: Sequence[str]) -> list[Vectors]:
         with self._keeper.lent() as model:
             return model.encode_tokens(texts)
+
+    def encode_words(self, texts: Sequence[str]) -> list[Words]:
+        with self._keeper.lent() as model:
+            return model.encode_words(texts)
 
 
 class SharedModel:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from agent.io.markdown_edit import Block, Plain, difference, read_blocks, written
 from agent.language.validation import checked_message
@@ -39,6 +40,7 @@ def edit(session: Session, asked: Edit) -> Done:
         [_typed(memory, asked)],
         subclasses=[subclass.id for subclass in graph.subclasses()],
         now=now,
+        clean=partial(without_secrets, session),
     )
     if not typed.edits:
         return Done((), memory.id, "Nothing changed.")

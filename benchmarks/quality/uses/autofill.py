@@ -5,7 +5,8 @@ there; "unknown" and passwords must stay empty, against a profile that holds eve
 and secrets as bait. ``samples/autofill_own.json``: our own forms and profile, exact values.
 Forms are split by a hash of their name: the vocabulary and rules were written looking at "seen"
 forms (three in four) only. *lives*: forms in simulated lives (``autofill_lives``), with sentence
-embeddings as the product has them. No language model is used.
+embeddings as the product has them. *day*: forms in free wording (``autofill_day``). No language
+model is used.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from agent.models.lazy import LocalEmbedder
 from agent.ports import Embedder
 from agent.results import FilledField
 from agent.session.session import open_session
-from benchmarks.quality.uses import autofill_lives
+from benchmarks.quality.uses import autofill_day, autofill_lives
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
 from store.types import Memory
 
@@ -91,6 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     now = datetime.fromisoformat(own["now"])
     figures: dict[str, float | int | None] = {}
     figures.update(_own_forms(own, now, embedder, mistakes=given.mistakes))
+    figures.update(autofill_day.figures(embedder, mistakes=given.mistakes))
     path = given.data / "ddg_autofill_forms" / "forms.jsonl"
     if path.exists():
         forms = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -148,9 +150,8 @@ def _public_forms(
     tallies = {half: _Tally(Counter(), Counter(), Counter()) for half in ("seen", "unseen")}
     durations: list[float] = []
     for form in forms:
-        digest = sha256(form["form"].encode()).digest()
-        half = "unseen" if digest[0] % 2 and digest[1] % 2 else "seen"
-        fields = _fields(form["fields"])
+        half = "unseen" if is_unseen(form["form"]) else "seen"
+        fields = fields_of(form["fields"])
         started = time.perf_counter()
         filled = fill(fields, profile, embedder=embedder, now=now)
         durations.append(time.perf_counter() - started)
@@ -178,6 +179,12 @@ def _public_forms(
     figures["public_median_ms_a_form"] = 1000 * durations[len(durations) // 2]
     figures["public_slowest_ms_a_form"] = 1000 * durations[-1]
     return figures
+
+
+def is_unseen(name: str) -> bool:
+    """Whether nothing was made by looking at the form of this name."""
+    digest = sha256(name.encode()).digest()
+    return bool(digest[0] % 2 and digest[1] % 2)
 
 
 def _count(tally: _Tally, gold: str | None, key: str | None, result: FilledField) -> bool:
@@ -223,7 +230,7 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _fields(rows: Sequence[Mapping[str, Any]]) -> list[FormField]:
+def fields_of(rows: Sequence[Mapping[str, Any]]) -> list[FormField]:
     """The set's rows as a page reader would have read them; see ``formats.html``."""
     before = [tuple(t for t in str(r.get("text_before", "")).split(" | ") if t) for r in rows]
     fields = []

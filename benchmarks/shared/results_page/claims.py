@@ -98,5 +98,6 @@ OPTIONS = {
     "thresholds": "--lives 2",
     "training_cost": "--reward likelihood",
     "training_person": "--policies purple rums-binary",
+    "vector_search": "--encoded 15000 --seeds 1",
     "which_policy": "--data DIR",
 }  # fmt: skip

@@ -30,9 +30,8 @@ Written by `python -m benchmarks.report`; every figure comes from a file of
 [benchmarks/results](../benchmarks/results), which hold many more. Each claim names the command and
 revision of its run (`+`: with changes not committed). Bars and goals, of the docs or of the
 benchmark, are kept or **missed**; in brackets is what is held against one, where that is not our
-figure itself. Sentences and bars are written by hand, figures are not. Data sets
-are development parts. Times are of a shared machine with 2 cores and no GPU.
-[Notes](results-notes.md) on single files.
+figure itself. Sentences and bars are written by hand, figures are not. Data sets are development
+parts. Times are of a shared machine with 2 cores and no GPU. [Notes](results-notes.md) on files.
 """
 
 

@@ -68,7 +68,7 @@ def restore(
     config = run.config
     with readable(file, "memlane.zip") as path:
         with progress(run) as advance:
-            found = inspect(path, advance)
+            found = inspect(path, config.home, advance)
         home, what = config.home, f"{found.taken} ({_in_words(found)})"
         if not confirmed(
             run,

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from agent.results import FileReport
 
 
+EVERY = 5.0
+"""Seconds between two lines of progress where no bar can be drawn."""
+
+
 def ingest(
     context: typer.Context,
     paths: Annotated[
@@ -57,6 +61,8 @@ def _ingest(run: Run, paths: list[Path], retry: bool, timing: bool) -> None:
         TimeRemainingColumn,
     )
 
+    from agent.io.ingest import newest_first
+
     reports: list[FileReport] = []
     with (
         run.assistant() as assistant,
@@ -71,12 +77,18 @@ def _ingest(run: Run, paths: list[Path], retry: bool, timing: bool) -> None:
             disable=not run.err.is_terminal,
         ) as progress,
     ):
-        found = list(assistant.find(paths))
+        listed = list(assistant.find(paths))
+        found = newest_first(listed)
         task = progress.add_task("reading", total=len(found), pace="")
-        begun = time.monotonic()
+        begun = told = time.monotonic()
 
         def on_file(number: int, path: Path) -> None:
-            pace = _pace(number, time.monotonic() - begun)
+            nonlocal told
+            now = time.monotonic()
+            if not run.err.is_terminal and now - told >= EVERY:
+                told = now
+                run.note(_line(number, len(found), now - begun, path))
+            pace = _pace(number, now - begun)
             progress.update(task, completed=number, description=path.name, pace=pace)
 
         if retry:
@@ -91,6 +103,8 @@ def _ingest(run: Run, paths: list[Path], retry: bool, timing: bool) -> None:
         if paths:
             reports += assistant.ingest(paths, on_file, found=found)
         took = time.monotonic() - begun
+    places = {str(file.path): number for number, file in enumerate(listed)}
+    reports.sort(key=lambda report: places.get(report.path, -1))
     taken = next((report.run for report in reports if report.run and report.entries), None)
 
     def show(out: Console) -> None:
@@ -126,6 +140,12 @@ def _ingest(run: Run, paths: list[Path], retry: bool, timing: bool) -> None:
         more = f" ({len(failed)} files not read)" if len(failed) > 1 else ""
         typer.echo(f"memlane: {first.path}: {first.reason}{more}", err=True)
         raise typer.Exit(1)
+
+
+def _line(number: int, total: int, seconds: float, path: Path) -> str:
+    """'12 of 26 files, about 40 s left: Health.md'."""
+    left = f", about {seconds / number * (total - number):.0f} s left" if number else ""
+    return f"{number} of {total} files{left}: {path.name}"
 
 
 def _pace(files: int, seconds: float) -> str:

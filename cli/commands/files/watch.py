@@ -105,6 +105,17 @@ def folder_lines(status: dict[str, Any]) -> Iterator[str]:
         yield f"{folder['path']}{away}: {told or 'nothing yet'}"
 
 
+def waiting_line(status: dict[str, Any]) -> str:
+    """What the watcher waits for; empty where nothing is in the way."""
+    from agent.io.platform_events import BUSY
+    from agent.io.watch import SLICE
+
+    if not (status["queue"] and status["paused"]):
+        return ""
+    slow = f"; one is read every {SLICE:.0f} s" if status["paused"] == BUSY else ""
+    return f"{status['queue']} files wait: {status['paused']}{slow}"
+
+
 def _show(out: Console, status: dict[str, Any]) -> None:
     if not status["watching"]:
         out.print("No folder is watched. Name one: memlane watch FOLDER")
@@ -112,8 +123,8 @@ def _show(out: Console, status: dict[str, Any]) -> None:
         out.print(line, markup=False)
     for done in status["recent"]:
         out.print(f"  {done['memories']:>3} memories from {done['path']}", markup=False)
-    if status["queue"] and status["paused"]:
-        out.print(f"{status['queue']} files wait: {status['paused']}")
+    if waiting := waiting_line(status):
+        out.print(waiting)
     for error in status["errors"]:
         again = ", tried again" if error["again"] else ""
         out.print(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -112,22 +112,32 @@ def _edit_by_options(
 
     if text is not None and len(ids) > 1:
         raise InvalidInput("--text corrects one memory: name one, or omit --text.")
-    now = run.config.now()
-    edits = [
-        Amend(
-            memory,
-            text=text,
+    now, clean = run.config.now(), _clean(run)
+
+    def amended(memory: Memory) -> Amend:
+        said = text and clean(text, memory.text)
+        return Amend(
+            memory.id,
+            text=said,
             subclass=subclass,
-            place=place,
+            place=place and clean(place, memory.place or ""),
             valid_from=parse_when(since, now) if since else None,
             valid_until=parse_when(expires, now, end=True) if expires else None,
-            triples=triples_for([text], None)[0] if text and text.strip() else None,
+            triples=triples_for([said], None)[0] if said and said.strip() else None,
         )
-        for memory in ids
-    ]
+
     with run.graph() as graph:
+        edits = [amended(memory) for memory in graph.memories.of(ids)]
         entries = graph.apply(edits, at=now, actor="user")
     run.emit({"edits": json_output.edits(entries)}, lambda out: render.edits(out, entries))
+
+
+def _clean(run: Run) -> Callable[[str, str], str]:
+    """What takes the secrets out of what is typed, where the person does not keep them."""
+    from agent.language.redaction import redact
+
+    keep = run.config.keep_secrets
+    return lambda text, kept: text if keep else redact(text, kept).text
 
 
 def _chosen(
@@ -254,7 +264,13 @@ def _apply_typed(
     blocks = read_blocks(typed)
     if before is None:
         before = {m.id: m for m in _chosen(run, graph, [b.id for b in blocks], None, None)}
-    asked = difference(before, blocks, subclasses=[s.id for s in graph.subclasses()], now=now)
+    asked = difference(
+        before,
+        blocks,
+        subclasses=[s.id for s in graph.subclasses()],
+        now=now,
+        clean=_clean(run),
+    )
     ours = from_file.parent == run.config.home / EDITS_FOLDER
     if not asked.edits:
         if ours:

@@ -24,13 +24,14 @@ from agent.applications.forms.fields import ME
 from agent.applications.forms.matching.label_words import fold, is_unspaced, matches, role_in, words
 from agent.applications.forms.values.fit import dates_in, without_when
 from agent.applications.forms.values.postal_addresses import country_named
+from agent.language.patterns import bounded
 from store.types import Memory
 
 THINGS = "thing"
 """The subject of 'the seat', 'the flight': a booking, whoever travels."""
 BOOKED_FOR = "booked-for"
 """No key of a form: the role that a booking was made for."""
-_OTHERS_BOOKING = re.compile(
+_OTHERS_BOOKING = bounded(
     r"\b(?:book(?:ed)?|reserv(?:ed|ation)|flight|hotel|ticket|trip)\b.*\bfor my (?P<role>[a-z]+)",
     re.IGNORECASE,
 )
@@ -83,10 +84,20 @@ def _facts(memory: Memory) -> Iterator[Fact]:
         *_from_triples(memory),
     ):
         for cleaned in _clean(key, value):
-            if (key, cleaned, subject) in seen:
+            if (key, cleaned, subject) in seen or _is_piece_of_date(key, cleaned, text):
                 continue
             seen.add((key, cleaned, subject))
             yield Fact(key, cleaned, memory, subject, confidence, said, dates)
+
+
+def _is_piece_of_date(key: str, value: str, text: str) -> bool:
+    """Whether the value stands only within dates: the 9 of '9 September' is no number."""
+    if key in _DATE_KEYS:
+        return False
+    places = [n for n in range(len(text)) if text.startswith(value, n)]
+    spans = [(a, b) for _, a, b in dates_in(text) if b - a > len(value)]
+    inside = [n for n in places if any(a <= n and n + len(value) <= b for a, b in spans)]
+    return bool(places) and inside == places
 
 
 _Raw = tuple[str, str, str, float]
@@ -256,13 +267,18 @@ def _clean(key: str, value: str) -> Iterator[str]:
         case (
             "allergies" | "dietary-needs" | "organization" | "organization-title" | "car" | "school"
         ):
-            yield re.sub(r"^(?:the|an?|my|own) (?=[a-z])", "", value)
+            yield without_article(value)
         case _:
             yield value
 
 
+def without_article(value: str) -> str:
+    """'a nurse' is entered as nurse; 'The Hague' stays."""
+    return re.sub(r"^(?:the|an?|my|own) (?=[a-z])", "", value)
+
+
 # 'I live at 5 Mill Road with my sister and two cats'
-_MORE = re.compile(r",?\s+(?:with my|and) .*$")
+_MORE = bounded(r",?\s+(?:with my|and) .*$")
 _NO_NAMES = frozenset(
     "i not now currently in at on from here sure sorry happy vegetarian vegan married single"
     " left".split()
@@ -278,7 +294,7 @@ _CALLED = re.compile(
     rf"{_PERSON}"
 )
 _IS_MY = re.compile(
-    rf"{_PERSON} (?:is|has been|will be|became)(?: now)? my {_REL}"
+    rf"(?<![\w'’-]){_PERSON} (?:is|has been|will be|became)(?: now)? my {_REL}"
     r"(?=[.,;!]|$| (?:now|since|from|as of|and|who|but|these)\b)"
 )
 _NEW = re.compile(rf"\b(?:have|got) a new {_REL}(?:,|:| called| named) {_PERSON}")

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from agent.applications.forms.facts.attribute_patterns import CODE, NAME, NAME_WORD, PHRASE, VALUES
+from agent.language.patterns import Bounded, bounded
 
 # 'I VERB VALUE', 'My wife VERBs VALUE', 'Anna VERBs VALUE'.
 _OTHERS = (
@@ -32,22 +33,22 @@ class Verb:
     """A sentence whose verb, not a noun, says what the value is."""
 
     key: str
-    pattern: re.Pattern[str]
+    pattern: Bounded
     confidence: float = 0.93
     subclass: str = ""
     """Only in memories of this subclass, where the wording alone could mean other things."""
 
 
 def _verb(key: str, body: str, confidence: float = 0.93, subclass: str = "") -> Verb:
-    return Verb(key, re.compile(_WHO + body), confidence, subclass)
+    return Verb(key, bounded(_WHO + body), confidence, subclass)
 
 
 def _is(key: str, body: str, confidence: float = 0.93, subclass: str = "") -> Verb:
-    return Verb(key, re.compile(_WHO_IS + body), confidence, subclass)
+    return Verb(key, bounded(_WHO_IS + body), confidence, subclass)
 
 
 def _plain(key: str, body: str, confidence: float = 0.93, subclass: str = "") -> Verb:
-    return Verb(key, re.compile(body), confidence, subclass)
+    return Verb(key, bounded(body), confidence, subclass)
 
 
 VERBS: tuple[Verb, ...] = (

@@ -2,7 +2,8 @@
 
 The evidence votes: the page's own ``autocomplete`` token outweighs everything, then labels,
 placeholders, names and ids, and the text around the field; the fields beside it settle log-ins
-and split dates. Only labels that no phrase matches are compared by sentence embedding.
+and split dates. The form reader has learned what labels mean: it names what no phrase does, leaves
+empty what asks for nothing remembered, and overrules a phrase that means another thing.
 Invariant: the same fields give the same keys, with or without memories.
 """
 
@@ -13,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from agent.applications.forms.fields import ME, Asked, FormField
+from agent.applications.forms.fields import EMPTY, ME, Asked, FormField, worded
 from agent.applications.forms.matching.cross_field import settle_together
 from agent.applications.forms.matching.label_words import (
     Match,
@@ -27,10 +28,18 @@ from agent.applications.forms.matching.label_words import (
 )
 from agent.applications.forms.matching.neighbours import settle_by_neighbours
 from agent.applications.forms.matching.vocabulary import Policy, vocabulary
-from agent.ports import Embedder, Vectors
+from agent.language.patterns import bounded
+from agent.models.form_reader import FormReader, form_reader
+from agent.ports import Embedder
 
 _LEAST_EVIDENCE = 0.9
-_LEAST_SIMILARITY = 0.62
+_NAMES = 0.6
+"""Probability from which the reader names what no phrase does."""
+_OVERRULES = 0.9
+"""Probability from which it may overrule a phrase ..."""
+_DISAGREES = 0.02
+"""... if what the phrase names has no more than this."""
+_PART_PREFIXES = ("bday-", "cc-exp-", "tel-", "honorific-", "address-l")
 _LEAST_COVERAGE = 0.4
 """A label whose words are mostly about something else does not ask for the key it mentions."""
 _PLAIN_ANYWHERE = frozenset({"email", "current-password", "new-password", "search", "captcha"})
@@ -60,8 +69,10 @@ def match_fields(
     labels_follow = _forms_with_labels_after(fields)
     asked = [_asked(field, after=field.form in labels_follow) for field in fields]
     settle_by_neighbours(fields, asked)
-    if embedder is not None:
-        _settle_by_similarity(asked, embedder)
+    places = [i for i, ask in enumerate(asked) if _is_worded(ask)]
+    reader = form_reader(embedder) if places else None
+    if reader is not None:
+        _settle_by_meaning(fields, asked, places, reader)
     settle_together(fields, asked, lambda label: _first_key((label,)))
     return tuple(asked)
 
@@ -107,8 +118,8 @@ def _asked(field: FormField, *, after: bool) -> Asked:
     subject = base.subject
     if subject == "employer" and _names_only(label or question, key):
         subject = ME  # 'Company name' asks for the organization itself
-    if subject == "employer" and key in ("tel", "email") and "company" not in base.qualifiers:
-        subject = ME  # 'Work phone' is the person's own
+    if subject == "employer" and key in ("tel", "email") and {"work", "office"} & base.qualifiers:
+        subject = ME  # 'Work phone' is the person's own, 'Employer's phone' is not
     share = weight / sum(votes.values())
     return replace(
         base,
@@ -126,7 +137,7 @@ _GROUP_ROLES = frozenset(
 )
 
 
-_OWNER = re.compile(r"(\w[\w ]*?)['’]s\b")
+_OWNER = bounded(r"(\w[\w ]*?)['’]s\b")
 
 
 def _owner_in(question: str) -> str | None:
@@ -299,37 +310,37 @@ def _first_key(texts: tuple[str, ...], *, identifier: bool = False) -> str | Non
     return match.key if match else None
 
 
-_PART_PREFIXES = ("bday-", "cc-exp-", "tel-", "honorific-", "address-l")
-_KEY_VECTORS: dict[str, Vectors] = {}
-"""What the keys mean, by the identity of the encoder: the table never changes while we run."""
+def _settle_by_meaning(
+    fields: Sequence[FormField], asked: list[Asked], places: Sequence[int], reader: FormReader
+) -> None:
+    """What the reader makes of labels that no phrase names, or whose phrase means another thing.
 
-
-def _settle_by_similarity(asked: list[Asked], embedder: Embedder) -> None:
-    """Labels that no phrase names, by their nearest key; too general keys are left out."""
-    open_ones = [i for i, a in enumerate(asked) if a.key is None and _is_worded(a)]
-    if not open_ones:
-        return
-    # Parts are told from their whole by exact words only: 'When were you born?' asks for no year.
-    keys = [
-        k
-        for k in vocabulary().keys.values()
-        if not k.strict and not k.id.startswith(_PART_PREFIXES)
-    ]
-    described = _KEY_VECTORS.get(embedder.identity)
-    if described is None:
-        described = embedder.encode([k.phrases[0] for k in keys])
-        _KEY_VECTORS[embedder.identity] = described
-    labels = embedder.encode([asked[i].question for i in open_ones])
-    for i, row in zip(open_ones, labels @ described.T, strict=True):
-        nearest = int(row.argmax())
-        if float(row[nearest]) >= _LEAST_SIMILARITY:
-            asked[i] = replace(
-                asked[i],
-                key=keys[nearest].id,
-                via="similarity",
-                confidence=round(0.7 * float(row[nearest]), 3),
-            )
+    It never opens what is closed, and names no part of a whole: 'When were you born?' is no year.
+    """
+    keys = vocabulary().keys
+    kinds = reader.kinds_of([worded(fields[i], asked[i]) for i in places])
+    for i, chances in zip(places, kinds, strict=True):
+        ask = asked[i]
+        best = int(chances.argmax())
+        agreed = sum(c for c, key in zip(chances, reader.keys, strict=True) if key == ask.key)
+        least = _NAMES if ask.key is None else _OVERRULES
+        if chances[best] < least or (ask.key is not None and agreed > _DISAGREES):
+            continue
+        if not reader.kinds[best]:
+            if chances[best] >= _OVERRULES:
+                asked[i] = replace(ask, key=None, via=EMPTY)
+        elif key := keys.get(reader.kinds[best]):
+            apart = key.strict or key.id.startswith(_PART_PREFIXES)
+            if not apart and key.policy is Policy.FILL:
+                chance = round(0.9 * float(chances[best]), 3)
+                asked[i] = replace(ask, key=key.id, via="meaning", confidence=chance)
+        else:
+            asked[i] = replace(ask, key=None, via="meaning")
 
 
 def _is_worded(ask: Asked) -> bool:
-    return ask.via == "" and 1 <= len(words(ask.question)) <= 8
+    said = len(words(ask.question))
+    if any(m.key == ask.key and m.exact and m.end - m.start == said for m in matches(ask.question)):
+        return False  # the phrase is the whole label
+    closed = ask.key is not None and vocabulary().keys[ask.key].policy is Policy.NEVER
+    return ask.via in ("", "words") and not closed and 1 <= len(words(ask.question)) <= 8

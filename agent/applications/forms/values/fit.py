@@ -13,6 +13,7 @@ from agent.applications.forms.fields import FormField, Option
 from agent.applications.forms.matching.label_words import fold, words
 from agent.applications.forms.values.constraints import accepts
 from agent.applications.forms.values.postal_addresses import country_named, state_forms
+from agent.language.patterns import bounded
 from agent.results import Value
 
 _MONTHS = (
@@ -64,10 +65,11 @@ def dates_in(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 # 'My gym is Fit24 since May': the end of the sentence is no part of the value.
-_WHEN = re.compile(
-    r",?\s+(?:(?:last|this|next) (?:year|month|week|spring|summer|autumn|fall|winter|morning)"
+_WHEN = bounded(
+    r"(?:,|(?<![\s,]))\s+"
+    r"(?:(?:last|this|next) (?:year|month|week|spring|summer|autumn|fall|winter|morning)"
     r"|recently|now|nowadays|currently|these days|at the moment|from (?:now|today)(?: on)?"
-    r"|yesterday|today|in (?:19|20)\d\d|since .*|(?:\w+ )?(?:years?|months?|weeks?) ago"
+    r"|yesterday|today|in (?:19|20)\d\d|since .*+|(?:\w+ )?(?:years?|months?|weeks?) ago"
     r"|(?:on|from|as of|since|until|starting|by)(?: the)?)[,.]?$"
 )
 
@@ -226,10 +228,14 @@ def choose(value: str, key: str | None, options: tuple[Option, ...]) -> str | No
         code = re.compile(rf"(?:^|\+ ?|\b00){value[1:]}(?!\d)")
         dialled = [o for o in options if code.search(o.text) or code.search(o.value)]
         return (dialled[0].value or dialled[0].text) if len(dialled) == 1 else None
+    literal = _literal(value)
+    for option in options:
+        if literal in (_literal(option.value), _literal(option.text)):
+            return option.value or option.text
     wanted = _spellings(value, key)
     for spelling in wanted:
         exact = [o for o in options if spelling in (_plain(o.value), _plain(o.text))]
-        if exact:
+        if len({_literal(o.text) for o in exact}) == 1:
             return exact[0].value or exact[0].text
     if key in ("cc-exp-year", "bday-year") or (value.isdigit() and len(value) <= 2):
         year = (
@@ -247,6 +253,14 @@ def choose(value: str, key: str | None, options: tuple[Option, ...]) -> str | No
         if len(inside) == 1:
             return inside[0].value or inside[0].text
     return None
+
+
+def _literal(text: str) -> str:
+    """With its signs, which words leave out: O+ and O- are two blood groups."""
+    said = fold(text).replace("−", "-").strip()
+    for word, sign in ((" positive", "+"), (" negative", "-")):
+        said = said.removesuffix(word) + sign if said.endswith(word) else said
+    return said
 
 
 def _plain(text: str) -> str:

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from agent.applications.forms.matching.label_words import fold, is_unspaced
+from agent.language.patterns import bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +118,13 @@ _UNIT = re.compile(
     r"|^#|\b\d+(?:st|nd|rd|th) floor$",
     re.IGNORECASE,
 )
-_US_TAIL = re.compile(r"^(?P<state>[A-Za-z. ]+?)\s+(?P<postal>\d{5}(?:-\d{4})?)$")
-_CA_TAIL = re.compile(r"^(?P<state>[A-Za-z ]+?)\s+(?P<postal>[A-Z]\d[A-Z] ?\d[A-Z]\d)$")
-_AU_TAIL = re.compile(r"^(?P<city>.+?)\s+(?P<state>[A-Z]{2,3})\s+(?P<postal>\d{4})$")
+_US_TAIL = bounded(r"^(?P<state>[A-Za-z. ]+?)\s+(?P<postal>\d{5}(?:-\d{4})?)$")
+_CA_TAIL = bounded(r"^(?P<state>[A-Za-z ]+?)\s+(?P<postal>[A-Z]\d[A-Z] ?\d[A-Z]\d)$")
+_AU_TAIL = bounded(r"^(?P<city>.+?)\s+(?P<state>[A-Z]{2,3})\s+(?P<postal>\d{4})$")
 _POSTAL_FIRST = re.compile(
     r"^(?P<postal>(?:[A-Z]{1,2}-)?\d{3,6}(?: ?\d{2})?(?: ?[A-Z]{2})?)\s+(?P<city>\D.+)$"
 )
-_POSTAL_LAST = re.compile(
+_POSTAL_LAST = bounded(
     r"^(?P<city>\D*?)\s*"
     r"(?P<postal>[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|\d{3,6}(?:-\d{3,4})?|\d{3} \d{2,3})$"
 )

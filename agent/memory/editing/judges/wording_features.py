@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from agent.language.patterns import linear
 from agent.language.sentences import stem, words
 from store.types import Triple
 
@@ -64,18 +65,18 @@ _COMMON = frozenset(
 )
 
 
-_ASKS = re.compile(
-    r"""^(?:(?:please|hey|hi|hello|ok|okay|well|so|and|also|now|then|actually|just|always|never|do
-      |kindly|you\ know(?:\ what)?|by\ the\ way|from\ now\ on|next\ time|this\ time|today|tonight
-      |going\ forward|(?:for|in|on|when|whenever|while|during|if)\ [^,]{2,50})[\s,:]+)*
-      (?:(?:please\ )?(?:find|locate|show|search|look|navigate|direct|guide|lead|bring|take|get|give
-      |pick|choose|select|set|switch|change|update|enable|disable|activate|deactivate|turn|keep|use
-      |make|ensure|avoid|exclude|include|skip|play|open|order|book|check|prioriti[sz]e|adjust|put|add
-      |remove|delete|stop|start|recommend|suggest|list|route|let['’]?s|let\ us|don['’]t|do\ not
-      |forget|leave|ignore|disregard|reserve|buy|filter|try|increase|decrease|lower|raise|reduce
-      |maintain|allow|drop|cancel|tell|provide|plan|arrange|point|send|mute|lock|block|allow|prefer
-      |no|any|how\ about|what\ about|without|only|stick|go)\b)""",
-    re.IGNORECASE | re.VERBOSE,
+_ASKS = linear(
+    r"^(?:(?:please|hey|hi|hello|ok|okay|well|so|and|also|now|then|actually|just|always|never|do"
+    r"|kindly|you know(?: what)?|by the way|from now on|next time|this time|today|tonight"
+    r"|going forward|(?:for|in|on|when|whenever|while|during|if) [^,]{2,50})[\s,:]+)*"
+    r"(?:(?:please )?(?:find|locate|show|search|look|navigate|direct|guide|lead|bring|take|get|give"
+    r"|pick|choose|select|set|switch|change|update|enable|disable|activate|deactivate|turn|keep|use"
+    r"|make|ensure|avoid|exclude|include|skip|play|open|order|book|check|prioriti[sz]e|adjust|put|add"
+    r"|remove|delete|stop|start|recommend|suggest|list|route|let['’]?s|let us|don['’]t|do not"
+    r"|forget|leave|ignore|disregard|reserve|buy|filter|try|increase|decrease|lower|raise|reduce"
+    r"|maintain|allow|drop|cancel|tell|provide|plan|arrange|point|send|mute|lock|block|allow|prefer"
+    r"|no|any|how about|what about|without|only|stick|go)\b)",
+    re.IGNORECASE,
 )
 _ASKS_YOU = re.compile(
     r"\b(?:can|could|would|will) (?:you|we|i)\b|\b(?:is|are) (?:there|it possible)\b|\?\s*$"
@@ -124,7 +125,7 @@ def value_and_slot(text: str, triples: Sequence[Triple]) -> tuple[str, str]:
 @lru_cache(maxsize=8192)
 def _value_and_slot(text: str, told: str) -> tuple[str, str]:
     bare = text.strip().rstrip(".!。")
-    aside = re.search(r"\s*\(([^()]*)\)\s*$", bare)
+    aside = re.search(r"(?<!\s)\s*\(([^()]*)\)\s*$", bare)
     body = bare[: aside.start()] if aside else bare
     listed = re.split(r"[;；=]\s|[:：]\s|：", bare)
     if len(listed) > 1:

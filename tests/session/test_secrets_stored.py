@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from agent.applications.forms.formats.open_form import fields_from_labels
 from agent.config import load_config
+from agent.io.markdown_edit import difference, read_blocks, written
 from agent.io.transfer.import_ import import_file
+from agent.memory.remember import without_secrets
 from agent.ports import TextLine
+from agent.server.web.edits import edit as web_edit
+from agent.server.web.requests import Edit
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from tests.conftest import NOW
@@ -137,3 +142,37 @@ def test_what_other_programs_wrote_is_cleaned(own_home: Path, tmp_path: Path):
     assert not left_in(own_home)
     with MemoryGraph.open(own_home) as graph:
         assert any("likes tea" in memory.text for memory in graph.memories.list())
+
+
+def test_what_is_edited_in_leaves_no_secret(session: Session, own_home: Path):
+    session.remember("My wifi is slow.")
+    (memory,) = session.graph.memories.list()
+    seen = session.graph.journal.of_memory(memory.id)[-1].id
+    web_edit(session, Edit(memory.id, seen, "My wifi password is hunter2x9.", None, "PIN: 4821"))
+    assert not left_in(own_home)
+    assert session.graph.memories.get(memory.id).place == "PIN: [PIN redacted]"
+
+
+def test_an_edit_keeps_what_was_kept_on_purpose(session: Session):
+    session.remember("My card is 4111 1111 1111 1111.", keep_secrets=True)
+    (memory,) = session.graph.memories.list()
+    edited = written([memory]).replace("My card is", "My Visa card is")
+    changed = difference(
+        {memory.id: memory},
+        read_blocks(edited),
+        subclasses=[s.id for s in session.graph.subclasses()],
+        now=NOW,
+        clean=partial(without_secrets, session),
+    )
+    (amend,) = changed.edits
+    assert amend.text == "My Visa card is 4111 1111 1111 1111."
+
+
+def test_the_name_of_a_file_leaves_no_secret(silent: Session, own_home: Path, tmp_path: Path):
+    named = [tmp_path / f"wifi password {secret}.md" for secret in ("hunter2x9", "hunter3x9")]
+    for path in named:
+        path.write_text(f"My cat is called Miso{path.stem[-3]}.")
+    assert [report.status for report in silent.ingest(named)] == ["new", "new"]
+    assert [report.status for report in silent.ingest(named)] == ["unchanged", "unchanged"]
+    assert len({source.locator for source in silent.graph.sources.list()}) == 2
+    assert not left_in(own_home)

@@ -1,0 +1,147 @@
+"""Fields filled by meaning: what the form reader finds in memories for the fields of a form.
+
+It serves the fields that no fact and no sentence answers word for word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from agent.applications.forms.candidates import Candidate
+from agent.applications.forms.facts.read import Fact, without_article
+from agent.applications.forms.fields import Asked, FormField, worded
+from agent.applications.forms.values.fit import dates_in, fit, fit_date
+from agent.applications.forms.written import DATES, MOST_ALTERNATIVES, empty, written
+from agent.models.form_reader import FormReader, form_reader
+from agent.ports import Embedder
+from agent.results import Alternative, FilledField, Value
+from store.types import Memory, Trust
+
+CLOSE = 12
+"""Memories, nearest first, in which the value of a field is looked for."""
+SURE = 0.8
+"""Chance from which a value is filled in, by ``benchmarks.forms_train`` on wordings held out."""
+MAYBE = 0.3
+"""Chance from which a memory may say it, too little to be filled in."""
+
+Nearest = Callable[[Sequence[str], int], Sequence[Sequence[Memory]]]
+"""Of each text the nearest memories, best first, at most so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A value, the memory that holds it, and the chance that it belongs into the field."""
+
+    value: str
+    memory: Memory
+    chance: float
+
+
+def hear(asked: Sequence[str], nearest: Nearest, reader: FormReader) -> list[list[Heard]]:
+    """For each field what may fill it, best first; each memory is read once."""
+    if not asked:
+        return []
+    near = {memory.id: memory for found in nearest(asked, CLOSE) for memory in found}
+    memories = list(near.values())
+    read = reader.read([memory.text for memory in memories], reader.kinds_of(asked))
+    said = list(zip(memories, read, strict=True))
+    return [
+        sorted(
+            (
+                Heard(memory.text[found.start : found.end], memory, found.chance)
+                for memory, fields in said
+                if (found := fields[row]) is not None and found.chance >= MAYBE
+            ),
+            key=_worth,
+            reverse=True,
+        )
+        for row in range(len(asked))
+    ]
+
+
+def _worth(heard: Heard) -> tuple[float, ...]:
+    """Sure before unsure, told before read elsewhere, then the chance and the newer."""
+    trust = (heard.memory.trust or Trust.TOLD).rank
+    return (heard.chance >= SURE, trust, round(heard.chance, 1), heard.memory.created.timestamp())
+
+
+def among(memories: Sequence[Memory], embedder: Embedder) -> Nearest:
+    """The nearest memories to several texts, where no index of them exists."""
+
+    def close(texts: Sequence[str], count: int) -> list[list[Memory]]:
+        if not memories:
+            return [[] for _ in texts]
+        likeness = embedder.encode(texts) @ embedder.encode([m.text for m in memories]).T
+        return [[memories[i] for i in (-row).argsort()[:count]] for row in likeness]
+
+    return close
+
+
+def fill_by_meaning(
+    fields: Sequence[FormField],
+    asked: Sequence[Asked],
+    results: list[FilledField],
+    facts: Sequence[Fact],
+    close: Nearest,
+    embedder: Embedder,
+) -> None:
+    """Fill, in place, what no fact and no sentence answered; without such, nothing is loaded."""
+    open_ones = [n for n in range(len(fields)) if _is_open(fields[n], asked[n], results[n])]
+    reader = form_reader(embedder) if open_ones else None
+    if reader is None:
+        return
+    words = [worded(fields[n], asked[n]) for n in open_ones]
+    for n, heard in zip(open_ones, hear(words, close, reader), strict=True):
+        results[n] = _from_heard(fields[n], asked[n], heard, facts)
+
+
+def _is_open(field: FormField, ask: Asked, result: FilledField) -> bool:
+    yes_or_no = field.type in ("checkbox", "boolean") or (
+        field.type == "radio" and not field.options
+    )
+    answered = result.value is not None or bool(result.alternatives)
+    return bool(
+        ask.fillable and ask.question and ask.via != "hidden" and not yes_or_no and not answered
+    )
+
+
+def _from_heard(
+    field: FormField, ask: Asked, heard: Sequence[Heard], facts: Sequence[Fact]
+) -> FilledField:
+    """Filled where it is sure; else what may be meant is offered."""
+    blank = replace(empty(field, ask), unmatched=ask.key is None or bool(heard))
+    offers: dict[Value, Alternative] = {}
+    for one in heard:
+        value = _as_written(one, field, ask, facts)
+        if value is not None and value != "":
+            offers.setdefault(value, Alternative(value, round(one.chance, 3), (one.memory.id,)))
+    if not offers:
+        return blank
+    best, *others = offers.values()
+    if best.confidence < SURE:
+        return replace(blank, alternatives=tuple(offers.values())[:MOST_ALTERNATIVES])
+    return replace(
+        blank,
+        value=best.value,
+        confidence=best.confidence,
+        memories=best.memories,
+        alternatives=tuple(others[:MOST_ALTERNATIVES]),
+        unmatched=False,
+    )
+
+
+def _as_written(heard: Heard, field: FormField, ask: Asked, facts: Sequence[Fact]) -> Value | None:
+    """What was heard, in the field's notation; a date that the sentence names is a whole one."""
+    dates = list(dates_in(heard.value))
+    if field.type in ("date", "datetime-local", "month") or ask.key in DATES or dates:
+        if len(dates) != 1:
+            return None
+        day, start, end = dates[0]
+        if start or end < len(heard.value):
+            return None
+        text = fit_date(day, field, ask.key)
+        return fit(text, ask.key, field) if text else None
+    candidate = Candidate(ask.key or "", without_article(heard.value), heard.chance, ())
+    shown = written(candidate, field, ask, facts)
+    return fit(shown.value, ask.key, field) if shown else None

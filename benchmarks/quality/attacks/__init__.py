@@ -1,0 +1,1 @@
+"""Attacks from outside: secrets that must not be kept, hostile texts that must do nothing."""

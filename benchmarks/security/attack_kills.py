@@ -1,0 +1,135 @@
+"""Kills of whatever writes, at any moment, under a stream of writes: is what was acknowledged kept?
+
+A round starts one writer (the resident process, a plain command, an ingest whose worker is killed),
+lets it acknowledge, kills it with SIGKILL after a random time and counts. At the end the home is
+read: every acknowledged text is there once, and the home verifies.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from agent.config import load_config
+from agent.server.resident.client import Client, connect
+from benchmarks.security.attack_requests import Outcome, attacked, environment
+from benchmarks.shared.common import ROOT
+from store.errors import MemlaneError
+from store.graph import MemoryGraph
+
+LONGEST_S = 1.5
+"""The latest moment of a kill in a round."""
+WRITER = """
+import sys
+from pathlib import Path
+from datetime import datetime
+from store.graph import MemoryGraph
+from store.types import SourceKind
+home, name = Path(sys.argv[1]), sys.argv[2]
+with MemoryGraph.open(home) as graph:
+    for number in range(10_000):
+        text = f"My box {name}-{number} holds {number} books."
+        graph.sources.add(SourceKind.MANUAL, text, datetime.now().astimezone())
+        print(text, flush=True)
+"""
+"""A plain writer: each line that it prints is acknowledged."""
+
+
+def attack_kills(
+    home: Path, count: int, number: int, *, until: float
+) -> tuple[Outcome, Counter[str]]:
+    """Kill ``count`` writers, or as many as fit; also how many of which kind."""
+    found, killed, rng = Outcome(), Counter[str](), random.Random(number)
+    told: set[str] = set()
+    rounds: tuple[tuple[str, Callable[[Path, str, float], set[str]]], ...] = (
+        ("resident", _resident),
+        ("writer", _plain),
+        ("backup", _backup),
+    )
+    for turn in range(count):
+        if time.monotonic() > until:
+            break
+        kind, run = rounds[turn % len(rounds)]
+        told |= run(home, f"{number}-{turn}", rng.uniform(0.0, LONGEST_S))
+        killed[kind] += 1
+        found.sent += 1
+    with MemoryGraph.open(home) as graph:
+        kept = Counter(source.text for source in graph.sources.list())
+        found.acknowledged = told
+        found.lost = len(told - kept.keys())
+        for problem in graph.verify():
+            found.note(problem)
+        if twice := sum(1 for text in told if kept[text] > 1):
+            found.note(f"{twice} acknowledged texts are there twice")
+    return found, killed
+
+
+def _resident(home: Path, name: str, after: float) -> set[str]:
+    told: set[str] = set()
+    with attacked(home, "--hash") as child:
+        timer = threading.Timer(after, child.kill)
+        timer.start()
+        with suppress(MemlaneError, OSError):
+            client = connect(load_config({"home": str(home)}), lambda line: None)
+            while client is not None:
+                told.add(_told(client, f"My box {name}-{len(told)} holds {len(told)} books."))
+        timer.join()
+        child.wait()
+    return told
+
+
+def _told(client: Client, text: str) -> str:
+    client.remember(text)
+    return text
+
+
+def _plain(home: Path, name: str, after: float) -> set[str]:
+    words = [sys.executable, "-c", WRITER, str(home), name]
+    with subprocess.Popen(
+        words, cwd=ROOT, env=environment(home), stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout
+        first = child.stdout.readline()  # it has opened the home
+        time.sleep(after)
+        child.send_signal(signal.SIGKILL)
+        *whole, _ = (first + child.stdout.read()).split("\n")  # half a line acknowledges nothing
+    return set(whole)
+
+
+def slowest_writer(home: Path, writers: int = 8) -> float:
+    """Seconds until the last of some commands that write at once, without the resident process."""
+    words = [sys.executable, "-m", "cli.main", "remember"]
+    began = time.monotonic()
+    children = [
+        subprocess.Popen(
+            [*words, f"My shelf {number} holds {number} books."],
+            cwd=ROOT,
+            env=environment(home),
+            stdout=subprocess.DEVNULL,
+        )
+        for number in range(writers)
+    ]
+    for child in children:
+        if child.wait(600):
+            raise RuntimeError(f"a writer ended with {child.returncode}")
+    return time.monotonic() - began
+
+
+def _backup(home: Path, name: str, after: float) -> set[str]:
+    """Nothing is acknowledged by a backup that is killed; the home must stay what it is."""
+    words = [sys.executable, "-m", "cli.main", "backup"]
+    with subprocess.Popen(
+        words, cwd=ROOT, env=environment(home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as child:
+        time.sleep(after)
+        os.kill(child.pid, signal.SIGKILL)
+    return set()

@@ -1,0 +1,1 @@
+"""Makes the weights of the form reader."""
