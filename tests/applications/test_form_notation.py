@@ -143,8 +143,8 @@ def test_a_list_or_object_of_a_schema_takes_no_text():
     assert [r.value for r in results] == [None, None]
 
 
-def test_a_pattern_that_could_run_for_long_is_not_tried():
-    assert accepts(FormField("a", pattern="(a+)+$"), "a" * 200 + "b")
+def test_a_pattern_that_could_run_for_long_is_tried_in_linear_time():
+    assert not accepts(FormField("a", pattern="(a+)+$"), "a" * 200 + "b")
     assert accepts(FormField("a", pattern="[unclosed"), "anything")
     assert not accepts(FormField("a", pattern="[a-c]{3}"), "abd")
 

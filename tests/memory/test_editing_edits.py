@@ -14,6 +14,7 @@ import pytest
 from agent.config import load_config
 from agent.memory.editing.conflicts import Holds, answer_in
 from agent.memory.editing.corrections import Correction, correction_in
+from agent.models.timing import Stopwatch
 from agent.session.session import Session, open_session
 from store.types import Status
 
@@ -265,7 +266,7 @@ def asked(session: Session):
 
     done = session.remember("Set my plane seat to the window seat.")
     assert len(done.open) == 1
-    clock = type("Clock", (), {"total": lambda self: {}})()
+    clock = Stopwatch()
     reply = session._asking(reply_to(done), NOW)
     return session._logged("Set my plane seat to the window seat.", reply, clock, NOW)
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from agent.answering.notes import CHANGED
 from agent.answering.plain_statements import states_facts
 from agent.extraction.triples.read import triples_for
 from agent.memory.editing.judges.successor import (
@@ -30,7 +31,6 @@ def tell(session: Session, text: str, at: datetime):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("My rowing club is Blue Oars.", "I row with the Harbour Eight these days."),
         ("I'm working on project Heron.", "I have been working on project Osprey since 6 May."),
         ("I drive a Saab.", "I've traded my Saab for a Twingo."),
         ("My broadband comes from Netwave.", "I switched from Netwave to Fibrix."),
@@ -46,15 +46,22 @@ def test_a_change_in_other_words_takes_the_place_of_the_old(session: Session, ol
     assert session.graph.verify() == ()
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("My sister is a florist.", "My sister works as a beekeeper now."),
+        ("My rowing club is Blue Oars.", "I row with the Harbour Eight these days."),
+    ],
+)
 def test_a_change_that_the_reader_is_not_sure_of_is_an_edge_between_two_kept_memories(
-    session: Session,
+    session: Session, before: str, after: str
 ):
-    (old,) = tell(session, "My sister is a florist.", NOW).entries
-    (new,) = tell(session, "My sister works as a beekeeper now.", NOW + timedelta(days=1)).entries
+    (old,) = tell(session, before, NOW).entries
+    (new,) = tell(session, after, NOW + timedelta(days=1)).entries
     assert new.kind.value == "insert"
     (edge,) = session.graph.change_edges.of([old.memory])
     assert (edge.older, edge.newer) == (old.memory, new.memory)
-    assert edge.probability >= 0.5
+    assert edge.probability >= CHANGED
 
 
 @pytest.mark.parametrize(

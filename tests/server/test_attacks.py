@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from agent.language.validation import MAX_K, checked_k, checked_message, checked_time
-from benchmarks.security.attack_inputs import Attack, wrong_answer
-from benchmarks.security.attack_lines import attack_lines, wrong_output
-from benchmarks.security.attack_requests import attack_requests, attacked, send
+from benchmarks.quality.attacks.attack_inputs import Attack, wrong_answer
+from benchmarks.quality.attacks.attack_lines import attack_lines, wrong_output
+from benchmarks.quality.attacks.attack_requests import attack_requests, attacked, send
 from store.errors import InvalidInput
 from tests.conftest import NOW
 

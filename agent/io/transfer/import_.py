@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -174,8 +174,14 @@ def _home_to_use(home: Path, dry_run: bool) -> Iterator[Path]:
         MemoryGraph.open(home).close()
         yield home
         return
-    with scratch_folder(ensure_home(home)) as scratch:
-        if (home / DATABASE_NAME).exists():
-            copy_database(home / DATABASE_NAME, scratch / DATABASE_NAME)
-        MemoryGraph.open(scratch).close()
-        yield scratch
+    was_there = home.exists()
+    try:
+        with scratch_folder(ensure_home(home)) as scratch:
+            if (home / DATABASE_NAME).exists():
+                copy_database(home / DATABASE_NAME, scratch / DATABASE_NAME)
+            MemoryGraph.open(scratch).close()
+            yield scratch
+    finally:
+        if not was_there:
+            with suppress(OSError):  # somebody has put something there since
+                home.rmdir()

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from agent.config import load_config
 from agent.server.resident.client import Client, connect
-from benchmarks.security.attack_requests import Outcome, attacked, environment
+from benchmarks.quality.attacks.attack_requests import Outcome, attacked, environment
 from benchmarks.shared.common import ROOT
 from store.errors import MemlaneError
 from store.graph import MemoryGraph

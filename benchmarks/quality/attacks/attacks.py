@@ -13,9 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.security.attack_kills import attack_kills, slowest_writer
-from benchmarks.security.attack_lines import attack_lines
-from benchmarks.security.attack_requests import Outcome, attack_requests
+from benchmarks.quality.attacks.attack_kills import attack_kills, slowest_writer
+from benchmarks.quality.attacks.attack_lines import attack_lines
+from benchmarks.quality.attacks.attack_requests import Outcome, attack_requests
 from benchmarks.shared.common import parser, progress, write_results
 
 REQUESTS, LINES, KILLS = 20_000, 3_000, 1_000

@@ -20,8 +20,8 @@ from hypothesis import given, seed, settings
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from benchmarks.security.attack_inputs import LIMIT_S, lines
-from benchmarks.security.attack_requests import (
+from benchmarks.quality.attacks.attack_inputs import LIMIT_S, lines
+from benchmarks.quality.attacks.attack_requests import (
     GENERATED,
     PATIENCE_S,
     Outcome,

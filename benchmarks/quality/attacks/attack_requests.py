@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from agent.codec import parse
 from agent.config import load_config
 from agent.server.resident.requests import CALLS, COMMAND
-from benchmarks.security.attack_inputs import LIMIT_S, Attack, attacks, wrong_answer
+from benchmarks.quality.attacks.attack_inputs import LIMIT_S, Attack, attacks, wrong_answer
 from benchmarks.shared.common import ROOT
 from store.errors import InvalidInput
 from store.graph import MemoryGraph

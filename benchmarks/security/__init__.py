@@ -1,1 +1,0 @@
-"""Attacks on a home in use: hostile requests, command lines, kills (docs/security.md)."""
