@@ -30,7 +30,7 @@ BESIDE = 4
 """Most notes beside the selection."""
 LEAST = 0.1
 """Relevance below which a passage beside the selection is no note."""
-OVERRULING = 0.35
+OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
 """Edges that bring the newer note along and leave the older one true."""
