@@ -1,8 +1,8 @@
 """Quality gate: does memlane still follow what people say? ``.ci/run`` fails below fixed counts.
 
 Texts of our own that nothing was trained on (``samples/gate.jsonl``): 30 changes, 12 introductions,
-8 corrections, 7 notes with three questions each, 4 screens. The real models read them; a case is
-right where the answer holds what a right one holds and nothing that is out of date. It writes no
+8 corrections, 12 look-alikes, 7 notes (21 questions), 4 screens (5). The real models read them; a
+case is right where the answer holds what a right one holds and nothing that is out of date. It writes no
 file: it is a test, whose figures are in what ``.ci/run`` prints. ``PASSING``
 lies below what was measured last, by the cases that a small change of a prompt may move.
 """
