@@ -34,13 +34,7 @@ def checked_k(k: int) -> int:
 
 def checked_message(text: str) -> str:
     """:raises InvalidInput: if there is no text in it, or too much for a message."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InvalidInput(
-            "The text is not valid UTF-8: it holds bytes or half characters that cannot be kept."
-        ) from None
-    clean = text.replace("\x00", " ").strip()
+    clean = text.encode("utf-8", "replace").decode("utf-8").replace("\x00", " ").strip()
     if not clean:
         raise InvalidInput("The text is empty: say something, or see memlane --help.")
     if len(clean) > MAX_MESSAGE:

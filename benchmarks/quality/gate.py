@@ -2,9 +2,9 @@
 
 Texts of our own that nothing was trained on (``samples/gate.jsonl``): 30 changes, 12 introductions,
 8 corrections, 12 look-alikes, 7 notes (21 questions), 4 screens (5). The real models read them; a
-case is right where the answer holds what a right one holds and nothing that is out of date. It writes no
-file: it is a test, whose figures are in what ``.ci/run`` prints. ``PASSING``
-lies below what was measured last, by the cases that a small change of a prompt may move.
+case is right where the answer holds what a right one holds and nothing that is out of date. It
+writes no file: it is a test, whose figures are in what ``.ci/run`` prints. ``PASSING`` lies below
+what was measured last, by the cases that a small change of a prompt may move.
 """
 
 from __future__ import annotations

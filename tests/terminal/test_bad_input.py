@@ -415,19 +415,22 @@ def test_an_export_that_cannot_be_written(kept: Memlane):
 
 
 def test_a_source_whose_extraction_fails_keeps_its_text_and_its_error(
-    session, scripted, tmp_path: Path
+    session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     from agent.extraction.extract import ExtractionFailed
 
-    scripted.replies += [ExtractionFailed("no list"), ExtractionFailed("no list")]
+    def fails(*_: object, **__: object) -> None:
+        raise ExtractionFailed("no list")
+
     said = "so he went there again and did not like it at all, which Mia had told him before"
     (tmp_path / "note.txt").write_text(said)
-    (report,) = session.ingest([tmp_path / "note.txt"])
+    with monkeypatch.context() as patched:
+        patched.setattr("agent.memory.remember.drafts_of_document", fails)
+        (report,) = session.ingest([tmp_path / "note.txt"])
     assert report.status == "failed"
     (source,) = session.graph.sources.list(SourceStatus.FAILED)
     assert source.text == said
     assert source.error
-    scripted.replies += ["1. He did not like it there, which Mia had told him before.", "NONE"]
     (again,) = session.retry()
     assert again.status == "new"
     assert session.graph.sources.list(SourceStatus.FAILED) == ()

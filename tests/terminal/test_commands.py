@@ -180,7 +180,7 @@ def test_export_writes_everything_as_json_lines(told: Memlane, tmp_path: Path):
     assert {"subclass", "source", "memory", "edit"} <= set(kinds)
     file = tmp_path / "memories.md"
     assert told("export", "--format", "md", "-o", str(file)).code == 0
-    assert "\nMy name is Wang Xiaoming.\n" in file.read_text()
+    assert "\n- My name is Wang Xiaoming. (" in file.read_text()
 
 
 def test_status_and_doctor_report_a_sound_home(told: Memlane):

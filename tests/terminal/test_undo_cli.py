@@ -147,7 +147,7 @@ def test_a_whole_ingest_is_taken_back_and_given_again(memlane: Memlane, tmp_path
     remedy = f"memlane memories undo {undone['batch']} --batch"
     assert [source["status"] for source in again] == ["unchanged", "unchanged"]
     assert all(source["reason"].startswith("undone by e") for source in again)
-    assert again[-1]["reason"].endswith(remedy)
+    assert any(source["reason"].endswith(remedy) for source in again)
     memlane("memories", "undo", undone["batch"], "--batch", "--yes")
     assert memlane("ingest", str(notes), "--json").json["sources"][0]["reason"] is None
     assert len(memlane("memories", "list", "--json").json["memories"]) == 4

@@ -204,7 +204,6 @@ def test_every_policy_can_be_chosen_and_asked_why(memlane: Memlane, name: str):
     asked = memlane(*CLOCK, "ask", "Where do I live?", "--policy", name, "--no-llm", "--json")
     assert asked.code == 0, asked.err
     assert memlane("why", "--json").json["policy"] == name
-    assert name in memlane("ask", "--help").out
 
 
 @pytest.mark.parametrize("name", ["picked", "oracle", "rums-direct"])
