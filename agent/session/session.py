@@ -27,8 +27,9 @@ from agent.extraction.told import tells as likeliest
 from agent.language.identify import is_foreign
 from agent.language.validation import checked_k, checked_message
 from agent.memory.home import open_graph
-from agent.memory.remember import keep, remember_as_said, remember_source, settle, without_secrets
+from agent.memory.remember import keep, remember_as_said, remember_source, without_secrets
 from agent.memory.uncertain.contradictions import doubted
+from agent.memory.uncertain.settle import settle
 from agent.models.lazy import (
     LocalEmbedder,
     LocalLanguageModel,

@@ -49,9 +49,13 @@ def say(own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
     yield run
     for home in homes:
-        if pid := holder(Place(home).lock):
-            os.kill(pid, signal.SIGTERM)
-            _until(lambda: holder(Place(home).lock) is None)  # noqa: B023
+        _stop(Place(home).lock)
+
+
+def _stop(lock: Path) -> None:
+    if pid := holder(lock):
+        os.kill(pid, signal.SIGTERM)
+        _until(lambda: holder(lock) is None)
 
 
 def test_the_second_command_is_answered_by_what_the_first_left(own_home: Path, say: Say):

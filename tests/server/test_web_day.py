@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +19,8 @@ from tests.conftest import NOW
 from tests.support.web_work import Opened, page_of
 
 
-def tell(graph: MemoryGraph, text: str, *triples: Triple, **more: object) -> None:
-    draft = Draft(text, "attribute.belongings", NOW, triples, **more)  # type: ignore[arg-type]
+def tell(graph: MemoryGraph, text: str, *triples: Triple, **more: Any) -> None:
+    draft = Draft(text, "attribute.belongings", NOW, triples, **more)
     graph.apply([Insert(draft)], at=NOW, actor="user")
 
 

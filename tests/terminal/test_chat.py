@@ -227,14 +227,17 @@ def test_what_was_told_in_private_answers_what_is_asked_in_private(
 
 
 def test_an_answer_that_is_stopped_leaves_nothing_that_waits(
-    talk: Conversation, scripted: ScriptedModel, capsys: pytest.CaptureFixture[str]
+    talk: Conversation,
+    scripted: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
     talk.take("My sister Mia lives in Porto.")
 
     def stop(turns: object) -> str:
         raise KeyboardInterrupt
 
-    scripted.reply_to = stop  # type: ignore[method-assign]
+    monkeypatch.setattr(scripted, "reply_to", stop)
     talk.take("Where does my sister Mia live?")
     assert "Stopped. The answer was not stored." in capsys.readouterr().err
     assert talk.session.graph.sources.list(SourceStatus.PENDING, SourceStatus.FAILED) == ()

@@ -26,6 +26,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agent.answering.answer import admits_nothing
+from agent.answering.answer_from_notes import QUOTABLE
 from agent.answering.notes import Note, gather
 from agent.config import load_config
 from agent.memory.remember import keep, remember_as_said
@@ -38,9 +39,6 @@ from benchmarks.shared.questions.qa_models import TokenCount
 from benchmarks.shared.simulated_lives.lives import at, fresh
 from benchmarks.training.reader.reader_data import Episode, read_episodes
 from benchmarks.training.reader.reader_train import encoder_folder
-
-QUOTED = 0.35
-"""Relevance of the best note from which it is quoted (``agent.answering.answer_from_notes``)."""
 
 
 def main() -> None:
@@ -175,7 +173,7 @@ def _notes(question: str, session: Session) -> tuple[Note, ...]:
 def _best(notes: Sequence[Note]) -> Note | None:
     """The most relevant note that is taken to hold, where it would be quoted."""
     best = max((note for note in notes if note.holds), key=lambda n: n.relevance, default=None)
-    return best if best is not None and best.relevance >= QUOTED else None
+    return best if best is not None and best.relevance >= QUOTABLE else None
 
 
 def _words(note: Note) -> str:
