@@ -126,6 +126,7 @@ class Decoding(TypedDict, total=False):
     seed: int
     stop: Sequence[str]
     on_text: Callable[[str], None] | None
+    on_score: Callable[[float], None] | None
 
 
 class LanguageModel(Protocol):
@@ -146,11 +147,14 @@ class LanguageModel(Protocol):
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
+        on_score: Callable[[float], None] | None = None,
     ) -> str:
         """Complete the chat and return the assistant's text without its end token.
 
         ``grammar`` is GBNF with a ``root`` rule; ``temperature`` 0 is greedy; ``on_text``
         receives each new piece of text as it is decoded; generation ends before any of ``stop``.
+        ``on_score`` receives the log-probability (nats) of the tokens before the end, at the end;
+        never from a server that does not tell probabilities.
 
         :raises PromptTooLong: if prompt and ``max_tokens`` exceed the context.
         """

@@ -129,6 +129,7 @@ class ScriptedModel:
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
+        on_score: Callable[[float], None] | None = None,
     ) -> str:
         self.asked.append(tuple(turns))
         reply = self.reply_to(turns)

@@ -46,6 +46,7 @@ _CHANGES: Mapping[str, ChangeKind] = {
     "ends": ChangeKind.ENDS,
     "refines": ChangeKind.REFINES,
 }
+_REPLACING = (ChangeKind.SUPERSEDES, ChangeKind.CORRECTS, ChangeKind.ENDS)
 _TOLD = (None, Trust.TOLD)
 
 
@@ -137,6 +138,25 @@ def _edges(pairs: Iterable[tuple[str, str]], judgements: Sequence[Judged]) -> It
             yield ChangeEdge(older, newer, one.change, one.changed)
         elif one.added >= TOGETHER:
             yield ChangeEdge(older, newer, ChangeKind.ADDS, one.added)
+
+
+def possibly_newer(
+    memories: Sequence[Memory], graph: MemoryGraph, *, least: float
+) -> dict[str, Memory]:
+    """By the id of each memory that may have been changed, what most likely changed it.
+
+    Only edges of at least this probability count. A newer memory of too little trust changes
+    nothing (``store.types.may_replace``).
+    """
+    known = {memory.id: memory for memory in memories}
+    newer: dict[str, Memory] = {}
+    for edge in graph.change_edges.of(known):  # likeliest first
+        if edge.probability < least or edge.change not in _REPLACING:
+            continue
+        old, new = known.get(edge.older), known.get(edge.newer)
+        if old and new and may_replace(new.trust, old.trust):
+            newer.setdefault(edge.older, new)
+    return newer
 
 
 def sure_replacements(

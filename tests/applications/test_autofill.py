@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
 import pytest
 
 from agent.applications.forms.autofill import fill
@@ -17,7 +15,6 @@ from agent.applications.forms.formats.open_form import (
     fields_from_labels,
 )
 from agent.applications.forms.values.postal_addresses import split_address, split_name
-from agent.ports import ChatTurn, Vectors
 from agent.results import FilledField
 from store.types import Memory, Status, Triple
 
@@ -317,57 +314,6 @@ def test_a_field_asked_twice_with_two_meanings_gets_two_answers():
     memories = remembered("My name is Julia Hartmann.", "My emergency contact is Sam Reed.")
     mine, theirs = fill(fields, memories, now=NOW)
     assert (mine.value, theirs.value) == ("Julia Hartmann", "Sam Reed")
-
-
-# --- the language model may point, not speak ---
-
-
-class Pointing:
-    """A language model that always points at the same words."""
-
-    identity = "scripted"
-
-    def __init__(self, reply: str) -> None:
-        self.reply = reply
-
-    def chat(self, turns: Sequence[ChatTurn], **options: Any) -> str:
-        return self.reply
-
-
-class NearMemories:
-    """An encoder to which the label is near the memory and far from every key."""
-
-    identity = "near memories"
-    dimension = 2
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        rows = [[0.6, 0.8] if "toy" in t.lower() else [1.0, 0.0] for t in texts]
-        rows = [[0.0, 1.0] if "Rex" in t else r for t, r in zip(texts, rows, strict=True)]
-        return np.array(rows, dtype=np.float32)
-
-
-@pytest.mark.parametrize(
-    ("reply", "value"),
-    [
-        ("Rex", "Rex"),
-        ('"Rex".', "Rex"),
-        ("NONE", None),
-        ("", None),
-        ("Fido", None),
-        ("Re", None),
-        ("2024-06-01", "2024-06-01"),
-    ],
-)
-def test_a_span_counts_only_if_the_memory_holds_it(reply, value):
-    (result,) = fill(
-        fields_from_labels(["Toy's owner"]),
-        remembered("We gave the toy to Rex on 2024-06-01."),
-        embedder=NearMemories(),
-        llm=Pointing(reply),
-        now=NOW,
-    )
-    assert result.value == value
-    assert result.memories == (("m1",) if value else ())
 
 
 # --- splitting ---

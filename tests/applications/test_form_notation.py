@@ -203,20 +203,3 @@ def test_radio_buttons_of_one_name_under_two_questions_are_not_guessed():
     (result,) = fill(fields_from_html(page), remembered("I am a woman.", GERMAN), now=NOW)
     assert result.value is None
     assert "two labels" in result.note
-
-
-def test_five_hundred_questions_ask_the_language_model_only_a_few_times():
-    class Counting:
-        identity = "scripted"
-        asked = 0
-
-        def chat(self, turns: Any, **options: Any) -> str:
-            self.asked += 1
-            return "NONE"
-
-    model = Counting()
-    told = remembered("We gave the toy to Rex.")
-    fields = [FormField(f"f{i}", f"Toy of Rex number {i} colour") for i in range(500)]
-    results = fill(fields, told, llm=model, near=lambda _: told, now=NOW)
-    assert all(r.value is None for r in results)
-    assert 0 < model.asked <= 10

@@ -69,6 +69,7 @@ class Talker:
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
+        on_score: Callable[[float], None] | None = None,
     ) -> str:
         self.loaded = True
         said = ""

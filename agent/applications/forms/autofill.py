@@ -8,26 +8,24 @@ rule; an identity or card number and health go nowhere without the person's cons
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
+from agent.answering.notes import CHANGED
 from agent.applications.forms.by_meaning import Nearest, among, fill_by_meaning
+from agent.applications.forms.by_model import facts_by_model, fill_by_model
 from agent.applications.forms.candidates import Candidate, candidates, only_offered
 from agent.applications.forms.facts.read import Fact, read_facts
 from agent.applications.forms.fields import Asked, FormField
-from agent.applications.forms.free_questions import (
-    LEAST_SIMILARITY,
-    Answer,
-    Near,
-    answers,
-    nearest,
-)
+from agent.applications.forms.free_questions import Answer, answers
 from agent.applications.forms.matching.match import match_fields
+from agent.applications.forms.outdated import prefer_newer
 from agent.applications.forms.sensitive import is_sensitive
 from agent.applications.forms.values.fit import fit
 from agent.applications.forms.written import MOST_ALTERNATIVES, empty, written
+from agent.memory.changes import possibly_newer
 from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors import ensure_vectors
 from agent.models.form_reader import form_reader
@@ -55,19 +53,21 @@ class Filler(Protocol):
 
 
 def fill_from(
-    source: Filler, fields: Sequence[FormField], now: datetime, *, use_llm: bool
+    source: Filler,
+    fields: Sequence[FormField],
+    now: datetime,
+    *,
+    use_llm: bool,
 ) -> tuple[FilledField, ...]:
     """Fill a form from a graph, with the consents that are kept in it.
+
+    What a newer memory may have changed counts only where that one has nothing for the field.
 
     The encoder is loaded only for labels that no phrase names.
     """
     graph, embedder = source.graph, source.embedder
-
-    def near(question: str) -> list[Memory]:
-        ensure_vectors(graph, embedder)
-        (vector,) = embedder.encode([question])
-        found = graph.index(embedder.identity, now).nearest(vector, probes=3, count=3)
-        return [match.memory for match in found if match.score >= LEAST_SIMILARITY]
+    memories = graph.memories.list()
+    newer = possibly_newer(memories, graph, least=CHANGED)
 
     def close(texts: Sequence[str], count: int) -> list[list[Memory]]:
         ensure_vectors(graph, embedder)
@@ -77,12 +77,12 @@ def fill_from(
 
     return fill(
         fields,
-        graph.memories.list(),
+        memories,
         embedder=embedder,
         llm=source.llm if use_llm else None,
         now=now,
-        near=near,
         close=close,
+        newer=newer,
         consents=graph.form_consents.get,
     )
 
@@ -94,29 +94,32 @@ def fill(
     embedder: Embedder | None = None,
     llm: LanguageModel | None = None,
     now: datetime,
-    near: Near | None = None,
     close: Nearest | None = None,
+    newer: Mapping[str, Memory] | None = None,
     consents: Consents | None = None,
 ) -> tuple[FilledField, ...]:
     """One result a field, in the order of the form.
 
     Memories that hold no more at ``now`` are not used. The embedder finds what a label means
-    that no phrase names; the language model points at spans that no pattern reads, in memories
-    that are ``near`` the question. Without ``consents`` nothing is withheld: the caller asks.
+    that no phrase names; the language model copies the values that nothing else reads. ``close``
+    finds the memories nearest to a field, ``newer`` names what may have changed one
+    (``outdated``). Without ``consents`` nothing is withheld: the caller
+    asks.
     """
     current = present(Timeline([m for m in memories if m.status is not Status.FORGOTTEN]), now)
     asked = match_fields(fields, embedder)
+    near_all = close or (among(current, embedder) if embedder is not None else None)
     facts = read_facts(current)
+    if llm is not None and embedder is not None and near_all is not None:
+        open_asks = [ask for ask in asked if ask.fillable]
+        facts += facts_by_model(open_asks, facts, near_all, llm, form_reader(embedder))
     open_questions = [
         (field, ask)
         for field, ask in zip(fields, asked, strict=True)
         if (ask.key is None or ask.via == "meaning")
         and (ask.via != "hidden" and ask.question and ask.fillable)
     ]
-    if near is None:
-        near = nearest(current, embedder)
-    reader = form_reader(embedder) if open_questions else None
-    answered = answers(open_questions, current, near=near, llm=None if reader else llm)
+    answered = answers(open_questions, current)
     by_id = {memory.id: memory for memory in current}
     results: list[FilledField] = []
     for field, ask in zip(fields, asked, strict=True):
@@ -126,9 +129,11 @@ def fill(
         if result.value is None and (found := answered.get(id(field))):
             result = _answered(field, ask, found)
         results.append(result)
-    if embedder is not None:
-        near_all = close or among(current, embedder)
-        fill_by_meaning(fields, asked, results, facts, near_all, embedder)
+    if embedder is not None and near_all is not None:
+        heard = fill_by_meaning(fields, asked, results, facts, near_all, embedder)
+        if llm is not None:
+            fill_by_model(fields, asked, results, facts, heard, near_all, llm)
+    prefer_newer(fields, asked, results, facts, newer or {}, llm)
     for n, (field, ask) in enumerate(zip(fields, asked, strict=True)):
         result = results[n]
         evidence = [by_id[memory] for memory in result.memories if memory in by_id]

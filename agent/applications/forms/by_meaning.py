@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from agent.applications.forms.candidates import Candidate
 from agent.applications.forms.facts.read import Fact, without_article
 from agent.applications.forms.fields import Asked, FormField, worded
-from agent.applications.forms.values.fit import dates_in, fit, fit_date
+from agent.applications.forms.values.fit import dates_in, day_of, fit, fit_date
 from agent.applications.forms.written import DATES, MOST_ALTERNATIVES, empty, written
 from agent.models.form_reader import FormReader, form_reader
 from agent.ports import Embedder
@@ -39,7 +39,7 @@ class Heard:
 
 
 def hear(asked: Sequence[str], nearest: Nearest, reader: FormReader) -> list[list[Heard]]:
-    """For each field what may fill it, best first; each memory is read once."""
+    """For each field what each memory near any of them has for it, best first."""
     if not asked:
         return []
     near = {memory.id: memory for found in nearest(asked, CLOSE) for memory in found}
@@ -51,7 +51,7 @@ def hear(asked: Sequence[str], nearest: Nearest, reader: FormReader) -> list[lis
             (
                 Heard(memory.text[found.start : found.end], memory, found.chance)
                 for memory, fields in said
-                if (found := fields[row]) is not None and found.chance >= MAYBE
+                if (found := fields[row]) is not None
             ),
             key=_worth,
             reverse=True,
@@ -85,22 +85,29 @@ def fill_by_meaning(
     facts: Sequence[Fact],
     close: Nearest,
     embedder: Embedder,
-) -> None:
-    """Fill, in place, what no fact and no sentence answered; without such, nothing is loaded."""
-    open_ones = [n for n in range(len(fields)) if _is_open(fields[n], asked[n], results[n])]
+) -> dict[int, list[Heard]]:
+    """Fill, in place, what no fact and no sentence answered; without such, nothing is loaded.
+
+    Returns what was heard for each open field, sure or not; nothing where no reader fits.
+    """
+    open_ones = [n for n in range(len(fields)) if is_open(fields[n], asked[n], results[n])]
     reader = form_reader(embedder) if open_ones else None
     if reader is None:
-        return
+        return {}
     words = [worded(fields[n], asked[n]) for n in open_ones]
-    for n, heard in zip(open_ones, hear(words, close, reader), strict=True):
-        results[n] = _from_heard(fields[n], asked[n], heard, facts)
+    found = dict(zip(open_ones, hear(words, close, reader), strict=True))
+    for n, heard in found.items():
+        likely = [one for one in heard if one.chance >= MAYBE]
+        results[n] = _from_heard(fields[n], asked[n], likely, facts)
+    return found
 
 
-def _is_open(field: FormField, ask: Asked, result: FilledField) -> bool:
+def is_open(field: FormField, ask: Asked, result: FilledField) -> bool:
+    """Whether it is still to be filled; not if there are values that the person has to choose."""
     yes_or_no = field.type in ("checkbox", "boolean") or (
         field.type == "radio" and not field.options
     )
-    answered = result.value is not None or bool(result.alternatives)
+    answered = result.value is not None or (bool(result.alternatives) and not result.unmatched)
     return bool(
         ask.fillable and ask.question and ask.via != "hidden" and not yes_or_no and not answered
     )
@@ -113,7 +120,7 @@ def _from_heard(
     blank = replace(empty(field, ask), unmatched=ask.key is None or bool(heard))
     offers: dict[Value, Alternative] = {}
     for one in heard:
-        value = _as_written(one, field, ask, facts)
+        value = as_written(one, field, ask, facts)
         if value is not None and value != "":
             offers.setdefault(value, Alternative(value, round(one.chance, 3), (one.memory.id,)))
     if not offers:
@@ -131,9 +138,9 @@ def _from_heard(
     )
 
 
-def _as_written(heard: Heard, field: FormField, ask: Asked, facts: Sequence[Fact]) -> Value | None:
+def as_written(heard: Heard, field: FormField, ask: Asked, facts: Sequence[Fact]) -> Value | None:
     """What was heard, in the field's notation; a date that the sentence names is a whole one."""
-    dates = list(dates_in(heard.value))
+    dates = list(dates_in(heard.value)) or day_of(heard.value)
     if field.type in ("date", "datetime-local", "month") or ask.key in DATES or dates:
         if len(dates) != 1:
             return None

@@ -115,6 +115,11 @@ def only_offered(ask: Asked, facts: Sequence[Fact], now: datetime) -> list[Candi
     return []
 
 
+def sources_of(key: str) -> tuple[str, ...]:
+    """The keys of facts that a key's value is, or is a part of."""
+    return (key, *_SOURCES.get(key, ()), *(("street-address",) if key in _ADDRESS_PARTS else ()))
+
+
 def home_country(subject: str, facts: Sequence[Fact]) -> tuple[Country, str] | None:
     """The country somebody lives in, as an address or they themself say, and the memory."""
     for fact in facts:
@@ -132,7 +137,7 @@ def _for_key(
     allowed = {subject, *vocabulary().wider.get(subject, ())}
     if subject == ME:
         allowed.add(THINGS)
-    sources = {key, *_SOURCES.get(key, ()), *(("street-address",) if key in _ADDRESS_PARTS else ())}
+    sources = sources_of(key)
     own = [f for f in facts if f.key in sources and f.subject in allowed]
     ranked = sorted(own, key=lambda f: _rank(f, ask, now), reverse=True)
     if key in _PHONE_PARTS:

@@ -1,14 +1,12 @@
 """Free-text fields: 'Library card number', 'Favourite colour', 'Vegetarian?'.
 
-A memory answers such a field only if it names everything the field names. Where sentences say
-it in other words a language model may point at the span, which counts only if the memory holds
-it literally.
+A memory answers such a field only if it names everything the field names.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,7 +15,6 @@ from agent.applications.forms.facts.verb_patterns import NEGATED, OUTDATED
 from agent.applications.forms.fields import ME, Asked, FormField
 from agent.applications.forms.matching.label_words import fold, is_unspaced, role_in, words
 from agent.applications.forms.values.fit import dates_in, fit, fit_date, without_when
-from agent.ports import ChatTurn, Embedder, LanguageModel
 from agent.results import Value
 from store.types import Memory, Trust
 
@@ -39,14 +36,6 @@ _COPULA = re.compile(
 _SINCE = re.compile(
     r"^(?:since|from|as of|on|these days|now|today)\b.{0,30}?,? (?=(?:my|our)\b)", re.IGNORECASE
 )
-_CLOSEST = 3
-LEAST_SIMILARITY = 0.55
-"""Cosine from which a memory may say what a field asks for in other words."""
-_MOST_POINTED = 10
-"""Fields of one form that the language model looks at: each takes it a second or more."""
-
-Near = Callable[[str], Sequence[Memory]]
-"""The memories nearest to a question, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +50,9 @@ class Answer:
 def answers(
     questions: Sequence[tuple[FormField, Asked]],
     memories: Sequence[Memory],
-    *,
-    near: Near,
-    llm: LanguageModel | None,
 ) -> dict[int, Answer]:
     """Answers by ``id`` of the field; fields without one are absent."""
     found: dict[int, Answer] = {}
-    pointed = 0
     stems = [(memory, _stems(memory.text)) for memory in memories]
     for field, ask in questions:
         if field.type == "radio" and not field.options:
@@ -80,11 +65,6 @@ def answers(
         holding = [m for m, said in stems if content <= said and _speaks_of(m.text, ask.subject)]
         holding.sort(key=lambda m: ((m.trust or Trust.TOLD).rank, m.created), reverse=True)
         answer = next((a for m in holding if (a := _stated(field, ask, m, content))), None)
-        asks_model = llm is not None and field.type not in ("checkbox", "boolean")
-        if answer is None and llm is not None and asks_model and pointed < _MOST_POINTED:
-            close = holding or near(ask.question)
-            pointed += bool(close)
-            answer = _pointed_at(field, ask, close[:_CLOSEST], llm)
         if answer is not None:
             found[id(field)] = answer
     return found
@@ -187,61 +167,3 @@ def _yes_or_no(field: FormField, memory: Memory, content: frozenset[str]) -> Ans
     if field.type == "checkbox":
         return Answer(True, 0.8, (memory.id,)) if yes else None
     return Answer(yes, 0.8, (memory.id,))
-
-
-# --- by similarity and language model ---
-
-
-def nearest(memories: Sequence[Memory], embedder: Embedder | None) -> Near:
-    """Nearness where no index of the memories exists."""
-
-    def near(question: str) -> Sequence[Memory]:
-        if embedder is None or not memories:
-            return ()
-        vectors = embedder.encode([question, *(m.text for m in memories)])
-        likeness = vectors[1:] @ vectors[0]
-        order = sorted(range(len(memories)), key=lambda i: -float(likeness[i]))[:_CLOSEST]
-        return [memories[i] for i in order if float(likeness[i]) >= LEAST_SIMILARITY]
-
-    return near
-
-
-def _pointed_at(
-    field: FormField, ask: Asked, memories: Sequence[Memory], llm: LanguageModel
-) -> Answer | None:
-    if not memories:
-        return None
-    notes = "\n".join(f"- {m.text}" for m in memories)
-    reply = llm.chat(
-        [
-            ChatTurn("system", _INSTRUCTION),
-            ChatTurn("user", f"Notes:\n{notes}\nForm field: {ask.question}\nCopied words:"),
-        ],
-        max_tokens=32,
-        stop=("\n",),
-    )
-    span = reply.strip().strip("\"'.“”")
-    if not span or span.upper() == "NONE" or span.casefold() == ask.question.casefold():
-        return None
-    for memory in memories:
-        if fold(span) not in fold(memory.text) or not _whole(span, memory.text):
-            continue
-        dates = [d for d, _, _ in dates_in(span)]
-        text = fit_date(dates[0], field) if len(dates) == 1 and dates[0] else span
-        value = fit(text, None, field) if text else None
-        if value is not None:
-            return Answer(value, 0.5, (memory.id,))
-    return None
-
-
-def _whole(span: str, text: str) -> bool:
-    """Whether the span is whole words of the text, not the middle of one."""
-    return is_unspaced(span) or bool(
-        re.search(rf"(?<!\w){re.escape(fold(span))}(?!\w)", fold(text))
-    )
-
-
-_INSTRUCTION = (
-    "You fill in a form from a person's notes. Copy the exact words from the notes that answer"
-    " the field, and nothing else. If no note answers it, write NONE."
-)

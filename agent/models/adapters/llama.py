@@ -142,10 +142,11 @@ class LlamaModel:
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
+        on_score: Callable[[float], None] | None = None,
     ) -> str:
         """Complete the chat; see ``LanguageModel.chat``.
 
-        ``on_text`` must not call the model.
+        ``on_text`` and ``on_score`` must not call the model.
 
         :raises PromptTooLong: if prompt and ``max_tokens`` exceed the context.
         :raises ValueError: if ``grammar`` does not parse or has no ``root``.
@@ -157,9 +158,8 @@ class LlamaModel:
                 Sampler(self._weights.vocab, temperature, seed, grammar) as sampler,
                 self.prefilled(prompt, room=max_tokens) as slot,
             ):
-                return self._generate(
-                    slot, sampler, max_tokens, TextStream([*stop, *implied_stop], on_text)
-                )
+                stream = TextStream([*stop, *implied_stop], on_text)
+                return self._generate(slot, sampler, max_tokens, stream, on_score)
 
     def trial(self, size: int, steps: int, follow: Sequence[int] | None = None) -> Trial:
         """Read a fixed prompt of ``size`` tokens and generate ``steps`` more, greedily.
@@ -333,17 +333,38 @@ class LlamaModel:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _generate(self, slot: Slot, sampler: Sampler, max_tokens: int, stream: TextStream) -> str:
+    def _generate(
+        self,
+        slot: Slot,
+        sampler: Sampler,
+        max_tokens: int,
+        stream: TextStream,
+        on_score: Callable[[float], None] | None,
+    ) -> str:
+        score, stopped = 0.0, False
         for left in range(max_tokens, 0, -1):
             token = sampler.pick(self._context)
             if token is None or self._weights.ends(token):
                 break
-            if stream.add(self._weights.piece(token)):
-                return stream.text
+            stopped = stream.add(self._weights.piece(token))
+            if stopped:
+                break
+            if on_score:
+                score += self._log_probability(token)
             if left > 1:
                 self.extend(slot, [token])
-        stream.flush()
+        if not stopped:
+            stream.flush()
+        if on_score:
+            on_score(score)
         return stream.text
+
+    def _log_probability(self, token: int) -> float:
+        """Of the token that was just picked, at temperature 1, in nats."""
+        logits = ll.llama_get_logits_ith(self._context, -1)
+        row = np.ctypeslib.as_array(logits, shape=(self._weights.vocabulary_size,))
+        top = row.max()
+        return float(row[token] - top - np.log(np.exp(row - top).sum()))
 
     def _choose_slot(self, tokens: Sequence[int]) -> tuple[Slot, int]:
         """The slot to read a prompt into, and how many leading tokens it already holds."""

@@ -50,6 +50,7 @@ class WorkerLanguageModel:
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
+        on_score: Callable[[float], None] | None = None,
     ) -> str:
         """Complete the chat; see ``LanguageModel.chat``."""
         asked: dict[str, Any] = {
@@ -61,7 +62,10 @@ class WorkerLanguageModel:
             "stop": list(stop),
             "stream": on_text is not None,
         }
-        return str(self.worker.call("chat", asked, on_text))
+        said = self.worker.call("chat", asked, on_text)
+        if on_score:
+            on_score(said["score"])
+        return str(said["text"])
 
     def close(self) -> None:
         """Give the memory back; the next use starts the worker again."""

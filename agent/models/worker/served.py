@@ -153,14 +153,16 @@ class Chat:
         self._model = model
         self._line = line
 
-    def chat(self, request: Request) -> str:
+    def chat(self, request: Request) -> object:
         turns = [ChatTurn(**turn) for turn in request.pop("turns")]
+        scores: list[float] = []
         if not request.pop("stream"):
-            return self._model.chat(turns, **request)
-        pieces = Pieces(lambda text: self._line.say(text=text))
-        said = self._model.chat(turns, **request, on_text=pieces.add)
-        pieces.flush()
-        return said
+            said = self._model.chat(turns, **request, on_score=scores.append)
+        else:
+            pieces = Pieces(lambda text: self._line.say(text=text))
+            said = self._model.chat(turns, **request, on_text=pieces.add, on_score=scores.append)
+            pieces.flush()
+        return {"text": said, "score": scores[-1]}
 
     def trial(self, request: Request) -> object:
         trial = self._model.trial(request["tokens"], request["steps"], request.get("follow"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +51,9 @@ def fill_form(
         _check(read, applying, run)
     fields = read.fields if site is None else _going_to(read.fields, site)
     with run.assistant() as assistant:
-        values = assistant.fill(fields, use_llm=use_llm)
+        # The language model takes seconds for each field that nothing else fills.
+        with run.err.status("looking for values ...") if run.err.is_terminal else nullcontext():
+            values = assistant.fill(fields, use_llm=use_llm)
         if _settle_consent(run, values, agreed=consent):
             values = assistant.fill(fields, use_llm=use_llm)
     notes = [*read.notes, *dict.fromkeys(note for value in values for note in _notes_on(value))]

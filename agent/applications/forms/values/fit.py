@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from agent.applications.forms.fields import FormField, Option
 from agent.applications.forms.matching.label_words import fold, words
 from agent.applications.forms.values.constraints import accepts
 from agent.applications.forms.values.postal_addresses import country_named, state_forms
+from agent.language.dates import find_times
 from agent.language.patterns import bounded
 from agent.results import Value
 
+_ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+"""Where the clock stands for a date that needs none."""
 _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
@@ -62,6 +66,22 @@ def dates_in(text: str) -> Iterator[tuple[str, int, int]]:
         if 1 <= month <= 12 and 0 <= day <= 31:
             head = f"{year:04d}" if year else "-"
             yield f"{head}-{month:02d}" + (f"-{day:02d}" if day else ""), found.start(), found.end()
+
+
+def day_of(value: str) -> list[tuple[str, int, int]]:
+    """The day that a whole value is, written in figures, unless day and month could change places.
+
+    In the form of ``dates_in``; empty where it is no day.
+    """
+    spans = find_times(value, _ANY_DAY)
+    if len(spans) != 1 or (spans[0].start_char, spans[0].end_char) != (0, len(value)):
+        return []
+    day = spans[0].start
+    if day is None or spans[0].grain != "day" or not spans[0].explicit_year:
+        return []
+    if day.day <= 12 and day.day != day.month and not value[:4].isdigit():
+        return []
+    return [(f"{day:%Y-%m-%d}", 0, len(value))]
 
 
 # 'My gym is Fit24 since May': the end of the sentence is no part of the value.

@@ -1,0 +1,174 @@
+"""Fields that the language model fills: it copies, is checked, and yields to what is newer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agent.applications.forms.autofill import fill
+from agent.applications.forms.by_model import CHECK, MOST, place_of
+from agent.applications.forms.fields import FormField
+from agent.applications.forms.formats.open_form import fields_from_labels
+from agent.ports import ChatTurn, Vectors
+from store.types import Memory
+
+NOW = datetime(2024, 5, 1, tzinfo=UTC)
+SURELY, HARDLY = -0.05, -3.0
+
+
+def told(*texts: str) -> list[Memory]:
+    return [
+        Memory(f"m{i}", text, "Attribute", "attribute.contact", NOW + timedelta(minutes=i))
+        for i, text in enumerate(texts, 1)
+    ]
+
+
+class NoKeys:
+    """An encoder that finds every memory near, and no label near a key of the vocabulary."""
+
+    identity = "no keys"
+    dimension = 2
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        rows = [[0.6, 0.8] if "zz" in t.lower() else [1.0, 0.0] for t in texts]
+        return np.array(rows, dtype=np.float32)
+
+
+@dataclass
+class Copying:
+    """A language model that copies one value a label, and says yes or no to it."""
+
+    copies: Mapping[str, str]
+    score: float | None = SURELY
+    verdict: str = "yes"
+    identity: str = "copying"
+    asked: list[str] = field(default_factory=list)
+
+    def chat(
+        self,
+        turns: Sequence[ChatTurn],
+        *,
+        on_score: Callable[[float], None] | None = None,
+        **options: Any,
+    ) -> str:
+        last = turns[-1].content
+        self.asked.append(last)
+        if on_score and self.score is not None:
+            on_score(SURELY if turns[0].content == CHECK else self.score)
+        if turns[0].content == CHECK:
+            return self.verdict
+        label = last.rpartition("Field: ")[2]
+        value = self.copies.get(label, "NONE")
+        return value if value in last else "NONE"
+
+
+def filled(labels: Sequence[str], memories: Sequence[Memory], llm: Copying, **options: Any):
+    fields = fields_from_labels(labels)
+    return fill(fields, memories, embedder=NoKeys(), llm=llm, now=NOW, **options)
+
+
+REX = ("We gave the zz toy to Rex on 2024-06-01.",)
+
+
+@pytest.mark.parametrize(
+    ("reply", "value"),
+    [
+        ("Rex", "Rex"),
+        ("NONE", None),
+        ("", None),
+        ("Re", None),
+        ("2024-06-01", "2024-06-01"),
+    ],
+)
+def test_words_count_only_if_a_memory_holds_them(reply, value):
+    (result,) = filled(["Zz owner"], told(*REX), Copying({"Zz owner": reply}))
+    assert result.value == value
+    assert result.memories == (("m1",) if value else ())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Copying({"Zz owner": "Rex"}, score=HARDLY),
+        Copying({"Zz owner": "Rex"}, verdict="no"),
+        Copying({"Zz owner": "Rex"}, score=None),
+    ],
+    ids=["unlikely", "found wrong", "tells no probabilities"],
+)
+def test_an_unsure_copy_is_offered_and_not_filled_in(model):
+    (result,) = filled(["Zz owner"], told(*REX), model)
+    assert result.value is None
+    assert [(one.value, one.memories) for one in result.alternatives] == [("Rex", ("m1",))]
+
+
+def test_a_code_goes_into_one_field_of_a_form_only():
+    memories = told("The zz card of the club is 55120.")
+    model = Copying({"Zz club card": "55120", "Zz locker": "55120"})
+    results = filled(["Zz club card", "Zz locker"], memories, model)
+    assert [r.value for r in results].count("55120") == 1
+
+
+def test_a_number_known_as_another_ones_is_not_filled_in():
+    memories = told("My phone number is 0113 496 0022.", "The zz plumber comes on Monday.")
+    model = Copying({"Zz plumber line": "0113 496 0022"})
+    (result,) = filled(["Zz plumber line"], memories, model)
+    assert result.value is None
+
+
+def test_parts_of_a_name_come_from_the_name_that_the_model_copies():
+    memories = told("hey, roshni desai again, zz")
+    given, family = filled(["First name", "Last name"], memories, Copying(NAMES))
+    assert (given.value, family.value) == ("roshni", "desai")
+
+
+NAMES = {"Full name": "roshni desai", "First name": "roshni desai", "Last name": "roshni desai"}
+
+
+def test_what_may_have_changed_a_memory_counts_if_it_has_a_value_for_the_field():
+    old, new = told("The zz locker is 4711.", "Zz moved to 8822.")
+    model = Copying({"Zz locker": "4711"})
+    (result,) = filled(["Zz locker"], [old], model, newer={"m1": new})
+    assert result.value == "4711"  # the newer one has none
+
+    model.copies = {"Zz locker": "8822"}
+    (result,) = filled(["Locker"], told("My locker is 4711."), model, newer={"m1": new})
+    assert result.value == "4711"
+
+    model.copies = {"Locker": "8822"}
+    (result,) = filled(["Locker"], told("My locker is 4711."), model, newer={"m1": new})
+    assert (result.value, result.memories) == ("8822", ("m2",))
+    assert [one.value for one in result.alternatives] == ["4711"]
+
+
+def test_without_a_model_a_value_in_doubt_is_offered():
+    (new,) = told("Zz moved to 8822.")
+    fields = fields_from_labels(["Locker"])
+    (result,) = fill(fields, told("My locker is 4711."), now=NOW, newer={"m1": new})
+    assert result.value is None
+    assert [one.value for one in result.alternatives] == ["4711"]
+
+
+def test_five_hundred_questions_ask_the_language_model_only_a_few_times():
+    model = Copying({})
+    fields = [FormField(f"f{i}", f"Zz number {i} colour") for i in range(500)]
+    results = fill(fields, told(*REX), embedder=NoKeys(), llm=model, now=NOW)
+    assert all(r.value is None for r in results)
+    assert 0 < len(model.asked) <= MOST
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "place"),
+    [
+        ("Rex", "to Rex.", (3, 6)),
+        ("rex", "to Rex", (3, 6)),
+        ("Re", "to Rex", None),
+        ("9", "", None),
+    ],
+)
+def test_a_value_stands_in_a_text_as_whole_words(value, text, place):
+    assert place_of(value, text) == place
