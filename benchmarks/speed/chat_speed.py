@@ -60,6 +60,7 @@ class Recorder:
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
+        on_score: Callable[[float], None] | None = None,
     ) -> str:
         self.asked = turns
         return self.model.chat(

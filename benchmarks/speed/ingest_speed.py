@@ -74,6 +74,7 @@ class Quiet:
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
+        on_score: Callable[[float], None] | None = None,
     ) -> str:
         self.calls += 1
         return "NONE"

@@ -165,7 +165,7 @@ def test_five_hundred_questions_ask_the_language_model_only_a_few_times():
     ("value", "text", "place"),
     [
         ("Rex", "to Rex.", (3, 6)),
-        ("rex", "to Rex", (3, 6)),
+        ("rex", "to T-Rexes and Rex", (15, 18)),
         ("Re", "to Rex", None),
         ("9", "", None),
     ],

@@ -41,6 +41,7 @@ class Answerer:
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
+        on_score: Callable[[float], None] | None = None,
     ) -> str:
         if on_text:
             on_text("NONE")

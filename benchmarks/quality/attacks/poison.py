@@ -66,6 +66,7 @@ class Parrot:
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
+        on_score: Callable[[float], None] | None = None,
     ) -> str:
         if "numbered list" in turns[0].content:
             lines = [line for line in self.text.splitlines() if line.strip()]

@@ -74,7 +74,7 @@ def filled(
         for number, text in enumerate(told):
             moment = NOW + timedelta(minutes=number - len(told))
             at(session, moment).remember(text, keep_secrets=True)
-        found = []
+        found: list[FilledField] = []
         for form in person["forms"]:
             fields = fields_from_html(form)
             for field, asked in zip(fields, match_fields(fields, session.embedder), strict=True):

@@ -47,6 +47,7 @@ class KeptAnswers:
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
+        on_score: Callable[[float], None] | None = None,
     ) -> str:
         """As the model's; ``on_text`` hears nothing of an answer that was kept."""
         prompt = [(turn.role, turn.content) for turn in turns]
