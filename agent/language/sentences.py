@@ -29,7 +29,6 @@ _NEGATION = re.compile(
 )
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"[\u3400-\u9fff]|\w+(?:['’.\-_/]\w+)*", re.UNICODE)
-_NUMBER = re.compile(r"[+]?\d+(?:[.,:/\-]\d+)*")
 _GREETING = re.compile(
     r"^(?:(?:oh|ah|well|ok|okay|hm+|um|lol|haha+|hehe|hey|hi|hello|yo|yes|yeah|yep|no|nope|sure|great"
     r"|cool|nice|wow|awesome|perfect|thanks?|thank you|cheers|please|bye|goodbye|see you|cya"

@@ -226,7 +226,7 @@ def _coming(memory: Memory, spans: tuple[TimeSpan, ...], now: datetime) -> Itera
         if moment is None:
             continue
         at, all_day = moment
-        at = _here(text, at, now)
+        at = _here(text, at)
         if at < (_today(now) if all_day else now):
             continue
         if all_day and at == _today(now) and tenses.past(span.start_char, span.end_char):
@@ -270,7 +270,7 @@ def _habit(memory: Memory, span: TimeSpan, now: datetime) -> Occasion | None:
     return Occasion(Kind.HABIT, what, at, clock is None, rule)
 
 
-def _here(text: str, at: datetime, now: datetime) -> datetime:
+def _here(text: str, at: datetime) -> datetime:
     """A time that a calendar tells in the event's own zone, as the person's clock shows it."""
     found = _ZONE.search(text)
     if found is None:

@@ -71,7 +71,7 @@ def read_screen(text: str, *, least: int = 2) -> Screen:
     subject = _subject(fields, heading, text)
     if len(known) + (len(fields) > len(known)) < least or not known or not subject:
         return Screen((), text)
-    memories = list(_state(fields, subject, heading, text))
+    memories = list(_state(fields, subject, heading))
     rest: list[str] = []
     for line in others:
         if line == heading or is_generic(line) or is_noise(line):
@@ -258,7 +258,7 @@ def _subject(fields: list[Field], heading: str, text: str) -> str:
     return f"the {title}" if title else ""
 
 
-def _state(fields: list[Field], subject: str, heading: str, text: str) -> Iterable[str]:
+def _state(fields: list[Field], subject: str, heading: str) -> Iterable[str]:
     values = {field.slot: field.value for field in reversed(fields) if field.slot}
     big = _capital(subject)
     used: set[str] = {"flight", "train", "bus", "event", "status"}

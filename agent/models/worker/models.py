@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from agent.models.worker.opening import GgufOpener
 from agent.models.worker.settings import Finding
 from agent.models.worker.worker import Worker
-from agent.ports import ChatTurn, Entropy, Prompt, TextLine
+from agent.ports import ChatTurn, Decoding, Entropy, Prompt, Sampling, TextLine
 
 
 class WorkerLanguageModel:
@@ -40,25 +40,12 @@ class WorkerLanguageModel:
         """
         return _checked(self.worker, self._opener)
 
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-    ) -> str:
+    def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         """Complete the chat; see ``LanguageModel.chat``."""
-        asked: dict[str, Any] = {
+        on_text = decoding.pop("on_text", None)
+        asked = {
+            **decoding,
             "turns": [asdict(turn) for turn in turns],
-            "max_tokens": max_tokens,
-            "grammar": grammar,
-            "temperature": temperature,
-            "seed": seed,
-            "stop": list(stop),
             "stream": on_text is not None,
         }
         return str(self.worker.call("chat", asked, on_text))
@@ -97,25 +84,9 @@ class WorkerRewards:
         """Numbers of tokens that are decoded at once, as found exact on this machine."""
         return tuple(self.worker.opened()["batches"])
 
-    def entropy(
-        self,
-        prompts: Sequence[Prompt],
-        *,
-        samples: int = 5,
-        max_tokens: int = 20,
-        temperature: float = 0.7,
-        seed: int = 0,
-        tempered: bool = False,
-    ) -> list[Entropy]:
+    def entropy(self, prompts: Sequence[Prompt], **sampling: Unpack[Sampling]) -> list[Entropy]:
         """Mean entropy a token over sampled answers; see ``RewardModel.entropy``."""
-        asked: dict[str, Any] = {
-            "prompts": [_sent(prompt) for prompt in prompts],
-            "samples": samples,
-            "max_tokens": max_tokens,
-            "temperature": temperature,
-            "seed": seed,
-            "tempered": tempered,
-        }
+        asked = {**sampling, "prompts": [_sent(prompt) for prompt in prompts]}
         return [Entropy(tuple(values)) for values in self.worker.call("entropy", asked)]
 
     def log_likelihood(

@@ -50,7 +50,7 @@ def feedback(
         from agent.learning.feedback import judge
 
         judged = judge(session, AnswerJudgement(judgement), turn=turn, text=text)
-        step, missing = (None, None) if later or not judged.learnable else _learn(run, session)
+        step, missing = (None, None) if later or not judged.learnable else _learn(session)
     document = shape(judged, step)
     if missing:
         document["waits"] = missing
@@ -70,7 +70,7 @@ def feedback(
     run.emit(document, show)
 
 
-def _learn(run: Run, session: Session) -> tuple[Step | None, str | None]:
+def _learn(session: Session) -> tuple[Step | None, str | None]:
     """A step of learning, or why it has to wait."""
     from agent.errors import ModelError
     from agent.learning.feedback import learn

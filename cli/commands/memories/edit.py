@@ -92,7 +92,7 @@ def edit(
             typed = _read_file(file)
             _apply_typed(run, graph, typed, None, yes=yes, dry_run=dry_run, from_file=file)
             return
-        chosen = _chosen(run, graph, ids, search, whole)
+        chosen = _chosen(graph, ids, search, whole)
         _edit_in_editor(run, graph, {memory.id: memory for memory in chosen}, yes, dry_run)
 
 
@@ -141,7 +141,7 @@ def _clean(run: Run) -> Callable[[str, str], str]:
 
 
 def _chosen(
-    run: Run, graph: MemoryGraph, ids: Sequence[str], search: str | None, whole: str | None
+    graph: MemoryGraph, ids: Sequence[str], search: str | None, whole: str | None
 ) -> tuple[Memory, ...]:
     from store.errors import EditConflict, InvalidInput, UnknownId
     from store.types import Status
@@ -263,7 +263,7 @@ def _apply_typed(
     now = run.config.now()
     blocks = read_blocks(typed)
     if before is None:
-        before = {m.id: m for m in _chosen(run, graph, [b.id for b in blocks], None, None)}
+        before = {m.id: m for m in _chosen(graph, [b.id for b in blocks], None, None)}
     asked = difference(
         before,
         blocks,
