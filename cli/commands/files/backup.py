@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.commands.files.progress import progress
 from cli.context import Run
 from cli.input.confirm import confirmed
 from cli.input.standard_streams import emit_beside, readable, writable
+from cli.output.progress import progress
 
 if TYPE_CHECKING:
     from rich.console import Console

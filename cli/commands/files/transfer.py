@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.commands.files.progress import progress
 from cli.context import Run
 from cli.input.standard_streams import STREAM, readable
 from cli.output import json_output, render
+from cli.output.progress import progress
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +61,6 @@ def export(
         export_markdown,
         export_reading,
     )
-    from store.errors import InvalidInput
 
     writers = {
         "jsonl": export_jsonl,

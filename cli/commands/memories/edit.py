@@ -15,6 +15,7 @@ from cli.context import Run
 from cli.input.confirm import interactive
 from cli.input.editor_process import editor_command, open_editor, scratch
 from cli.output import json_output, render
+from store.errors import EditConflict, InvalidInput, MemlaneError, UnknownId
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,8 +75,6 @@ def edit(
       memlane memories edit --search dentist
       memlane memories edit m12 --text 'I work at Acme Ltd.' --expires 2025-01-31
     """
-    from store.errors import InvalidInput
-
     run: Run = context.obj
     ids = list(dict.fromkeys(memory.lower() for memory in memories or []))
     options = (text, subclass, place, since, expires)
@@ -107,7 +106,6 @@ def _edit_by_options(
 ) -> None:
     from agent.extraction.triples.read import triples_for
     from agent.language.dates import parse_when
-    from store.errors import InvalidInput
     from store.journal import Amend
 
     if text is not None and len(ids) > 1:
@@ -143,7 +141,6 @@ def _clean(run: Run) -> Callable[[str, str], str]:
 def _chosen(
     graph: MemoryGraph, ids: Sequence[str], search: str | None, whole: str | None
 ) -> tuple[Memory, ...]:
-    from store.errors import EditConflict, InvalidInput, UnknownId
     from store.types import Status
 
     if ids:
@@ -177,8 +174,6 @@ def _chosen(
 
 
 def _read_file(file: Path) -> str:
-    from store.errors import InvalidInput
-
     if str(file) == "-":
         return sys.stdin.buffer.read().decode("utf-8", "replace")
     try:
@@ -196,7 +191,6 @@ def _edit_in_editor(
     run: Run, graph: MemoryGraph, before: Mapping[str, Memory], yes: bool, dry_run: bool
 ) -> None:
     from agent.io.markdown_edit import written
-    from store.errors import EditConflict, InvalidInput, MemlaneError
 
     command = editor_command()
     original = written(list(before.values()))
@@ -258,7 +252,6 @@ def _apply_typed(
     """Show the difference, apply it as one batch, and remove our own file when it is done."""
     from agent.io.markdown_edit import difference, read_blocks
     from store.erasure.secure_delete import EDITS_FOLDER
-    from store.errors import EditConflict
 
     now = run.config.now()
     blocks = read_blocks(typed)
