@@ -16,17 +16,23 @@ from agent.models.worker.worker import Worker
 from agent.ports import ChatTurn, Decoding, Entropy, Prompt, Sampling, TextLine
 
 
-class WorkerLanguageModel:
-    """A language model in a worker; fulfils ``agent.ports.LanguageModel``."""
+class InWorker:
+    """A model in a worker of its own."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+
+    def close(self) -> None:
+        """Give the memory back; the next use starts the worker again."""
+        self.worker.close()
+
+
+class _Gguf(InWorker):
+    """One that runs with settings which were found on this machine."""
 
     def __init__(self, worker: Worker, opener: GgufOpener) -> None:
-        self.worker = worker
+        super().__init__(worker)
         self._opener = opener
-
-    @property
-    def identity(self) -> str:
-        """File name and first digits of the hash; known without loading it."""
-        return self._opener.model
 
     @property
     def finding(self) -> Finding | None:
@@ -38,7 +44,18 @@ class WorkerLanguageModel:
 
         :raises ModelError: if the model cannot be loaded, or runs with none.
         """
-        return _checked(self.worker, self._opener)
+        self.worker.reopen(self._opener.check)
+        assert self._opener.finding is not None
+        return self._opener.finding
+
+
+class WorkerLanguageModel(_Gguf):
+    """A language model in a worker; fulfils ``agent.ports.LanguageModel``."""
+
+    @property
+    def identity(self) -> str:
+        """File name and first digits of the hash; known without loading it."""
+        return self._opener.model
 
     def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         """Complete the chat; see ``LanguageModel.chat``."""
@@ -50,29 +67,9 @@ class WorkerLanguageModel:
         }
         return str(self.worker.call("chat", asked, on_text))
 
-    def close(self) -> None:
-        """Give the memory back; the next use starts the worker again."""
-        self.worker.close()
 
-
-class WorkerRewards:
+class WorkerRewards(_Gguf):
     """A reward model in a worker; fulfils ``agent.ports.RewardModel``."""
-
-    def __init__(self, worker: Worker, opener: GgufOpener) -> None:
-        self.worker = worker
-        self._opener = opener
-
-    @property
-    def finding(self) -> Finding | None:
-        """What it runs with; None before it was loaded."""
-        return self._opener.finding
-
-    def check(self) -> Finding:
-        """Find the settings again.
-
-        :raises ModelError: if the model cannot be loaded, or runs with none.
-        """
-        return _checked(self.worker, self._opener)
 
     @property
     def identity(self) -> str:
@@ -114,31 +111,14 @@ class WorkerRewards:
         }
         return [np.array(row, np.float64) for row in self.worker.call("choose", asked)]
 
-    def close(self) -> None:
-        """Give the memory back; the next use starts the worker again."""
-        self.worker.close()
 
-
-class WorkerReader:
+class WorkerReader(InWorker):
     """OCR in a worker; fulfils ``agent.ports.TextReader``."""
-
-    def __init__(self, worker: Worker) -> None:
-        self.worker = worker
 
     def read(self, image: Path) -> list[TextLine]:
         """Lines in reading order; see ``TextReader.read``."""
         rows = self.worker.call("read", {"image": str(image.absolute())})
         return [TextLine(str(row[0]), *map(float, row[1:])) for row in rows]
-
-    def close(self) -> None:
-        """Give the memory back; the next use starts the worker again."""
-        self.worker.close()
-
-
-def _checked(worker: Worker, opener: GgufOpener) -> Finding:
-    worker.reopen(opener.check)
-    assert opener.finding is not None
-    return opener.finding
 
 
 def _sent(prompt: Prompt) -> str | list[dict[str, Any]]:

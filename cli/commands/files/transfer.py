@@ -75,7 +75,7 @@ def export(
     if output is None or output == STREAM:
         writers[form](config.home, sys.stdout, config.now(), None)
         return
-    with progress(run) as advance:
+    with progress(run.err) as advance:
         done = writers[form](
             config.home, output, config.now(), lambda n, total: advance("exporting", n, total)
         )
@@ -158,7 +158,7 @@ def _import(
     placing: list[Session] = []
     with run.session() as session:
         placing.append(session)
-        with progress(run) as advance:
+        with progress(run.err) as advance:
             done = import_file(
                 path,
                 form,

@@ -32,7 +32,7 @@ def train_over(
     from agent.learning.many_homes import engine_at, homes_in, train_together
 
     own, others = homes_in(homes), homes_in(test) if test else ()
-    with progress(run) as advance, engine_at(scheduler, workers) as engine:
+    with progress(run.err) as advance, engine_at(scheduler, workers) as engine:
         done = train_together(
             own,
             plan,
