@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from threading import Event
 from typing import Any, TypeVar
 
 from agent.config import Config
@@ -44,6 +44,8 @@ from store.types import Source, SourceStatus
 
 log = logging.getLogger("memlane.resident")
 T = TypeVar("T")
+OnText = Callable[[str], None]
+"""Called with each piece of an answer as it is written."""
 
 ACKNOWLEDGE_S = 0.06
 """How long ``remember`` waits for the memory to be made before it says that it is stored."""
@@ -91,38 +93,29 @@ class Desk:
         }
         self.why_wait = why_wait
         self._placing: set[asyncio.Task[Remembered]] = set()
-        self.stops: set[threading.Event] = set()
+        self.stops: set[Event] = set()
         self._opened = self._used = time.monotonic()
         self._asked = 0
 
     # ---- requests -------------------------------------------------------------------------
 
-    async def say(
-        self, asked: Say, context: Context, stop: threading.Event, on_text: Callable[[str], None]
-    ) -> Reply:
-        return await self._on(
-            self.slow,
-            context,
-            stop,
-            lambda session: session.respond(asked.text, on_text, private=asked.private),
-        )
+    async def say(self, asked: Say, context: Context, stop: Event, on_text: OnText) -> Reply:
+        def respond(session: Session) -> Reply:
+            return session.respond(asked.text, on_text, private=asked.private)
 
-    async def ask(
-        self, asked: Ask, context: Context, stop: threading.Event, on_text: Callable[[str], None]
-    ) -> Reply:
+        return await self._on(self.slow, context, stop, respond)
+
+    async def ask(self, asked: Ask, context: Context, stop: Event, on_text: OnText) -> Reply:
         def answer(session: Session) -> Reply:
             return session.ask(
-                asked.question,
-                policy=asked.policy,
-                k=asked.k,
-                use_llm=asked.use_llm,
+                asked.question, policy=asked.policy, k=asked.k, use_llm=asked.use_llm,
                 on_text=on_text,
-            )
+            )  # fmt: skip
 
         return await self._on(self.slow if asked.use_llm else self._quick, context, stop, answer)
 
     async def fill(
-        self, asked: Fill, context: Context, stop: threading.Event, on_text: Callable[[str], None]
+        self, asked: Fill, context: Context, stop: Event, on_text: OnText
     ) -> tuple[FilledField, ...]:
         return await self._on(
             self.slow if asked.use_llm else self._quick,
@@ -132,11 +125,7 @@ class Desk:
         )
 
     async def remember(
-        self,
-        asked: Remember,
-        context: Context,
-        stop: threading.Event,
-        on_text: Callable[[str], None],
+        self, asked: Remember, context: Context, stop: Event, on_text: OnText
     ) -> Remembered:
         text = checked_message(asked.text)
         now = self._as(context).now()
@@ -163,7 +152,7 @@ class Desk:
     async def _made(self, source: Source, context: Context) -> Remembered:
         session, now = self.sessions[self._quick], self._as(context).now()
         return await self._quick.do(
-            lambda: remember_as_said(source, session.graph, session, now), threading.Event()
+            lambda: remember_as_said(source, session.graph, session, now), Event()
         )
 
     def _placed(self, task: asyncio.Task[Remembered]) -> None:
@@ -172,27 +161,23 @@ class Desk:
             log.warning("extraction of a stored text failed: %s", type(error).__name__)
 
     async def ingest(
-        self, asked: Ingest, context: Context, stop: threading.Event
+        self, asked: Ingest, context: Context, stop: Event
     ) -> AsyncIterator[FileReport]:
         async for report in self._each(context, stop, lambda session: session.ingest(asked.paths)):
             yield report
 
-    async def retry(
-        self, asked: Retry, context: Context, stop: threading.Event
-    ) -> AsyncIterator[FileReport]:
+    async def retry(self, asked: Retry, context: Context, stop: Event) -> AsyncIterator[FileReport]:
         async for report in self._each(context, stop, lambda session: session.retry()):
             yield report
 
-    async def looked(
-        self, context: Context, stop: threading.Event, work: Callable[[Session], T]
-    ) -> T:
+    async def looked(self, context: Context, stop: Event, work: Callable[[Session], T]) -> T:
         """What the page reads and edits: in a lane of its own, so that it waits for nothing."""
         return await self._on(self._looking, context, stop, work)
 
     async def _each(
         self,
         context: Context,
-        stop: threading.Event,
+        stop: Event,
         begin: Callable[[Session], Iterator[FileReport]],
     ) -> AsyncIterator[FileReport]:
         """File by file, so that who asks something meanwhile waits for one file at most."""
@@ -210,7 +195,7 @@ class Desk:
         self,
         lane: Lane,
         context: Context,
-        stop: threading.Event,
+        stop: Event,
         work: Callable[[Session], T],
     ) -> T:
         if lane is self.slow and self._placing:
@@ -244,15 +229,15 @@ class Desk:
         """Load what nearly every message needs, before the first one asks for it."""
         session = self.sessions[self._quick]
         with suppress(MemlaneError):  # whoever asks is told
-            await self._quick.do(session.warm_up, threading.Event())
+            await self._quick.do(session.warm_up, Event())
 
     async def watches(self) -> bool:
         """Whether folders are watched in this home."""
-        return bool(await self.raw.do(self.graph.watched.folders, threading.Event()))
+        return bool(await self.raw.do(self.graph.watched.folders, Event()))
 
     async def running(self, pid: int, socket: str, port: int | None) -> Running:
         """How this process is doing; answers whatever the lanes are busy with."""
-        counts = await self.raw.do(self.graph.sources.counts, threading.Event())
+        counts = await self.raw.do(self.graph.sources.counts, Event())
         return Running(
             pid=pid,
             socket=socket,
@@ -265,7 +250,7 @@ class Desk:
         )
 
     @contextmanager
-    def stoppable(self, stop: threading.Event) -> Iterator[None]:
+    def stoppable(self, stop: Event) -> Iterator[None]:
         """Let ``stop_all`` reach what goes on outside of the lanes."""
         self.stops.add(stop)
         self._asked += 1
