@@ -261,7 +261,12 @@ def strip_wrapper(sentence: str) -> str:
     bare = _WRAPPER_ZH.sub("", bare) if is_chinese(bare) else _WRAPPER.sub("", bare)
     bare = re.sub(r"^(?:please )?remind me (?:to|that) (.)", _reminder, bare, flags=re.I)
     bare = re.sub(r"^im (?=\w)", "I'm ", bare, flags=re.I)
-    return bare[:1].upper() + bare[1:]
+    return capitalized(bare)
+
+
+def capitalized(text: str) -> str:
+    """With its first letter in upper case; the rest stays as it is, names and all."""
+    return text[:1].upper() + text[1:]
 
 
 def _reminder(match: re.Match[str]) -> str:

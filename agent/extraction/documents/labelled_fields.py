@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent.extraction.documents.label_tables import CITIES, GENERIC, SLOT, TEMPLATES
-from agent.language.sentences import is_noise
+from agent.language.sentences import capitalized, is_noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def read_screen(text: str, *, least: int = 2) -> Screen:
         if len(line.split()) >= 4 and re.search(r"[.!]$", line):
             rest.append(line)
         elif len(line.split()) >= 2:
-            memories.append(f"{_capital(subject)}: {line}.")
+            memories.append(f"{capitalized(subject)}: {line}.")
     count = sum(bool(line.strip()) for line in text.splitlines())
     share = sum(bool(field.slot) for field in fields) / max(1, count)
     return Screen(tuple(dict.fromkeys(memories)), "\n".join(rest), share)
@@ -220,10 +220,6 @@ def is_generic(line: str) -> bool:
     return all(word in GENERIC for word in re.findall(r"[\w-]+", line.lower()))
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _subject(fields: list[Field], heading: str, text: str) -> str:
     """What the values are about: 'the EK349 flight', 'the Crowne Plaza reservation'."""
     values = {field.slot: field.value for field in reversed(fields) if field.slot}
@@ -260,7 +256,7 @@ def _subject(fields: list[Field], heading: str, text: str) -> str:
 
 def _state(fields: list[Field], subject: str, heading: str) -> Iterable[str]:
     values = {field.slot: field.value for field in reversed(fields) if field.slot}
-    big = _capital(subject)
+    big = capitalized(subject)
     used: set[str] = {"flight", "train", "bus", "event", "status"}
     if values.get("name", "") == subject:
         used.add("name")
