@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
@@ -131,6 +131,10 @@ class Run:
 
         with open_graph(self.config) as graph:
             yield graph
+
+    def status(self, what: str) -> AbstractContextManager[object]:
+        """Says on stderr what is being done; nothing where that is no terminal."""
+        return self.err.status(what) if self.err.is_terminal else nullcontext()
 
     @contextmanager
     def assembling(self) -> Iterator[Callable[[str, int, int], None]]:

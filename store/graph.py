@@ -35,7 +35,7 @@ from store.journal import (
     refuse_erased,
     reversed_changes,
 )
-from store.row_codecs import dumps, public_id, subclass_from_row
+from store.row_codecs import public_id, subclass_from_row
 from store.side_tables.change_edges import ChangeEdgeTable
 from store.side_tables.form_consents import FormConsentTable
 from store.side_tables.ingest_runs import IngestRunTable
@@ -49,8 +49,8 @@ from store.side_tables.watch_queue import WatchTable
 from store.tables.memory_tables import MemoryTables
 from store.tables.paging import GraphPager
 from store.tables.sources import TurnTable
-from store.tables.taxonomy import SUBCLASSES, TYPES
-from store.tables.taxonomy_edits import SHOWN, add_subclass, remove_subclass
+from store.tables.taxonomy import SUBCLASSES
+from store.tables.taxonomy_edits import SHOWN, add_subclass, remove_subclass, seed
 from store.tables.vectors import Vector, VectorTable
 from store.tables.verify import problems
 from store.types import Draft, EditKind, Memory, Status, Subclass, Trust, trust_of_kind
@@ -94,7 +94,7 @@ class MemoryGraph:
         """
         graph = cls(Connection.open(home))
         try:
-            graph._ensure_taxonomy(subclasses)
+            seed(graph._rows, subclasses)
             sweep(graph._rows, patience=0.2)  # what a crash or another process kept from it
         except BaseException:
             graph.close()
@@ -125,26 +125,6 @@ class MemoryGraph:
         return self._rows.writing()
 
     # ---- layers 1 and 2 -------------------------------------------------------------------
-
-    def _ensure_taxonomy(self, subclasses: Sequence[Subclass]) -> None:
-        stored = {row["id"] for row in self._rows.query("SELECT id FROM subclasses")}
-        if all(subclass.id in stored for subclass in subclasses):
-            return
-        with self.writing():
-            for position, name in enumerate(TYPES):
-                self._rows.execute("INSERT OR IGNORE INTO types VALUES (?, ?)", (name, position))
-            for position, subclass in enumerate(subclasses):
-                self._rows.execute(
-                    "INSERT OR IGNORE INTO subclasses VALUES (?, ?, ?, ?, ?, ?)",
-                    (
-                        subclass.id,
-                        subclass.type,
-                        subclass.name,
-                        int(subclass.single),
-                        dumps(list(subclass.examples)),
-                        position,
-                    ),
-                )
 
     def subclasses(self) -> tuple[Subclass, ...]:
         """Layer 2, in the order of the types and of the taxonomy."""

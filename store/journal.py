@@ -11,10 +11,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.row_codecs import (
+    Table,
     dumps,
     iso,
     memory_from_payload,
@@ -25,9 +26,6 @@ from store.row_codecs import (
     row_id,
 )
 from store.types import Draft, EditKind, Memory, Triple
-
-if TYPE_CHECKING:
-    from store.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +46,7 @@ class Replace:
     memory: str
     draft: Draft
 
-    @property
-    def kind(self) -> EditKind:
-        return EditKind.REPLACE
+    kind: ClassVar[EditKind] = EditKind.REPLACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +56,7 @@ class Expire:
     memory: str
     until: datetime
 
-    @property
-    def kind(self) -> EditKind:
-        return EditKind.EXPIRE
+    kind: ClassVar[EditKind] = EditKind.EXPIRE
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +75,7 @@ class Amend:
     triples: tuple[Triple, ...] | None = None
     clear: tuple[str, ...] = ()
 
-    @property
-    def kind(self) -> EditKind:
-        return EditKind.AMEND
+    kind: ClassVar[EditKind] = EditKind.AMEND
 
     def given(self) -> dict[str, Any]:
         """The fields to change, with their new values."""
@@ -102,9 +94,7 @@ class Forget:
 
     memory: str
 
-    @property
-    def kind(self) -> EditKind:
-        return EditKind.FORGET
+    kind: ClassVar[EditKind] = EditKind.FORGET
 
 
 Edit = Insert | Replace | Expire | Amend | Forget
@@ -220,14 +210,11 @@ def checked_text(text: str) -> str:
     return clean
 
 
-class JournalTable:
+class JournalTable(Table):
     """The append-only journal of one home.
 
     Triggers refuse any change of a written line, but for the redaction of what is erased.
     """
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     def append(
         self,

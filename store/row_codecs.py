@@ -1,4 +1,4 @@
-"""Conversion between rows, journal payloads and frozen values. Pure."""
+"""Conversion between rows, journal payloads and frozen values; the base of what reads rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache, wraps
 from sys import intern
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from store.errors import CorruptStore, UnknownId
 from store.types import (
@@ -24,6 +24,9 @@ from store.types import (
     trust_of_kind,
 )
 
+if TYPE_CHECKING:
+    from store.connection import Connection
+
 PAYLOAD_VERSION = 2
 """Of a memory in a journal line: 2 added span and trust; a line without ``v`` is of version 1."""
 
@@ -32,6 +35,13 @@ _ID = re.compile(r"([a-z])([1-9][0-9]{0,17})")
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class Table:
+    """The rows of one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._rows = connection
 
 
 def of_a_row(read: Callable[P, R]) -> Callable[P, R]:

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pytest
 
 from agent.config import SETTINGS, Config, load_config
 from agent.io.transfer.export import export_jsonl
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
-from agent.ports import ChatTurn, Embedder, LanguageModel
+from agent.ports import ChatTurn, Decoding, Embedder, LanguageModel
 from agent.session.session import Session, open_session
 from store.graph import MemoryGraph
 from store.journal import Insert
@@ -119,23 +119,12 @@ class ScriptedModel:
         self.replies = list(replies)
         self.asked: list[tuple[ChatTurn, ...]] = []
 
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-        on_score: Callable[[float], None] | None = None,
-    ) -> str:
+    def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         self.asked.append(tuple(turns))
         reply = self.reply_to(turns)
         if isinstance(reply, Exception):
             raise reply
-        if on_text:
+        if on_text := decoding.get("on_text"):
             on_text(reply)
         return reply
 

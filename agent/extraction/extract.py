@@ -66,7 +66,7 @@ class ExtractionFailed(MemlaneError):
     """The model's reply could not be read. The source is kept; ``ingest --retry`` tries again."""
 
 
-def build_turns(chunk: Chunk, *, now: datetime, people: Sequence[str] = ()) -> tuple[ChatTurn, ...]:
+def build_turns(chunk: Chunk, *, people: Sequence[str] = ()) -> tuple[ChatTurn, ...]:
     """The prompt for one chunk. The turns before the last are the same in every call.
 
     A language model reuses what it has read of a common prefix, so all that varies (people,
@@ -158,7 +158,7 @@ def _extract_chunk(
         # Outcome: the sentences themselves, wrappers such as 'by the way' stripped.
         facts = [fact for part in parts for fact in split_facts(clean_sentence(part))]
         return [line for _, line in tied(list(enumerate(facts)))]
-    turns = build_turns(chunk, now=now, people=people)
+    turns = build_turns(chunk, people=people)
     try:
         told = parse_reply(llm.chat(turns, max_tokens=MAX_REPLY_TOKENS))
     except ExtractionFailed:

@@ -67,13 +67,13 @@ def held(
             start, end = start or when.start, end or when.end
         end = min(end or said, said)
         return (start if start is not None and start <= end else None), end
-    if start is None and when is not None and _begins(text, subclass, triples, when):
+    if start is None and when is not None and _begins(text, triples, when):
         start = when.start
     end = end or over_after(text, subclass, triples, when, said)
     return (start if start is None or end is None or start <= end else None), end
 
 
-def _begins(text: str, subclass: str, triples: Sequence[Triple], when: TimeSpan) -> bool:
+def _begins(text: str, triples: Sequence[Triple], when: TimeSpan) -> bool:
     """Whether the date a sentence names is where the state it tells of begins."""
     if when.start is None or not when.dated or when.kind == "recurring":
         return False

@@ -262,9 +262,6 @@ def _mention(
     return Mention(text, frozenset({Kind.PERSON, Kind.THING}), start, sure=False)
 
 
-_IS = re.compile(r"\w (?:is|was)(?: called)? $")
-
-
 def _joined(found: list[Mention], text: str) -> Iterator[Mention]:
     """'Your boss is Kenji Tan' speaks of one: my boss Kenji Tan."""
     at = 0

@@ -47,11 +47,6 @@ class Bounded:
         for start, end in _stretches(text):
             yield from self.whole.finditer(text, start, end)
 
-    def findall(self, text: str) -> list[str]:
-        """The words of every match, or of its one group."""
-        group = min(self.whole.groups, 1)
-        return [match[group] for match in self.finditer(text)]
-
     def sub(self, put: str | Callable[[re.Match[str]], str], text: str) -> str:
         pieces, at = [], 0
         for match in self.finditer(text):
@@ -61,14 +56,6 @@ class Bounded:
             ]
             at = match.end()
         return "".join([*pieces, text[at:]])
-
-    def split(self, text: str) -> list[str]:
-        """The parts between the matches; the groups of a match are left out."""
-        pieces, at = [], 0
-        for match in self.finditer(text):
-            pieces.append(text[at : match.start()])
-            at = match.end()
-        return [*pieces, text[at:]]
 
 
 @lru_cache(maxsize=512)

@@ -29,7 +29,6 @@ _NEGATION = re.compile(
 )
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"[\u3400-\u9fff]|\w+(?:['’.\-_/]\w+)*", re.UNICODE)
-_NUMBER = re.compile(r"[+]?\d+(?:[.,:/\-]\d+)*")
 _GREETING = re.compile(
     r"^(?:(?:oh|ah|well|ok|okay|hm+|um|lol|haha+|hehe|hey|hi|hello|yo|yes|yeah|yep|no|nope|sure|great"
     r"|cool|nice|wow|awesome|perfect|thanks?|thank you|cheers|please|bye|goodbye|see you|cya"
@@ -262,7 +261,12 @@ def strip_wrapper(sentence: str) -> str:
     bare = _WRAPPER_ZH.sub("", bare) if is_chinese(bare) else _WRAPPER.sub("", bare)
     bare = re.sub(r"^(?:please )?remind me (?:to|that) (.)", _reminder, bare, flags=re.I)
     bare = re.sub(r"^im (?=\w)", "I'm ", bare, flags=re.I)
-    return bare[:1].upper() + bare[1:]
+    return capitalized(bare)
+
+
+def capitalized(text: str) -> str:
+    """With its first letter in upper case; the rest stays as it is, names and all."""
+    return text[:1].upper() + text[1:]
 
 
 def _reminder(match: re.Match[str]) -> str:

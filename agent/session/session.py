@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from agent.answering.plain_statements import CHANCE, may_tell
 from agent.answering.question.references import in_context, recent
@@ -63,28 +63,29 @@ the messages of two voices that nobody learned from are read for what they tell 
 router's word for it), and as few of their questions as before."""
 
 
+class Models(TypedDict, total=False):
+    """Models in place of the configured ones."""
+
+    llm: LanguageModel | None
+    embedder: Embedder | None
+    reader: TextReader | None
+    rewards: RewardModel | None
+    statements: StatementReader | None
+    on_progress: Progress | None
+
+
 class Session:
     """Everything that one run of memlane works with. Models load when first needed."""
 
-    def __init__(
-        self,
-        config: Config,
-        graph: MemoryGraph,
-        *,
-        llm: LanguageModel | None = None,
-        embedder: Embedder | None = None,
-        reader: TextReader | None = None,
-        rewards: RewardModel | None = None,
-        statements: StatementReader | None = None,
-        on_progress: Progress | None = None,
-    ) -> None:
+    def __init__(self, config: Config, graph: MemoryGraph, **models: Unpack[Models]) -> None:
         self.config = config
         self.graph = graph
-        self.llm: LanguageModel = llm or LocalLanguageModel(config, on_progress)
-        self.embedder: Embedder = embedder or LocalEmbedder(config)
-        self.reader: TextReader = reader or LocalReader(config)
-        self.rewards: RewardModel = rewards or LocalRewardModel(config, on_progress)
-        self._statements = statements
+        shown = models.get("on_progress")
+        self.llm: LanguageModel = models.get("llm") or LocalLanguageModel(config, shown)
+        self.embedder: Embedder = models.get("embedder") or LocalEmbedder(config)
+        self.reader: TextReader = models.get("reader") or LocalReader(config)
+        self.rewards: RewardModel = models.get("rewards") or LocalRewardModel(config, shown)
+        self._statements = models.get("statements")
         self._suggested = False
 
     def __enter__(self) -> Self:
@@ -333,27 +334,9 @@ class Session:
         return fill_from(self, fields, self.config.now(), use_llm=use_llm)
 
 
-def open_session(
-    config: Config,
-    *,
-    llm: LanguageModel | None = None,
-    embedder: Embedder | None = None,
-    reader: TextReader | None = None,
-    rewards: RewardModel | None = None,
-    statements: StatementReader | None = None,
-    on_progress: Progress | None = None,
-) -> Session:
+def open_session(config: Config, **models: Unpack[Models]) -> Session:
     """Open the home of ``config``. Close the session, or use it as a context manager.
 
     :raises StoreError: if the home or its database cannot be used.
     """
-    return Session(
-        config,
-        open_graph(config),
-        llm=llm,
-        embedder=embedder,
-        reader=reader,
-        rewards=rewards,
-        statements=statements,
-        on_progress=on_progress,
-    )
+    return Session(config, open_graph(config), **models)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import llama_cpp
 
@@ -27,7 +27,7 @@ from agent.answering.answer import MAX_ANSWER_TOKENS
 from agent.config import Config, load_config
 from agent.models.adapters.llama import LlamaModel
 from agent.models.registry import ModelRegistry
-from agent.ports import ChatTurn
+from agent.ports import ChatTurn, Decoding
 from agent.session.session import Session, open_session
 from benchmarks.shared.common import parser, progress, write_results
 
@@ -50,28 +50,9 @@ class Recorder:
     def identity(self) -> str:
         return self.model.identity
 
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-        on_score: Callable[[float], None] | None = None,
-    ) -> str:
+    def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         self.asked = turns
-        return self.model.chat(
-            turns,
-            max_tokens=max_tokens,
-            grammar=grammar,
-            temperature=temperature,
-            seed=seed,
-            stop=stop,
-            on_text=on_text,
-        )
+        return self.model.chat(turns, **decoding)
 
 
 @dataclass

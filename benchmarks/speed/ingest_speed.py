@@ -16,11 +16,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, Unpack
 
 from agent.config import load_config
 from agent.models.lazy import LocalEmbedder
-from agent.ports import ChatTurn, Embedder, NameEncoder, Vectors
+from agent.ports import ChatTurn, Decoding, Embedder, NameEncoder, Vectors
 from agent.session.session import Session
 from benchmarks.shared.common import parser, progress, write_results
 from store.graph import MemoryGraph
@@ -64,18 +64,7 @@ class Quiet:
     def __init__(self) -> None:
         self.calls = 0
 
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-        on_score: Callable[[float], None] | None = None,
-    ) -> str:
+    def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         self.calls += 1
         return "NONE"
 

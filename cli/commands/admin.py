@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,7 +28,7 @@ def models_list(context: typer.Context) -> None:
     from agent.models.worker.settings import Findings
 
     settings = run.config
-    with run.err.status("checking weights") if run.err.is_terminal else _nothing():
+    with run.status("checking weights"):
         installed = ModelRegistry(settings.models_dir).list()
     used = {settings.llm, settings.reward_model, settings.embedder}
     findings = Findings(settings.models_dir)
@@ -158,7 +157,7 @@ def models_check(context: typer.Context) -> None:
         llm = LocalLanguageModel(settings, progress)
         rewards = LocalRewardModel(settings, progress, cached=False)
         for role, model in (("language model", llm), ("reward model", rewards)):
-            with run.err.status(f"trying the {role}") if run.err.is_terminal else _nothing():
+            with run.status(f"trying the {role}"):
                 found[role] = model.check()
             model.free()
 
@@ -382,9 +381,3 @@ def doctor(
     run.emit({"checks": [{"name": c.name, "ok": c.ok, "detail": c.detail} for c in checks]}, show)
     if not all(check.ok for check in checks):
         raise typer.Exit(1)
-
-
-def _nothing() -> AbstractContextManager[None]:
-    from contextlib import nullcontext
-
-    return nullcontext()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from cli.context import Run
+from store.errors import InvalidInput
 
 
 def interactive(run: Run) -> bool:
@@ -17,8 +18,6 @@ def confirmed(run: Run, question: str, *, yes: bool, otherwise: str) -> bool:
 
     :raises InvalidInput: with ``otherwise``, if there is nobody to ask.
     """
-    from store.errors import InvalidInput
-
     if yes:
         return True
     if not interactive(run):

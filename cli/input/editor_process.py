@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from store.errors import HomeUnavailable, InvalidInput
+
 FALLBACKS = ("sensible-editor", "nano", "vim", "vi")
 """Editors for a terminal, when neither $VISUAL nor $EDITOR names one."""
 
@@ -21,8 +23,6 @@ def editor_command() -> list[str]:
 
     :raises InvalidInput: if there is none, or it cannot be started.
     """
-    from store.errors import InvalidInput
-
     for variable in ("VISUAL", "EDITOR"):
         if given := os.environ.get(variable, "").strip():
             try:
@@ -47,7 +47,6 @@ def editor_command() -> list[str]:
 def scratch(home: Path, text: str) -> Path:
     """A private file in the home, whose folder is open to its owner alone."""
     from store.erasure.secure_delete import EDITS_FOLDER
-    from store.errors import HomeUnavailable
 
     folder = home / EDITS_FOLDER
     try:
@@ -65,8 +64,6 @@ def scratch(home: Path, text: str) -> Path:
 
 def open_editor(command: Sequence[str], path: Path, original: str) -> None:
     """:raises InvalidInput: if the editor fails; what was typed stays in the file."""
-    from store.errors import InvalidInput
-
     name = command[0]
     try:
         # With stdout in a pipe, as for --json, an editor draws on stderr instead.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.context import Run
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,8 +38,6 @@ def writable(run: Run, path: Path, name: str) -> Iterator[Path]:
 
     :raises InvalidInput: if standard output is already taken by ``--json``.
     """
-    from store.errors import InvalidInput
-
     if path != STREAM:
         yield path
         return

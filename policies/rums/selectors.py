@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Self
@@ -91,12 +91,6 @@ class RumsDirect:
             trace.append(Step(memory, score, kept, why, state=state, probability=likely))
         choices = tuple(Choice(view.memories[rows[i]], likely) for i in chosen)
         return Selection(self.name, choices, tuple(trace))
-
-
-def save_need(need: MemoryNeed, model: str, path: Path) -> None:
-    """``model`` names the weights whose entropies the need was fitted to."""
-    document = {"model": model, **asdict(need)}
-    path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
 @cache

@@ -17,7 +17,7 @@ import hashlib
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -176,8 +176,3 @@ class Fingerprints:
         for offset in range(length):
             total += codes[offset : offset + len(total)] * self._factors[offset]
         return total >> np.uint32(16)
-
-
-def marked(marker: Fingerprints, texts: Iterable[str]) -> frozenset[Fingerprint]:
-    """The marks of every window of some texts."""
-    return frozenset(marker.mark(window) for text in texts for window in windows(text))

@@ -85,7 +85,6 @@ class SoftForgotten:
     """A memory that the person softly forgot, and until when undo brings it back."""
 
     memory: str
-    entry: str
     until: datetime
 
 
@@ -96,7 +95,7 @@ def softly_forgotten(journal: JournalTable) -> tuple[SoftForgotten, ...]:
         last = journal.of_memory(memory)[-1]
         first = _first(journal, last)
         if first.kind is EditKind.FORGET and first.actor == "user":
-            found.append(SoftForgotten(memory, last.id, last.at + KEPT))
+            found.append(SoftForgotten(memory, last.at + KEPT))
     return tuple(found)
 
 

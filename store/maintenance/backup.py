@@ -282,6 +282,12 @@ class Rebuild:
                 (number, row_id("m", memory, "memory")),
             )
 
+    def holds(self, table: str, public: str | None) -> bool:
+        """Whether a table has the row of an id whose form has been checked."""
+        return public is not None and bool(
+            self.connection.query(f"SELECT 1 FROM {table} WHERE id = ?", [int(public.strip()[1:])])
+        )
+
     def standing(self, memory: str) -> Memory | None:
         """The memory as the rows have it now."""
         key = row_id("m", memory, "memory")

@@ -11,7 +11,6 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,18 +27,11 @@ _FAILURES = 2_000
 """Reads in a row that fail before the rest of a table is given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Salvaged:
-    """What was read: rows by table, and how many were not what they should be."""
-
-    rows: Mapping[str, int]
-    refused: int
-
-
-def salvage(home: Path, scratch: Path) -> Salvaged:
+def salvage(home: Path, scratch: Path) -> int:
     """Read the database of ``home`` into a new one in ``scratch``, which may hold anything.
 
-    What comes out need not agree with itself: it is to be exported and imported.
+    What comes out need not agree with itself: it is to be exported and imported. Returns how many
+    rows were found and are not what they should be.
 
     :raises CorruptStore: if nothing of it can be read.
     """
@@ -67,7 +59,7 @@ def salvage(home: Path, scratch: Path) -> Salvaged:
         raise CorruptStore(
             f"Nothing can be read of {home / DATABASE_NAME}. It was not changed; restore a backup."
         )
-    return Salvaged(rows, refused)
+    return refused
 
 
 def _tables(target: Connection) -> list[tuple[str, list[str], bool]]:

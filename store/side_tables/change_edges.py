@@ -13,12 +13,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-from store.row_codecs import iso, public_id, row_id
-
-if TYPE_CHECKING:
-    from store.connection import Connection
+from store.row_codecs import Table, iso, public_id, row_id
 
 
 class ChangeKind(StrEnum):
@@ -43,11 +39,8 @@ class ChangeEdge:
     """That it changes the older one at all (of ``may_add``: that both belong together)."""
 
 
-class ChangeEdgeTable:
+class ChangeEdgeTable(Table):
     """The edges of one home."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     def put(self, edges: Iterable[ChangeEdge], at: datetime) -> None:
         """Keep edges; one that the user has dismissed stays dismissed."""

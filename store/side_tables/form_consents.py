@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from store.row_codecs import iso
-
-if TYPE_CHECKING:
-    from store.connection import Connection
+from store.row_codecs import Table, iso
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +25,8 @@ class FormConsent:
     """When it was said."""
 
 
-class FormConsentTable:
+class FormConsentTable(Table):
     """The consents and refusals of one home."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     def get(self, field: str, site: str) -> FormConsent:
         """What was said of the field and the site, if anything."""

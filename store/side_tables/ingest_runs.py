@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from store.connection import Connection
 from store.errors import UnknownId
-from store.row_codecs import iso, public_id, row_id
+from store.row_codecs import Table, iso, public_id, row_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +22,8 @@ class IngestRun:
     sources: tuple[str, ...]
 
 
-class IngestRunTable:
+class IngestRunTable(Table):
     """The ingest runs of one home. Written before extraction, so a crash leaves no gap."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     def start(self, at: datetime, what: str) -> str:
         """A new run without sources yet; returns its id, such as ``r3``."""

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from store.row_codecs import public_id, row_id
-
-if TYPE_CHECKING:
-    from store.connection import Connection
+from store.row_codecs import Table, public_id, row_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +25,8 @@ class Confirmation:
     until: datetime
 
 
-class ConfirmationTable:
+class ConfirmationTable(Table):
     """The waiting confirmations of one home."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     def put(self, asked: Confirmation, digest: str, now: datetime) -> None:
         """Keep one; an older one for just the same is void from now on."""

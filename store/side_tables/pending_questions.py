@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-from store.row_codecs import iso, public_id, row_id
-
-if TYPE_CHECKING:
-    from store.connection import Connection
+from store.row_codecs import Table, iso, public_id, row_id
 
 MemoryPair = tuple[str, str]
 """Two memories by id: the older and the newer, or the first that name each of two names."""
@@ -31,11 +27,8 @@ class QuestionKind(StrEnum):
     """Whether the one whom they name is two."""
 
 
-class PendingQuestionTable:
+class PendingQuestionTable(Table):
     """The open and the asked questions of one home."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     def put(self, ask: QuestionKind, pair: MemoryPair, at: datetime) -> None:
         """Keep a question to be asked; one that was kept before stays as it is."""

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from store.connection import Connection
 from store.errors import UnknownId
-from store.row_codecs import iso, public_id, row_id
+from store.row_codecs import Table, iso, public_id, row_id
 from store.tables.sources import content_hash, still_says
 from store.types import Memory, Status
 
@@ -84,11 +83,8 @@ class NewLine:
     vector: NDArray[np.float32] | None = None
 
 
-class PersonaTable:
+class PersonaTable(Table):
     """The refined layers of one home."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     # ---- reading --------------------------------------------------------------------------
 

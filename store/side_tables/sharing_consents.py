@@ -17,13 +17,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from store.errors import HomeUnavailable
-from store.row_codecs import dumps, iso
-
-if TYPE_CHECKING:
-    from store.connection import Connection
+from store.row_codecs import Table, dumps, iso
 
 KEY_NAME = "profile.key"
 """Random bytes beside the database (mode 0600), made at the first consent. Delete the file, and
@@ -95,11 +92,8 @@ def _identity(key: bytes) -> str:
     return hashlib.blake2b(key[:_LASTING], digest_size=12, person=b"memlane-profile").hexdigest()
 
 
-class SharingConsentTable:
+class SharingConsentTable(Table):
     """The consents that one home gave."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     @property
     def home(self) -> Path:

@@ -6,19 +6,12 @@ Holds ids and times, no text; a memory that is erased takes its rows with it.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from store.row_codecs import iso, row_id
-
-if TYPE_CHECKING:
-    from store.connection import Connection
+from store.row_codecs import Table, iso, row_id
 
 
-class ShownReminderTable:
+class ShownReminderTable(Table):
     """The shown reminders of one home."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     def claim(self, memory: str, when: datetime, now: datetime) -> bool:
         """Take it upon this process to show a reminder; False where that was done before."""

@@ -16,9 +16,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from store.connection import Connection
 from store.errors import UnknownId
-from store.row_codecs import iso, public_id, row_id
+from store.row_codecs import Table, iso, public_id, row_id
 from store.tables.sources import content_hash, still_says
 from store.types import Memory, Status
 
@@ -90,11 +89,8 @@ class StoredWeights:
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 
-class TrainingTable:
+class TrainingTable(Table):
     """Everything learned in one home."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     # ---- pairs ----------------------------------------------------------------------------
 

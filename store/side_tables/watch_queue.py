@@ -14,8 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from store.connection import Connection
-from store.row_codecs import iso, public_id, row_id
+from store.row_codecs import Table, iso, public_id, row_id
 
 
 class FileState(StrEnum):
@@ -66,11 +65,8 @@ DAY = 86_400_000_000_000
 """In nanoseconds, as times of change are kept: of one day the smallest file is first."""
 
 
-class WatchTable:
+class WatchTable(Table):
     """The watched folders of one home and their files."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     # ---- folders --------------------------------------------------------------------------
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from store.connection import Connection
 from store.errors import UnknownId
 from store.journal import Change
-from store.row_codecs import ROW, entity_key, iso, memory_from_row, public_id, row_id
+from store.row_codecs import ROW, Table, entity_key, iso, memory_from_row, public_id, row_id
 from store.types import Memory, Status, Triple
 
 _SELECT = f"""SELECT {", ".join(ROW)} FROM memories
@@ -36,11 +35,8 @@ _FEW = 500
 """Up to this many memories their relations are looked up one by one, above it all are read."""
 
 
-class MemoryTable:
+class MemoryTable(Table):
     """The memories of one home."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     def get(self, memory: str) -> Memory:
         """:raises UnknownId: if there is none with this id."""

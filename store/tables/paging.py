@@ -9,8 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from store.connection import Connection
-from store.row_codecs import entity_key, iso, public_id
+from store.row_codecs import Table, entity_key, iso, public_id
 
 _HOLDS = """memories.status = 'current'
     AND (memories.valid_until IS NULL OR julianday(memories.valid_until) > julianday(?))"""
@@ -69,11 +68,8 @@ class Month:
     memories: int
 
 
-class GraphPager:
+class GraphPager(Table):
     """Looks into the memories of one home."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     # ---- the graph ------------------------------------------------------------------------
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from store.connection import Connection
 from store.errors import UnknownId
-from store.row_codecs import dumps, iso, of_a_row, public_id, row_id, source_from_row
+from store.row_codecs import Table, dumps, iso, of_a_row, public_id, row_id, source_from_row
 from store.types import Source, SourceKind, SourceStatus, Span, Status, TextBox
 
 
@@ -33,11 +32,8 @@ def still_says(row: Mapping[str, Any], now: datetime) -> bool:
     )
 
 
-class SourceTable:
+class SourceTable(Table):
     """The raw sources of one home."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     def add(
         self,
@@ -184,11 +180,8 @@ class Turn:
     trace: dict[str, Any]
 
 
-class TurnTable:
+class TurnTable(Table):
     """The exchanges of one home."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     def log(self, at: datetime, text: str, route: str, reply: str, trace: Mapping[str, Any]) -> str:
         """Keep one exchange; returns its id."""

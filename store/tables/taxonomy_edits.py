@@ -1,4 +1,4 @@
-"""User edits of layer 2: subclasses added and removed.
+"""Writes to layers 1 and 2: what memlane comes with, and subclasses added and removed by the user.
 
 A removed subclass keeps its row, because replaced memories and the journal still name it. When an
 undo brings a memory back to it, it is shown again by itself.
@@ -6,15 +6,38 @@ undo brings a memory back to it, it is shown again by itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from store.connection import Connection
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.row_codecs import dumps, public_id
+from store.tables.taxonomy import TYPES
 from store.types import Subclass
 
 SHOWN = """(subclasses.id NOT IN (SELECT id FROM removed_subclasses)
     OR EXISTS (SELECT 1 FROM memories
                WHERE memories.subclass = subclasses.id AND memories.status = 'current'))"""
 """SQL that holds for a row of ``subclasses`` that is in use."""
+
+
+def seed(rows: Connection, subclasses: Sequence[Subclass]) -> None:
+    """Store the types, and those of these subclasses that the home does not have yet."""
+    stored = {row["id"] for row in rows.query("SELECT id FROM subclasses")}
+    if all(subclass.id in stored for subclass in subclasses):
+        return
+    with rows.writing():
+        for position, name in enumerate(TYPES):
+            rows.execute("INSERT OR IGNORE INTO types VALUES (?, ?)", (name, position))
+        for position, subclass in enumerate(subclasses):
+            rows.execute(
+                "INSERT OR IGNORE INTO subclasses VALUES (?, ?, ?, ?, ?, ?)",
+                (*_values(subclass), position),
+            )
+
+
+def _values(subclass: Subclass) -> tuple[object, ...]:
+    examples = dumps(list(subclass.examples))
+    return subclass.id, subclass.type, subclass.name, int(subclass.single), examples
 
 
 def add_subclass(rows: Connection, subclass: Subclass) -> None:
@@ -43,13 +66,7 @@ def add_subclass(rows: Connection, subclass: Subclass) -> None:
                VALUES (?, ?, ?, ?, ?, (SELECT max(position) + 1 FROM subclasses))
                ON CONFLICT(id) DO UPDATE SET name = excluded.name, single = excluded.single,
                    examples = excluded.examples""",
-            (
-                subclass.id,
-                subclass.type,
-                subclass.name,
-                int(subclass.single),
-                dumps(list(subclass.examples)),
-            ),
+            _values(subclass),
         )
         rows.execute("DELETE FROM removed_subclasses WHERE id = ?", [subclass.id])
 

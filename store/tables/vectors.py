@@ -12,17 +12,13 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from store.connection import Connection
-from store.row_codecs import public_id, row_id
+from store.row_codecs import Table, public_id, row_id
 
 Vector = NDArray[np.float32]
 
 
-class VectorTable:
+class VectorTable(Table):
     """The vectors of one home."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._rows = connection
 
     def put(self, model: str, vectors: Mapping[str, Vector]) -> None:
         """Store unit vectors by memory id."""
@@ -81,11 +77,6 @@ class VectorTable:
             [model],
         )
         return tuple(public_id("m", row["id"]) for row in rows)
-
-    def models(self) -> dict[str, int]:
-        """Identities that have vectors here, and how many."""
-        rows = self._rows.query("SELECT model, count(*) AS n FROM vectors GROUP BY model")
-        return {row["model"]: row["n"] for row in rows}
 
     def problems(self) -> list[str]:
         """What is wrong with stored vectors: broken length, or no unit vector."""

@@ -110,8 +110,8 @@ def test_an_order_inside_a_source_is_neither_obeyed_nor_stored(scripted):
 
 
 def test_only_the_last_turn_varies_so_the_model_reuses_the_prefix():
-    one = build_turns(Chunk("One."), now=NOW)
-    two = build_turns(Chunk("Two.", "Trip"), now=NOW, people=["My boss is Mr Tan."])
+    one = build_turns(Chunk("One."))
+    two = build_turns(Chunk("Two.", "Trip"), people=["My boss is Mr Tan."])
     assert one[:-1] == two[:-1]
     assert "My boss is Mr Tan." in two[-1].content
     assert "Trip" in two[-1].content

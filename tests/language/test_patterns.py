@@ -52,8 +52,6 @@ def test_a_bounded_pattern_finds_in_a_long_text_what_it_finds_in_a_short_one():
     assert match.group() == "Mia likes tea"
     assert text[match.start() : match.end()] == "Mia likes tea"
     assert pattern.sub(r"\2 for \1", text).count("tea for Mia") == 1
-    assert "".join(pattern.split(text)) == text.replace("Mia likes tea", "")
-    assert pattern.findall(text) == ["Mia"]
 
 
 def test_what_is_longer_than_a_sentence_is_matched_whole_or_not_at_all():

@@ -27,7 +27,6 @@ def spec_of(prefix: str, whole: bytes = WHOLE, count: int = len(PARTS)) -> Model
     return ModelSpec(
         name="tiny",
         kind="llm",
-        description="a few parts",
         sha256=hashlib.sha256(whole).hexdigest(),
         size=len(whole),
         packages=tuple(

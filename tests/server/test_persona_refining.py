@@ -10,6 +10,7 @@ import pytest
 from agent.applications.personas.refresh import Refreshed
 from agent.config import load_config
 from agent.models.lazy import LocalEmbedder
+from agent.server.resident.background import refine
 from agent.server.resident.service import Desk
 from agent.session.session import Session
 from store.graph import MemoryGraph
@@ -35,13 +36,13 @@ def test_the_resident_process_refines_when_nobody_waits(
     waits: str,
     expected: bool,
 ):
-    monkeypatch.setattr("agent.server.resident.service.REFINE_S", 0.01)
+    monkeypatch.setattr("agent.server.resident.background.REFINE_S", 0.01)
     with MemoryGraph.open(own_home) as graph:
         tell(graph, *RUNNING)
     desk = Desk(load_config(now=NOW), llm=Freeable(), embedder=embedder, why_wait=lambda: waits)
 
     async def work() -> bool:
-        task = asyncio.create_task(desk.refine())
+        task = asyncio.create_task(refine(desk))
         try:
             for _ in range(400 if expected else 10):
                 await asyncio.sleep(0.02)
@@ -62,18 +63,18 @@ def test_the_resident_process_refines_when_nobody_waits(
 def test_the_resident_process_looks_again_only_after_a_change(
     own_home: Path, embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("agent.server.resident.service.REFINE_S", 0.01)
+    monkeypatch.setattr("agent.server.resident.background.REFINE_S", 0.01)
     looks: list[int] = []
 
     def look(session: Session, *, limit: int | None = None) -> Refreshed:
         looks.append(limit or 0)
         return Refreshed((), 0, 0, 0, "")
 
-    monkeypatch.setattr("agent.server.resident.service.refresh", look)
+    monkeypatch.setattr("agent.server.resident.background.refresh", look)
     desk = Desk(load_config(now=NOW), llm=Freeable(), embedder=embedder, why_wait=lambda: "")
 
     async def work() -> None:
-        task = asyncio.create_task(desk.refine())
+        task = asyncio.create_task(refine(desk))
         try:
             for expected in (1, 2):
                 for _ in range(400):

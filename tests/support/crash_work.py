@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 
 from agent.config import load_config
-from agent.ports import ChatTurn, Vectors
+from agent.ports import ChatTurn, Decoding, Vectors
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Insert
@@ -44,18 +45,7 @@ class SilentModel:
 
     identity = "silent"
 
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-        on_score: Callable[[float], None] | None = None,
-    ) -> str:
+    def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         return "NONE"
 
 

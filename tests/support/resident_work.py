@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Unpack
 
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from agent.config import Config, load_config
-from agent.ports import ChatTurn, Vectors, Words
+from agent.ports import ChatTurn, Decoding, Vectors, Words
 from agent.server.resident.service import Desk
 from agent.server.serve import serve
 from cli.app import app
@@ -59,19 +60,9 @@ class Talker:
     def __init__(self) -> None:
         self.loaded = False
 
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-        on_score: Callable[[float], None] | None = None,
-    ) -> str:
+    def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         self.loaded = True
+        on_text = decoding.get("on_text")
         said = ""
         for number in range(WORDS):
             time.sleep(WORD_S)

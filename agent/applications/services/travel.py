@@ -20,6 +20,7 @@ from agent.applications.services.upcoming import occasion
 from agent.errors import NotRemembered
 from agent.extraction.triples.patterns import thing
 from agent.language.relation_names import attribute_name
+from agent.language.sentences import capitalized
 from agent.memory.entities.identity import Identities
 from agent.memory.entities.names import ME_KEY, key_of
 from agent.memory.time.timeline import Timeline, happens, present
@@ -112,12 +113,12 @@ def destination(
     if reached:
         raise NotRemembered(
             f"I know {spoken!r}, but not its address. Tell me, for example: "
-            f'memlane remember "{_capital(spoken)} is at 5 Mill Road, Leeds."'
+            f'memlane remember "{capitalized(spoken)} is at 5 Mill Road, Leeds."'
         )
     raise NotRemembered(
         f"No memory says who, what or where {spoken!r} is, and I do not guess. Tell me, for "
         "example: "
-        f'memlane remember "{_capital(spoken)} is at 5 Mill Road, Leeds."'
+        f'memlane remember "{capitalized(spoken)} is at 5 Mill Road, Leeds."'
     )
 
 
@@ -250,7 +251,3 @@ def _event(spoken: str, memories: Sequence[Memory], now: datetime) -> Memory | N
         elif happens(memory):
             found.append((True, -memory.created.timestamp(), memory))
     return min(found, key=lambda one: one[:2])[2] if found else None
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -17,6 +17,7 @@ from agent.applications.services.recurrence import clock_of, next_time, next_yea
 from agent.language.dates import TimeSpan, find_times, validity
 from agent.language.dates.parser import Tenses
 from agent.language.patterns import bounded
+from agent.language.sentences import capitalized
 from agent.memory.editing.compare import negated
 from store.types import Memory
 
@@ -161,10 +162,10 @@ def _each_year(
 def _called(kind: Kind, text: str, span: TimeSpan) -> str:
     if kind is Kind.BIRTHDAY:
         if (whose := _WHOSE.search(text)) is not None:
-            return _capital(whose.group())
+            return capitalized(whose.group())
         if (born := _BORN.search(text)) is not None and born.start() > 0:
             who = text[: born.start()].strip()
-            return "My birthday" if who in ("I", "My", "my") else _capital(f"{who}'s birthday")
+            return "My birthday" if who in ("I", "My", "my") else capitalized(f"{who}'s birthday")
     if _MARRIED.search(text):
         return "Our wedding anniversary"
     return _without(text, span.start_char, span.end_char)
@@ -226,7 +227,7 @@ def _coming(memory: Memory, spans: tuple[TimeSpan, ...], now: datetime) -> Itera
         if moment is None:
             continue
         at, all_day = moment
-        at = _here(text, at, now)
+        at = _here(text, at)
         if at < (_today(now) if all_day else now):
             continue
         if all_day and at == _today(now) and tenses.past(span.start_char, span.end_char):
@@ -270,7 +271,7 @@ def _habit(memory: Memory, span: TimeSpan, now: datetime) -> Occasion | None:
     return Occasion(Kind.HABIT, what, at, clock is None, rule)
 
 
-def _here(text: str, at: datetime, now: datetime) -> datetime:
+def _here(text: str, at: datetime) -> datetime:
     """A time that a calendar tells in the event's own zone, as the person's clock shows it."""
     found = _ZONE.search(text)
     if found is None:
@@ -292,8 +293,4 @@ def _without(text: str, start: int, end: int) -> str:
     before = _LINK.sub("", text[:start])
     after = text[end:].strip(" ,;:()").rstrip(".").strip()
     left = _LEAD.sub("", " ".join(part for part in (before, after) if part).strip(" ,;:-–"))
-    return _capital(left) if len(left) > 2 else text.rstrip(".")
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return capitalized(left) if len(left) > 2 else text.rstrip(".")

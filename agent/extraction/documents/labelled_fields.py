@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent.extraction.documents.label_tables import CITIES, GENERIC, SLOT, TEMPLATES
-from agent.language.sentences import is_noise
+from agent.language.sentences import capitalized, is_noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def read_screen(text: str, *, least: int = 2) -> Screen:
     subject = _subject(fields, heading, text)
     if len(known) + (len(fields) > len(known)) < least or not known or not subject:
         return Screen((), text)
-    memories = list(_state(fields, subject, heading, text))
+    memories = list(_state(fields, subject, heading))
     rest: list[str] = []
     for line in others:
         if line == heading or is_generic(line) or is_noise(line):
@@ -79,7 +79,7 @@ def read_screen(text: str, *, least: int = 2) -> Screen:
         if len(line.split()) >= 4 and re.search(r"[.!]$", line):
             rest.append(line)
         elif len(line.split()) >= 2:
-            memories.append(f"{_capital(subject)}: {line}.")
+            memories.append(f"{capitalized(subject)}: {line}.")
     count = sum(bool(line.strip()) for line in text.splitlines())
     share = sum(bool(field.slot) for field in fields) / max(1, count)
     return Screen(tuple(dict.fromkeys(memories)), "\n".join(rest), share)
@@ -220,10 +220,6 @@ def is_generic(line: str) -> bool:
     return all(word in GENERIC for word in re.findall(r"[\w-]+", line.lower()))
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _subject(fields: list[Field], heading: str, text: str) -> str:
     """What the values are about: 'the EK349 flight', 'the Crowne Plaza reservation'."""
     values = {field.slot: field.value for field in reversed(fields) if field.slot}
@@ -258,9 +254,9 @@ def _subject(fields: list[Field], heading: str, text: str) -> str:
     return f"the {title}" if title else ""
 
 
-def _state(fields: list[Field], subject: str, heading: str, text: str) -> Iterable[str]:
+def _state(fields: list[Field], subject: str, heading: str) -> Iterable[str]:
     values = {field.slot: field.value for field in reversed(fields) if field.slot}
-    big = _capital(subject)
+    big = capitalized(subject)
     used: set[str] = {"flight", "train", "bus", "event", "status"}
     if values.get("name", "") == subject:
         used.add("name")

@@ -102,7 +102,7 @@ class Merge:
                 )
                 return
             case Subclass():
-                self._add_subclass(value, record)
+                self._add_subclass(value)
             case Source():
                 self._chunk.sources.append(record)
             case Turn():
@@ -115,8 +115,7 @@ class Merge:
         """One memory; ``memory`` as the file has it where there are more fields than a draft's."""
         if memory is not None and memory.subclass not in {s.id for s in self._subclasses()}:
             name = memory.subclass.rpartition(".")[2]
-            added = Subclass(memory.subclass, memory.type, name, False)
-            self._add_subclass(added, Record(incoming.line, added, incoming.raw))
+            self._add_subclass(Subclass(memory.subclass, memory.type, name, False))
         self._chunk.memories.append(incoming)
         self._flush_if_full()
 
@@ -139,7 +138,7 @@ class Merge:
             self._shown = self.graph.subclasses()
         return self._shown
 
-    def _add_subclass(self, subclass: Subclass, record: Record) -> None:
+    def _add_subclass(self, subclass: Subclass) -> None:
         if subclass.id in {known.id for known in self._subclasses()}:
             self.tally.unchanged["subclass"] += 1
             return

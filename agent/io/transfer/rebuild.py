@@ -19,12 +19,12 @@ from agent.codec import BYTES
 from agent.io.transfer.read import Manifest
 from agent.io.transfer.records import Record, Rejected, Row, Value
 from agent.io.transfer.report import Tally
-from agent.io.transfer.spool import Numbers, Spool
+from agent.io.transfer.spool import Spool
 from agent.io.transfer.validate import check
 from store.errors import CorruptStore, EditConflict, MemlaneError, StoreError
 from store.journal import Change, Entry
 from store.maintenance.backup import Rebuild, all_subclasses
-from store.row_codecs import public_id
+from store.row_codecs import public_id, row_id
 from store.tables.sources import Turn
 from store.tables.verify import canonical
 from store.types import EditKind, Memory, Source, Subclass
@@ -71,9 +71,7 @@ class _Work:
         self.tally = tally
         self.at = at
         self.subclasses = self._known_subclasses()
-        self.sources = Numbers()
-        self.edits = Numbers()
-        self.memories = Numbers()
+        self.memories: set[int] = set()
         self.lines = 0
         self.late = late
         """Memories that the journal does not tell, until all of it has been read."""
@@ -109,19 +107,17 @@ class _Work:
                 self.subclasses.add(value.id)
             case Source():
                 self.target.put_source(value)
-                self.sources.add(_number(value.id))
             case Entry():
                 changes = tuple(
                     replace(c, before=self._mended(c.before), after=self._mended(c.after))
                     for c in value.changes
                 )
-                undoes = value.undoes if _in(value.undoes, self.edits) else None
+                undoes = value.undoes if self.target.holds("journal", value.undoes) else None
                 self.target.put_entry(
                     replace(
                         value, changes=changes, source=self._source(value.source), undoes=undoes
                     )
                 )
-                self.edits.add(_number(value.id))
             case Memory():
                 mended = self._mended(value)
                 assert mended is not None
@@ -131,7 +127,7 @@ class _Work:
                         return False
                     kind = EditKind.INSERT if standing is None else EditKind.AMEND
                     self._tell(kind, Change(value.id, standing, mended))
-                self.memories.add(_number(value.id))
+                self.memories.add(row_id("m", value.id, "memory"))
             case Turn():
                 self.target.put_turn(value)
             case Row():
@@ -139,7 +135,7 @@ class _Work:
         return True
 
     def _source(self, source: str | None) -> str | None:
-        return source if _in(source, self.sources) else None
+        return source if self.target.holds("sources", source) else None
 
     def _mended(self, memory: Memory | None) -> Memory | None:
         """The memory without references to what did not arrive, its subclass made if need be."""
@@ -149,7 +145,7 @@ class _Work:
             name = memory.subclass.rpartition(".")[2]
             self.target.put_subclass(Subclass(memory.subclass, memory.type, name, False))
             self.subclasses.add(memory.subclass)
-        if memory.source is not None and not _in(memory.source, self.sources):
+        if memory.source is not None and self._source(memory.source) is None:
             return replace(memory, source=None)
         return memory
 
@@ -163,7 +159,7 @@ class _Work:
         self.target.keep_ids(manifest.last_ids)
         for record in self.late.drain():
             self.put(record, late=True)
-        if self.edits and len(self.memories) == manifest.counts.get("memory"):
+        if self.tally.new["edit"] and len(self.memories) == manifest.counts.get("memory"):
             # Every memory arrived, so one that only the journal tells was taken back by a line
             # of the journal that did not.
             for row in self.target.connection.query("SELECT id FROM memories ORDER BY id"):
@@ -180,15 +176,6 @@ class _Work:
                 f"{memory.id} was replaced by {memory.replaced_by}, which is not in the file"
             )
             self._tell(EditKind.AMEND, Change(memory.id, memory, replace(memory, replaced_by=None)))
-
-
-def _number(public: str) -> int:
-    """The number of an id whose form has been checked."""
-    return int(public.strip()[1:])
-
-
-def _in(public: str | None, known: Numbers) -> bool:
-    return public is not None and _number(public) in known
 
 
 def _bytes(value: object) -> object:

@@ -42,7 +42,8 @@ _USED_TO = re.compile(r"(?<=\w) used to (?=[a-z])")
 _FORMERLY = re.compile(r"(?<=\w) (?:formerly|previously|once) (?=[a-z]+ed\b)")
 _TRAILING = re.compile(
     rf",? (?:(?:since|until|till|from|as of|starting|effective|in|on|by|around)"
-    rf"(?: early| late| mid| about)?[ -]{_POINT}|(?:last|next|this) (?:{_UNIT}|\w+day)"
+    rf"(?: early| late| mid| about)*[ -](?:{_POINT}|(?:summer|winter|spring|autumn)\b)"
+    rf"|(?:last|next|this) (?:{_UNIT}|\w+day)"
     rf"|yesterday|tomorrow|today|now|recently|again|a {_UNIT} ago|\w+ {_UNIT}s ago|as an? \w+"
     rf"|for (?:the )?(?:next |last |past |about )?\w+ {_UNIT}s?)(?:\b|$).*$",
     re.IGNORECASE,

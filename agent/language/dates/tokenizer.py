@@ -108,7 +108,7 @@ def _read(match: re.Match[str], text: str, words: frozenset[str]) -> Iterator[To
     start, end = match.span()
     group = match.lastgroup
     if match["word"] is not None:
-        yield from _read_word(match, text, words)
+        yield from _read_word(match, words)
     elif match["digits"] is not None:
         yield from _read_digits(match, text, words)
     elif group == "sign":
@@ -129,7 +129,7 @@ def _read(match: re.Match[str], text: str, words: frozenset[str]) -> Iterator[To
         yield Token(_SIGN_ONLY if group == "break" else _WORD_ONLY, start, end)
 
 
-def _read_word(match: re.Match[str], text: str, words: frozenset[str]) -> Iterator[Token]:
+def _read_word(match: re.Match[str], words: frozenset[str]) -> Iterator[Token]:
     start, end = match.span()
     written = match["word"]
     word = written.lower()

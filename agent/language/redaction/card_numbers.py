@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from stdnum import luhn
+from stdnum.iso7064 import mod_97_10
+
 Spans = Iterator[tuple[int, int]]
 
 _DIGITS = re.compile(
@@ -40,16 +43,7 @@ def _is_card(digits: str) -> bool:
         or (digits[:2] == "62" and 16 <= size <= 19)
         or (digits[:2] in ("50", "56", "57", "58", "63", "67") and size in (16, 19))
     )
-    return network and len(set(digits)) > 1 and _luhn(digits)
-
-
-def _luhn(digits: str) -> bool:
-    # From the last digit on, every second one counts double, as the sum of its digits.
-    total = sum(
-        int(digit) if at % 2 == 0 else sum(divmod(2 * int(digit), 10))
-        for at, digit in enumerate(reversed(digits))
-    )
-    return total % 10 == 0
+    return network and len(set(digits)) > 1 and bool(luhn.is_valid(digits))
 
 
 def _groups(written: str) -> bool:
@@ -74,10 +68,6 @@ def ibans(text: str) -> Spans:
             code = re.sub(r"[ \u00a0-]", "", written[:cut])
             if len(code) < 15:
                 break
-            if len(code) <= 34 and _mod97(code):
+            if len(code) <= 34 and mod_97_10.is_valid(code[4:] + code[:4]):
                 yield match.start(), match.start() + cut
                 break
-
-
-def _mod97(code: str) -> bool:
-    return int("".join(str(int(sign, 36)) for sign in code[4:] + code[:4])) % 97 == 1

@@ -51,19 +51,12 @@ Worded = Callable[[Draft], Callable[[Memory], Draft]]
 
 
 @dataclass(frozen=True, slots=True)
-class Unchanged:
-    """A draft that says what a memory says already: nothing is stored twice."""
-
-    draft: Draft
-    memory: str
-
-
-@dataclass(frozen=True, slots=True)
 class EditPlan:
     """What would be done, in order; nothing is written yet."""
 
     edits: tuple[Edit, ...]
-    unchanged: tuple[Unchanged, ...]
+    unchanged: tuple[str, ...]
+    """Ids of memories that say already what a draft says: nothing is stored twice."""
     questions: tuple[Question, ...] = ()
     """What could not be decided: an old memory and the text that was stored beside it."""
 
@@ -83,7 +76,7 @@ def plan_edits(
     the exact comparisons decide. What a draft ``may_change`` not is only compared for the same.
     """
     edits: list[Edit] = []
-    unchanged: list[Unchanged] = []
+    unchanged: list[str] = []
     questions: list[Question] = []
     taken: set[str] = set()
     seen: set[str] = set()
@@ -104,7 +97,7 @@ def plan_edits(
             continue
         same = next((m for m in alike if same_statement(told[m.memory.id], m)), None)
         if same is not None:
-            unchanged.append(Unchanged(draft, same.memory.id))
+            unchanged.append(same.memory.id)
             continue
         if replaces_nothing(draft):
             edits.append(Insert(draft))
@@ -132,7 +125,7 @@ def plan_edits(
         elif old is None and judge is not None:
             decision = decide(((_undated(told[m.memory.id]), m) for m in free), judge)
             if decision.match is not None and decision.same:
-                unchanged.append(Unchanged(draft, decision.match.memory.id))
+                unchanged.append(decision.match.memory.id)
                 continue
             if decision.match is not None and decision.asks:
                 questions.append(Question(decision.match.memory.id, draft.text))
@@ -186,6 +179,5 @@ def _takes_the_place(draft: Draft, match: NearMemory, subclasses: Mapping[str, S
 
 def leftovers(plan: EditPlan, made: Sequence[Memory]) -> tuple[str, ...]:
     """Of the memories that an older version of a file gave, those the new one no longer states."""
-    kept = {entry.memory for entry in plan.unchanged}
-    kept |= {edit.memory for edit in plan.edits if isinstance(edit, Replace)}
+    kept = {*plan.unchanged} | {edit.memory for edit in plan.edits if isinstance(edit, Replace)}
     return tuple(memory.id for memory in made if memory.id not in kept)

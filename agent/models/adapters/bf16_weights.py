@@ -21,7 +21,7 @@ from pathlib import Path
 import llama_cpp as ll
 
 from agent.errors import ModelError
-from agent.models.adapters.gguf import listen
+from agent.models.adapters.gguf import silence
 from agent.models.weight_files import locked
 
 logger = logging.getLogger("memlane.llama")
@@ -57,7 +57,7 @@ def unpacked(path: Path, folder: Path, sha256: str) -> Path:
 
 def _convert(path: Path, copy: Path) -> bool:
     """Whether the copy could be made; an unfinished one is never left under its name."""
-    listen(verbose=False)
+    silence()
     half = copy.with_suffix(".half")
     params = ll.llama_model_quantize_default_params()
     params.ftype = ll.LLAMA_FTYPE_MOSTLY_BF16

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import logging
 import os
 import re
 from collections.abc import Sequence
@@ -21,25 +20,13 @@ import llama_cpp as ll
 from agent.errors import ModelDamaged, ModelError, ModelMissing
 from agent.ports import ChatTurn, Prompt
 
-logger = logging.getLogger("memlane.llama")
-
 _PLACEHOLDER = re.compile(r"\x02(\d+)\x03")
 
-_verbose = False
+_log_callback = ll.llama_log_callback(lambda *_: None)  # must live as long as the process
 
 
-def _on_log(level: int, text: bytes, _: object) -> None:
-    if _verbose:
-        logger.info(text.decode("utf-8", "replace").rstrip())
-
-
-_log_callback = ll.llama_log_callback(_on_log)  # must live as long as the process
-
-
-def listen(*, verbose: bool) -> None:
-    """Send what llama.cpp says to the log if ``verbose``, nowhere otherwise."""
-    global _verbose
-    _verbose = verbose
+def silence() -> None:
+    """Keep llama.cpp from writing to stderr."""
     ll.llama_log_set(_log_callback, ctypes.c_void_p(0))
 
 
@@ -51,14 +38,14 @@ class Weights:
     :raises ModelDamaged: if llama.cpp cannot load it.
     """
 
-    def __init__(self, path: Path, *, repack: bool, verbose: bool = False) -> None:
+    def __init__(self, path: Path, *, repack: bool) -> None:
         self.path = path
         self.model: Any = None
         if not path.is_file():
             raise ModelMissing(
                 f"There is no model file at {path}. List the models with: memlane models list"
             )
-        listen(verbose=verbose)
+        silence()
         ll.llama_backend_init()
         params = ll.llama_model_default_params()
         params.use_extra_bufts = repack

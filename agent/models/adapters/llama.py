@@ -2,9 +2,7 @@
 
 Owns one model and one context whose cache cells are shared by a few *prompt slots*. A slot is a
 sequence that remembers which tokens lie in the cache; a new prompt goes to the slot that shares its
-beginning, so each task's long few-shot prompt is read once and stays warm. Rewards (entropy,
-likelihood, choice) come from a second context that is made for them:
-``agent.models.adapters.llama_rewards``.
+beginning, so each task's long few-shot prompt is read once and stays warm.
 
 Invariant: the cache of a slot holds at least ``slot.tokens``. Tokens are noted after they are
 decoded and dropped before their cells are removed, so an interrupt at any moment leaves cells
@@ -18,23 +16,19 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import llama_cpp as ll
 import numpy as np
-from numpy.typing import NDArray
 
 from agent.errors import ModelError, PromptTooLong
 from agent.models.adapters.decoding import decode
 from agent.models.adapters.gguf import Weights, default_threads
-from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.adapters.prefix_tree import common
 from agent.models.adapters.sampling import Sampler, TextStream
 from agent.models.adapters.trial_text import TRIAL
-from agent.models.reward_cache import RewardCache
-from agent.ports import ChatTurn, Entropy, Prompt
+from agent.ports import ChatTurn
 
 _BATCH = 512  # most tokens in one llama_decode
 _READ_CHUNK = 128  # prompt tokens read at a time; an interrupt waits for one chunk only
@@ -66,12 +60,12 @@ class LlamaModel:
     ``sha256`` of the file goes into ``identity``. ``n_ctx`` tokens are shared by ``slots``
     prompts. ``repack`` lays weights out for faster generation, at the price of memory and of
     slower reading, and crashes on some processors (``models.worker.settings``); ``flash`` lets
-    llama.cpp use flash attention where it can. ``cache`` keeps rewards on disk.
+    llama.cpp use flash attention where it can.
 
     ``exact`` makes an answer depend on the prompt alone, to the last bit: every sequence has
     ``n_ctx`` cells of its own (memory!), no flash attention, no repacking, and answers are not kept
     warm. Otherwise the order of sums depends on what else is in the cache, and where two tokens are
-    nearly as likely, a warm and a cold slot may choose differently. Rewards are always exact.
+    nearly as likely, a warm and a cold slot may choose differently.
 
     :raises ModelMissing: if there is no such file.
     :raises ModelDamaged: if llama.cpp cannot load it.
@@ -88,8 +82,6 @@ class LlamaModel:
         repack: bool = False,
         flash: bool = True,
         exact: bool = False,
-        cache: RewardCache | None = None,
-        verbose: bool = False,
     ) -> None:
         self._context: Any = None
         self._lock = threading.RLock()
@@ -97,19 +89,15 @@ class LlamaModel:
         self._exact = exact
         self._clock = itertools.count(1)
         self._identity = f"{path.name}:{sha256[:12]}"
-        self._cache = cache
-        self._threads = n_threads or default_threads()
-        self._repacked = repack and not exact
-        self._weights = Weights(path, repack=self._repacked, verbose=verbose)
+        self._weights = Weights(path, repack=repack and not exact)
         params = ll.llama_context_default_params()
         params.n_seq_max = slots
-        self._n_ctx = n_ctx
         params.n_ctx = n_ctx * params.n_seq_max if exact else n_ctx
         params.n_batch = params.n_ubatch = _BATCH
         params.kv_unified = not exact
         if exact or not flash:
             params.flash_attn_type = ll.LLAMA_FLASH_ATTN_TYPE_DISABLED
-        params.n_threads = params.n_threads_batch = self._threads
+        params.n_threads = params.n_threads_batch = n_threads or default_threads()
         try:
             self._context = self._weights.context(params)
         except ModelError:
@@ -202,58 +190,6 @@ class LlamaModel:
         """How many tokens ``text`` takes as the content of a turn."""
         return len(self.tokenize(text))
 
-    def entropy(
-        self,
-        prompts: Sequence[Prompt],
-        *,
-        samples: int = 5,
-        max_tokens: int = 20,
-        temperature: float = 0.7,
-        seed: int = 0,
-        tempered: bool = False,
-    ) -> list[Entropy]:
-        """Mean entropy a token over sampled answers; see ``RewardModel.entropy``."""
-        with self._lock:
-            return self._rewards.entropy(
-                prompts,
-                samples=samples,
-                max_tokens=max_tokens,
-                temperature=temperature,
-                seed=seed,
-                tempered=tempered,
-            )
-
-    def log_likelihood(
-        self, prompts: Sequence[Prompt], continuations: Sequence[str]
-    ) -> list[NDArray[np.float32]]:
-        """Log-probability of each token of each continuation; see ``RewardModel``."""
-        with self._lock:
-            return self._rewards.log_likelihood(prompts, continuations)
-
-    def choose(
-        self,
-        prompts: Sequence[Prompt],
-        options: Sequence[Sequence[str]],
-        *,
-        by: Literal["likelihood", "letter"] = "likelihood",
-    ) -> list[NDArray[np.float64]]:
-        """Probabilities over each prompt's options; see ``RewardModel.choose``."""
-        with self._lock:
-            return self._rewards.choose(prompts, options, by=by)
-
-    @cached_property
-    def _rewards(self) -> LlamaRewards:
-        self._check_open()
-        return LlamaRewards(
-            self._weights.path,
-            identity=self._identity,
-            n_ctx=self._n_ctx,
-            n_threads=self._threads,
-            cache=self._cache,
-            # Repacked weights sum in another order, so rewards read the file's own layout.
-            weights=None if self._repacked else self._weights,
-        )
-
     @contextmanager
     def prefilled(self, tokens: Sequence[int], *, room: int) -> Iterator[Slot]:
         """Lend a slot whose cache holds ``tokens``, with ``room`` cells free behind them.
@@ -319,8 +255,6 @@ class LlamaModel:
     def close(self) -> None:
         """Free model and context. Closing twice is fine; using it afterwards raises ModelError."""
         with self._lock:
-            if rewards := self.__dict__.pop("_rewards", None):
-                rewards.close()
             if self._context:
                 ll.llama_batch_free(self._batch)
                 ll.llama_free(self._context)

@@ -32,7 +32,6 @@ class LlamaRewards:
 
     ``identity`` names the weights in ``cache``. ``n_ctx`` tokens fit the cache cells together; at
     most ``batch`` are decoded at once, in sizes that ``known`` remembers.
-    ``weights`` are borrowed if given, else loaded from ``path`` and freed at the end.
     """
 
     def __init__(
@@ -43,7 +42,6 @@ class LlamaRewards:
         n_ctx: int = 8192,
         n_threads: int | None = None,
         cache: RewardCache | None = None,
-        weights: Weights | None = None,
         batch: int = MOST,
         known: KnownSizes | None = None,
         flash: bool = True,
@@ -51,11 +49,9 @@ class LlamaRewards:
         self._identity = identity
         self._cache = cache
         self._lock = threading.RLock()
-        self._owned = None if weights else Weights(path, repack=False)
-        self._weights = weights or self._owned
+        self._weights = Weights(path, repack=False)
         self._engine: Engine | None = None
         try:
-            assert self._weights is not None
             self._engine = Engine(
                 self._weights,
                 cells=n_ctx,
@@ -85,7 +81,6 @@ class LlamaRewards:
 
     def tokens(self, prompt: Prompt) -> list[int]:
         """A prompt as the engine reads it."""
-        assert self._weights is not None
         return self._weights.prompt(prompt)[0]
 
     def trial(self, size: int, steps: int) -> list[float]:
@@ -154,7 +149,6 @@ class LlamaRewards:
             raise ValueError(f"{len(prompts)} prompts but {len(continuations)} continuations")
         with self._lock:
             engine = self.engine
-            assert self._weights is not None
             pairs = [
                 (tuple(self.tokens(prompt)), tuple(self._weights.tokenize(text)))
                 for prompt, text in zip(prompts, continuations, strict=True)
@@ -227,12 +221,11 @@ class LlamaRewards:
             self._cache.keep(values)
 
     def close(self) -> None:
-        """Free the context, and the weights if they are its own. Closing twice is fine."""
+        """Free the context and the weights. Closing twice is fine."""
         with self._lock:
             if self._engine:
                 self._engine.close()
-            if self._owned:
-                self._owned.close()
+            self._weights.close()
             self._engine = None
 
     def __enter__(self) -> Self:

@@ -37,16 +37,6 @@ def common(left: Sequence[int], right: Sequence[int]) -> int:
     return next((i for i, (a, b) in pairs if a != b), min(len(left), len(right)))
 
 
-def tree_size(paths: Sequence[Path]) -> int:
-    """Tokens of the tree over sorted paths."""
-    size = 0
-    before: tuple[int, ...] = ()
-    for path in paths:
-        size += len(path.tokens) - common(path.tokens, before)
-        before = path.tokens
-    return size
-
-
 def windows(paths: Sequence[Path], *, cells: int, most: int, room: int) -> Iterator[range]:
     """Split sorted paths into runs that fit the cache together.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +13,26 @@ from numpy.typing import NDArray
 from agent.models.worker.opening import GgufOpener
 from agent.models.worker.settings import Finding
 from agent.models.worker.worker import Worker
-from agent.ports import ChatTurn, Entropy, Prompt, TextLine
+from agent.ports import ChatTurn, Decoding, Entropy, Prompt, Sampling, TextLine
 
 
-class WorkerLanguageModel:
-    """A language model in a worker; fulfils ``agent.ports.LanguageModel``."""
+class InWorker:
+    """A model in a worker of its own."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+
+    def close(self) -> None:
+        """Give the memory back; the next use starts the worker again."""
+        self.worker.close()
+
+
+class _Gguf(InWorker):
+    """One that runs with settings which were found on this machine."""
 
     def __init__(self, worker: Worker, opener: GgufOpener) -> None:
-        self.worker = worker
+        super().__init__(worker)
         self._opener = opener
-
-    @property
-    def identity(self) -> str:
-        """File name and first digits of the hash; known without loading it."""
-        return self._opener.model
 
     @property
     def finding(self) -> Finding | None:
@@ -38,28 +44,25 @@ class WorkerLanguageModel:
 
         :raises ModelError: if the model cannot be loaded, or runs with none.
         """
-        return _checked(self.worker, self._opener)
+        self.worker.reopen(self._opener.check)
+        assert self._opener.finding is not None
+        return self._opener.finding
 
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-        on_score: Callable[[float], None] | None = None,
-    ) -> str:
+
+class WorkerLanguageModel(_Gguf):
+    """A language model in a worker; fulfils ``agent.ports.LanguageModel``."""
+
+    @property
+    def identity(self) -> str:
+        """File name and first digits of the hash; known without loading it."""
+        return self._opener.model
+
+    def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         """Complete the chat; see ``LanguageModel.chat``."""
-        asked: dict[str, Any] = {
+        on_text, on_score = decoding.pop("on_text", None), decoding.pop("on_score", None)
+        asked = {
+            **decoding,
             "turns": [asdict(turn) for turn in turns],
-            "max_tokens": max_tokens,
-            "grammar": grammar,
-            "temperature": temperature,
-            "seed": seed,
-            "stop": list(stop),
             "stream": on_text is not None,
         }
         said = self.worker.call("chat", asked, on_text)
@@ -67,29 +70,9 @@ class WorkerLanguageModel:
             on_score(said["score"])
         return str(said["text"])
 
-    def close(self) -> None:
-        """Give the memory back; the next use starts the worker again."""
-        self.worker.close()
 
-
-class WorkerRewards:
+class WorkerRewards(_Gguf):
     """A reward model in a worker; fulfils ``agent.ports.RewardModel``."""
-
-    def __init__(self, worker: Worker, opener: GgufOpener) -> None:
-        self.worker = worker
-        self._opener = opener
-
-    @property
-    def finding(self) -> Finding | None:
-        """What it runs with; None before it was loaded."""
-        return self._opener.finding
-
-    def check(self) -> Finding:
-        """Find the settings again.
-
-        :raises ModelError: if the model cannot be loaded, or runs with none.
-        """
-        return _checked(self.worker, self._opener)
 
     @property
     def identity(self) -> str:
@@ -101,25 +84,9 @@ class WorkerRewards:
         """Numbers of tokens that are decoded at once, as found exact on this machine."""
         return tuple(self.worker.opened()["batches"])
 
-    def entropy(
-        self,
-        prompts: Sequence[Prompt],
-        *,
-        samples: int = 5,
-        max_tokens: int = 20,
-        temperature: float = 0.7,
-        seed: int = 0,
-        tempered: bool = False,
-    ) -> list[Entropy]:
+    def entropy(self, prompts: Sequence[Prompt], **sampling: Unpack[Sampling]) -> list[Entropy]:
         """Mean entropy a token over sampled answers; see ``RewardModel.entropy``."""
-        asked: dict[str, Any] = {
-            "prompts": [_sent(prompt) for prompt in prompts],
-            "samples": samples,
-            "max_tokens": max_tokens,
-            "temperature": temperature,
-            "seed": seed,
-            "tempered": tempered,
-        }
+        asked = {**sampling, "prompts": [_sent(prompt) for prompt in prompts]}
         return [Entropy(tuple(values)) for values in self.worker.call("entropy", asked)]
 
     def log_likelihood(
@@ -147,31 +114,14 @@ class WorkerRewards:
         }
         return [np.array(row, np.float64) for row in self.worker.call("choose", asked)]
 
-    def close(self) -> None:
-        """Give the memory back; the next use starts the worker again."""
-        self.worker.close()
 
-
-class WorkerReader:
+class WorkerReader(InWorker):
     """OCR in a worker; fulfils ``agent.ports.TextReader``."""
-
-    def __init__(self, worker: Worker) -> None:
-        self.worker = worker
 
     def read(self, image: Path) -> list[TextLine]:
         """Lines in reading order; see ``TextReader.read``."""
         rows = self.worker.call("read", {"image": str(image.absolute())})
         return [TextLine(str(row[0]), *map(float, row[1:])) for row in rows]
-
-    def close(self) -> None:
-        """Give the memory back; the next use starts the worker again."""
-        self.worker.close()
-
-
-def _checked(worker: Worker, opener: GgufOpener) -> Finding:
-    worker.reopen(opener.check)
-    assert opener.finding is not None
-    return opener.finding
 
 
 def _sent(prompt: Prompt) -> str | list[dict[str, Any]]:

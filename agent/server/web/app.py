@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from importlib.resources import files
+from threading import Event
 from typing import Any
 
 from starlette.applications import Starlette
@@ -15,7 +15,7 @@ from starlette.routing import Route
 from agent.results import Reply
 from agent.server.resident.http_app import Method, endpoint
 from agent.server.resident.requests import Ask, Call, Context, Remember
-from agent.server.resident.service import Desk
+from agent.server.resident.service import Desk, OnText
 from agent.server.web import edits, requests, views
 from agent.server.web.access import API, Guarded, HasPort, Keys
 from agent.server.web.requests import Done, Enter, Key, Tell
@@ -62,14 +62,10 @@ def build_page(desk: Desk, keys: Keys, page: HasPort, context: Context) -> Guard
 
 
 def _methods(desk: Desk, keys: Keys) -> list[tuple[Call, Method]]:
-    async def enter(
-        asked: Enter, context: Context, stop: threading.Event, on_text: Callable[[str], None]
-    ) -> Key:
+    async def enter(asked: Enter, context: Context, stop: Event, on_text: OnText) -> Key:
         return Key(keys.enter(asked.code))
 
-    async def tell(
-        asked: Tell, context: Context, stop: threading.Event, on_text: Callable[[str], None]
-    ) -> Done:
+    async def tell(asked: Tell, context: Context, stop: Event, on_text: OnText) -> Done:
         return edits.told(
             await desk.remember(Remember(asked.text, wait=True), context, stop, on_text)
         )
@@ -83,9 +79,7 @@ def _methods(desk: Desk, keys: Keys) -> list[tuple[Call, Method]]:
 
 
 def _looked(desk: Desk, work: Callable[[Session, Any], object]) -> Method:
-    async def method(
-        asked: object, context: Context, stop: threading.Event, on_text: Callable[[str], None]
-    ) -> object:
+    async def method(asked: object, context: Context, stop: Event, on_text: OnText) -> object:
         return await desk.looked(context, stop, lambda session: work(session, asked))
 
     return method

@@ -7,8 +7,9 @@ around it. With ``--hash`` the sentence encoder is a stand-in too, for tests.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 from typer.core import TyperGroup
@@ -16,7 +17,7 @@ from typer.main import get_command
 
 from agent.config import Config, load_config
 from agent.models.lazy import LocalEmbedder
-from agent.ports import ChatTurn, Vectors, Words
+from agent.ports import ChatTurn, Decoding, Vectors, Words
 from agent.server.resident.service import Desk
 from agent.server.serve import serve
 from cli.app import app
@@ -31,19 +32,8 @@ class Answerer:
     identity = "answerer"
     loaded = True
 
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-        on_score: Callable[[float], None] | None = None,
-    ) -> str:
-        if on_text:
+    def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
+        if on_text := decoding.get("on_text"):
             on_text("NONE")
         return "NONE"
 

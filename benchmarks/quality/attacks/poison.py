@@ -15,12 +15,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Unpack
 
 from agent.config import load_config
 from agent.io.ingest import retry
 from agent.io.transfer.import_ import import_file
 from agent.memory.remember import remember_source
-from agent.ports import ChatTurn
+from agent.ports import ChatTurn, Decoding
 from agent.server.mcp.memory import AgentMemory
 from agent.session.session import Session, open_session
 from benchmarks.quality.attacks.poison_bank import (
@@ -56,18 +57,7 @@ class Parrot:
     def __init__(self) -> None:
         self.text = "NONE"
 
-    def chat(
-        self,
-        turns: Sequence[ChatTurn],
-        *,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-        on_score: Callable[[float], None] | None = None,
-    ) -> str:
+    def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         if "numbered list" in turns[0].content:
             lines = [line for line in self.text.splitlines() if line.strip()]
             return "\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1))

@@ -171,7 +171,7 @@ def drafts_of(texts: Sequence[str], models: Models, source: str = "s1") -> list[
 def operation(plan: EditPlan, memory: str) -> tuple[str, bool]:
     """What the plan does, and whether to the right memory (a new one touches none)."""
     if plan.unchanged:
-        return NOTHING, plan.unchanged[0].memory == memory
+        return NOTHING, plan.unchanged[0] == memory
     match plan.edits:
         case (Replace(old, _), *_):
             return CHANGE, old == memory

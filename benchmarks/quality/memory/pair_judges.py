@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 
 from agent.config import load_config
 from agent.language.injection import as_data
-from agent.models.adapters.llama import LlamaModel
+from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.adapters.statement_reader import TrainedReader
 from agent.models.registry import ModelRegistry
 from agent.ports import RELATIONS, ChatTurn
@@ -76,7 +76,7 @@ def main() -> None:
     path = ModelRegistry(config.models_dir).resolve_llm(config.llm)
     areas: dict[str, list[float]] = {"reader": [], "llm": []}
     seconds: Spent = {"reader": [], "llm": []}
-    with LlamaModel(path, sha256="0" * 12, n_ctx=4096) as llm:
+    with LlamaRewards(path, identity="llm", n_ctx=4096) as llm:
         for seed in range(seeds):
             chance = random.Random(seed)
             drawn = chance.sample(changed, min(count, len(changed))) + chance.sample(others, count)
@@ -99,7 +99,7 @@ def _read(reader: TrainedReader, pairs: Sequence[Pair], spent: Spent) -> list[fl
     return [float(sum(row[RELATIONS.index(name)] for name in CHANGED)) for row in rows]
 
 
-def _ask(llm: LlamaModel, pairs: Sequence[Pair], spent: Spent) -> list[float]:
+def _ask(llm: LlamaRewards, pairs: Sequence[Pair], spent: Spent) -> list[float]:
     scores: list[float] = []
     began = time.perf_counter()
     for start in range(0, len(pairs), ASKED):

@@ -26,7 +26,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
 
 import llama_cpp as ll
@@ -36,8 +36,7 @@ from agent.config import load_config
 from agent.models.adapters.decode_tasks import Drawing
 from agent.models.adapters.gguf import default_threads
 from agent.models.adapters.llama_rewards import LlamaRewards
-from agent.models.adapters.prefix_tree import Path as TokenPath
-from agent.models.adapters.prefix_tree import tree_size
+from agent.models.adapters.prefix_tree import common
 from agent.models.lazy import reward_weights
 from agent.models.registry import ModelRegistry
 from agent.ports import Prompt
@@ -225,7 +224,9 @@ def utility_floor(
 
 def _tree(tokens: Sequence[Sequence[int]]) -> int:
     """Unique tokens: those of the prefix tree."""
-    return tree_size([TokenPath(one, 0) for one in sorted(map(tuple, tokens))])
+    ordered = sorted(map(tuple, tokens))
+    shared = sum(common(one, other) for one, other in pairwise(ordered))
+    return sum(map(len, ordered)) - shared
 
 
 def speeds(rewards: LlamaRewards, runs: int = 3) -> Speeds:

@@ -21,10 +21,11 @@ run with gold labels writes the weights that ship; ``--out`` keeps those of othe
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -285,7 +286,10 @@ def need(asked: Sequence[Case], rewards: LlamaRewards, given: Namespace) -> Figu
     fitted = fit_need(*signals)
     if given.out:
         given.out.mkdir(parents=True, exist_ok=True)
-        selectors.save_need(fitted, given.model, given.out / selectors.NEED.name)
+        # Named with the weights whose entropies it was fitted to.
+        document = {"model": given.model, **asdict(fitted)}
+        path = given.out / selectors.NEED.name
+        path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     return {
         "need.utility": fitted.utility, "need.none": fitted.none,
         "need.bias": fitted.bias, "need.threshold": fitted.threshold,

@@ -14,6 +14,7 @@ import typer
 from cli.commands.conversation.why import show_words
 from cli.context import Run
 from cli.output import json_output, render
+from store.errors import MemlaneError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -104,7 +105,6 @@ class Conversation:
     def take(self, line: str) -> None:
         """One line, all the way; what goes wrong is a line on stderr, and the chat goes on."""
         from agent.models.notices import listening
-        from store.errors import MemlaneError
 
         command, _, rest = line.partition(" ")
         notices: list[str] = []  # told below the answer: above it they would break into its draft

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agent.errors import ModelError
 from cli.context import Run
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +38,6 @@ def feedback(
     once; 'memlane train --rollback' undoes it.
     """
     run: Run = context.obj
-    from store.errors import InvalidInput
     from store.side_tables.training_data import AnswerJudgement
 
     known = [kind.value for kind in AnswerJudgement]
@@ -50,7 +51,7 @@ def feedback(
         from agent.learning.feedback import judge
 
         judged = judge(session, AnswerJudgement(judgement), turn=turn, text=text)
-        step, missing = (None, None) if later or not judged.learnable else _learn(run, session)
+        step, missing = (None, None) if later or not judged.learnable else _learn(session)
     document = shape(judged, step)
     if missing:
         document["waits"] = missing
@@ -70,9 +71,8 @@ def feedback(
     run.emit(document, show)
 
 
-def _learn(run: Run, session: Session) -> tuple[Step | None, str | None]:
+def _learn(session: Session) -> tuple[Step | None, str | None]:
     """A step of learning, or why it has to wait."""
-    from agent.errors import ModelError
     from agent.learning.feedback import learn
     from agent.learning.train_home import trainable
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.commands.files.progress import progress
 from cli.context import Run
 from cli.input.confirm import confirmed
 from cli.input.standard_streams import emit_beside, readable, writable
+from cli.output.progress import progress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,7 +39,7 @@ def backup(
 
     config = run.config
     path = out or default_path(config.home, config.now())
-    with writable(run, path, "memlane.zip") as file, progress(run) as advance:
+    with writable(run, path, "memlane.zip") as file, progress(run.err) as advance:
         done = write(config.home, file, config.now(), advance)
     emit_beside(
         run,
@@ -67,7 +67,7 @@ def restore(
 
     config = run.config
     with readable(file, "memlane.zip") as path:
-        with progress(run) as advance:
+        with progress(run.err) as advance:
             found = inspect(path, config.home, advance)
         home, what = config.home, f"{found.taken} ({_in_words(found)})"
         if not confirmed(
@@ -78,7 +78,7 @@ def restore(
         ):
             run.err.print("Nothing was changed.")
             return
-        with progress(run) as advance:
+        with progress(run.err) as advance:
             done = put_back(home, path, config.now(), advance)
 
     def show(console: Console) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from cli.context import Run
 from cli.output import json_output
+from store.errors import InvalidInput, UnknownId
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,8 +50,6 @@ def remove(
 ) -> None:
     """Withdraw your decision: the next form with this field asks you again."""
     run: Run = context.obj
-    from store.errors import InvalidInput, UnknownId
-
     if field is None and site is None and not all_:
         raise InvalidInput("Name a field, a site with --site HOST, or use --all.")
     with run.graph() as graph:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.commands.files.progress import progress
 from cli.context import Run
 from cli.input.standard_streams import STREAM, readable
 from cli.output import json_output, render
+from cli.output.progress import progress
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +61,6 @@ def export(
         export_markdown,
         export_reading,
     )
-    from store.errors import InvalidInput
 
     writers = {
         "jsonl": export_jsonl,
@@ -75,7 +75,7 @@ def export(
     if output is None or output == STREAM:
         writers[form](config.home, sys.stdout, config.now(), None)
         return
-    with progress(run) as advance:
+    with progress(run.err) as advance:
         done = writers[form](
             config.home, output, config.now(), lambda n, total: advance("exporting", n, total)
         )
@@ -158,7 +158,7 @@ def _import(
     placing: list[Session] = []
     with run.session() as session:
         placing.append(session)
-        with progress(run) as advance:
+        with progress(run.err) as advance:
             done = import_file(
                 path,
                 form,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.context import Run
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +37,6 @@ def watch(
     """
     run: Run = context.obj
     from agent.io.watch_status import add_folders, remove_folder, watch_status
-    from store.errors import InvalidInput
 
     if not (paths or list_ or remove or foreground):
         raise InvalidInput("Name a folder to watch, or use --list, --remove PATH or --foreground.")

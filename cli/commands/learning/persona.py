@@ -9,6 +9,7 @@ import typer
 
 from cli.context import Run
 from cli.output import json_output
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,10 +61,7 @@ def refresh(
     with run.session() as session:
         from agent.applications.personas.refresh import refresh as make
 
-        if run.err.is_terminal:
-            with run.err.status("refining ..."):
-                done = make(session, limit=limit)
-        else:
+        with run.status("refining ..."):
             done = make(session, limit=limit)
         lines = session.graph.personas.lines(run.config.now())
     made = [line for line in lines if line.id in done.made]
@@ -156,7 +154,6 @@ def join(
     """
     run: Run = context.obj
     from agent.applications.personas import join as joining
-    from store.errors import InvalidInput
 
     if with_ is not None and leave is not None:
         raise InvalidInput("Give --with or --leave, not both.")

@@ -9,6 +9,7 @@ import typer
 
 from cli.context import Run
 from cli.output import json_output
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -110,7 +111,6 @@ def predict(
 def _score(text: str) -> tuple[float, int]:
     """'4', '4.5' and '7/10'. :raises InvalidInput: if it is no rating."""
     from agent.extraction.ratings.items import STARS
-    from store.errors import InvalidInput
 
     match = re.fullmatch(r"(-?\d+(?:[.,]\d+)?)(?:\s*(?:/|of|out of)\s*(\d{1,4}))?", text.strip())
     if match is None:

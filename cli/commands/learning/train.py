@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.context import Run
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,8 +91,6 @@ def train(
     (docs/many-people.md).
     """
     run: Run = context.obj
-    from store.errors import InvalidInput
-
     if number is not None and not rollback:
         raise InvalidInput("A number needs --rollback: memlane train --rollback NUMBER")
     if status and rollback:

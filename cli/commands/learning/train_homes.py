@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.context import Run
+from cli.output.progress import progress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,17 +29,10 @@ def train_over(
     out: Path | None,
 ) -> None:
     """Train over the homes and write the shared weights to ``out``; no home's own change."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     from agent.learning.many_homes import engine_at, homes_in, train_together
 
     own, others = homes_in(homes), homes_in(test) if test else ()
-    bar = Progress(
-        TextColumn("homes"), BarColumn(), MofNCompleteColumn(),
-        console=run.err, transient=True, disable=not run.err.is_terminal,
-    )  # fmt: skip
-    with bar, engine_at(scheduler, workers) as engine:
-        task = bar.add_task("homes", total=None)
+    with progress(run.err) as advance, engine_at(scheduler, workers) as engine:
         done = train_together(
             own,
             plan,
@@ -46,7 +40,7 @@ def train_over(
             pairs=pairs,
             test=others,
             engine=engine,
-            on_home=lambda at, of: bar.update(task, completed=at, total=of),
+            on_home=lambda at, of: advance("homes", at, of),
         )
     if out is not None:
         done.network.save(out)

@@ -15,6 +15,7 @@ from cli.context import Run
 from cli.input.confirm import interactive
 from cli.input.editor_process import editor_command, open_editor, scratch
 from cli.output import json_output, render
+from store.errors import EditConflict, InvalidInput, MemlaneError, UnknownId
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,8 +75,6 @@ def edit(
       memlane memories edit --search dentist
       memlane memories edit m12 --text 'I work at Acme Ltd.' --expires 2025-01-31
     """
-    from store.errors import InvalidInput
-
     run: Run = context.obj
     ids = list(dict.fromkeys(memory.lower() for memory in memories or []))
     options = (text, subclass, place, since, expires)
@@ -92,7 +91,7 @@ def edit(
             typed = _read_file(file)
             _apply_typed(run, graph, typed, None, yes=yes, dry_run=dry_run, from_file=file)
             return
-        chosen = _chosen(run, graph, ids, search, whole)
+        chosen = _chosen(graph, ids, search, whole)
         _edit_in_editor(run, graph, {memory.id: memory for memory in chosen}, yes, dry_run)
 
 
@@ -107,7 +106,6 @@ def _edit_by_options(
 ) -> None:
     from agent.extraction.triples.read import triples_for
     from agent.language.dates import parse_when
-    from store.errors import InvalidInput
     from store.journal import Amend
 
     if text is not None and len(ids) > 1:
@@ -141,9 +139,8 @@ def _clean(run: Run) -> Callable[[str, str], str]:
 
 
 def _chosen(
-    run: Run, graph: MemoryGraph, ids: Sequence[str], search: str | None, whole: str | None
+    graph: MemoryGraph, ids: Sequence[str], search: str | None, whole: str | None
 ) -> tuple[Memory, ...]:
-    from store.errors import EditConflict, InvalidInput, UnknownId
     from store.types import Status
 
     if ids:
@@ -177,8 +174,6 @@ def _chosen(
 
 
 def _read_file(file: Path) -> str:
-    from store.errors import InvalidInput
-
     if str(file) == "-":
         return sys.stdin.buffer.read().decode("utf-8", "replace")
     try:
@@ -196,7 +191,6 @@ def _edit_in_editor(
     run: Run, graph: MemoryGraph, before: Mapping[str, Memory], yes: bool, dry_run: bool
 ) -> None:
     from agent.io.markdown_edit import written
-    from store.errors import EditConflict, InvalidInput, MemlaneError
 
     command = editor_command()
     original = written(list(before.values()))
@@ -258,12 +252,11 @@ def _apply_typed(
     """Show the difference, apply it as one batch, and remove our own file when it is done."""
     from agent.io.markdown_edit import difference, read_blocks
     from store.erasure.secure_delete import EDITS_FOLDER
-    from store.errors import EditConflict
 
     now = run.config.now()
     blocks = read_blocks(typed)
     if before is None:
-        before = {m.id: m for m in _chosen(run, graph, [b.id for b in blocks], None, None)}
+        before = {m.id: m for m in _chosen(graph, [b.id for b in blocks], None, None)}
     asked = difference(
         before,
         blocks,

@@ -10,6 +10,7 @@ import typer
 
 from cli.context import Run
 from cli.output import json_output, render
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -173,7 +174,6 @@ def split(
       memlane entities split Tom -m m7 -m m9 --as "Tom (work)"
     """
     from agent.memory.entities.merge_split import plan_part, plan_split
-    from store.errors import InvalidInput
 
     def plan(identities: Identities, graph: MemoryGraph) -> Decision:
         if memories or new:

@@ -9,6 +9,7 @@ import typer
 
 from cli.context import Run
 from cli.input.standard_streams import STREAM, emit_beside, writable
+from store.errors import HomeUnavailable, InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -101,8 +102,6 @@ def graph(
 
 def check_name(out: Path) -> None:
     """:raises InvalidInput: if the file's name does not end in .svg."""
-    from store.errors import InvalidInput
-
     if out != STREAM and out.suffix.lower() != ".svg":
         raise InvalidInput(
             f"The picture must be an .svg file, not {out.name!r}. A browser shows and prints it."
@@ -117,7 +116,6 @@ def write_picture(picture: Canvas, out: Path, option: str) -> None:
     :raises HomeUnavailable: if the file cannot be written.
     """
     from cli.output.svg import svg
-    from store.errors import HomeUnavailable
 
     try:
         scratch = out.with_name(out.name + ".part")

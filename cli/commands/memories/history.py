@@ -12,6 +12,7 @@ from rich.markup import escape
 from cli.context import Run
 from cli.output import json_output
 from cli.output.render import edit_line
+from store.errors import UnknownId
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -100,8 +101,6 @@ def history(
 def _memories(graph: MemoryGraph, what: str) -> list[str]:
     """The memories that an id or an entity names."""
     import re
-
-    from store.errors import UnknownId
 
     if re.fullmatch(r"[mM]\d+", what):
         return [what.lower()]

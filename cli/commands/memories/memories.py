@@ -10,6 +10,7 @@ import typer
 from cli.commands.memories import edit, forget, graph, history, tree, undo
 from cli.context import Run
 from cli.output import json_output, render
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,8 +65,6 @@ def search(
 
     The same as `memlane memories list --search`.
     """
-    from store.errors import InvalidInput
-
     words = " ".join(text).strip()
     if not words:
         raise InvalidInput("The text is empty. Give the words to search for.")

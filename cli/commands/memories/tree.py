@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from cli.context import Run
 from cli.output import json_output
+from store.errors import UnknownId
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -53,7 +54,6 @@ def tree(
       memlane memories tree --type event.arrangement
       memlane memories tree --entity Anna
     """
-    from store.errors import UnknownId
     from store.row_codecs import entity_key
 
     run: Run = context.obj

@@ -11,6 +11,7 @@ from rich.markup import escape
 from cli.context import Run
 from cli.input.confirm import interactive
 from cli.output import json_output, render
+from store.errors import InvalidInput, UnknownId
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -98,7 +99,6 @@ def add(
     """
     run: Run = context.obj
     from agent.memory.reclassify import moves_into, new_subclass
-    from store.errors import InvalidInput
     from store.tables.taxonomy import TYPES
 
     added = new_subclass(type_, name, example or [], single=single, types=TYPES)
@@ -146,7 +146,6 @@ def fit_(
     """
     run: Run = context.obj
     from agent.memory.reclassify import moves_into
-    from store.errors import UnknownId
 
     with run.session() as session:
         known = session.graph.subclasses()
@@ -188,7 +187,6 @@ def remove(
       memlane types remove attribute.money --move-to attribute.identity
     """
     run: Run = context.obj
-    from store.errors import InvalidInput, UnknownId
     from store.journal import Amend
     from store.types import Status
 

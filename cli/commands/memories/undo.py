@@ -13,6 +13,7 @@ import typer
 from cli.context import Run
 from cli.input.confirm import confirmed, interactive
 from cli.output import json_output, render
+from store.errors import InvalidInput, UnknownId
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -121,7 +122,6 @@ def _asked(
     ingest: str | None,
 ) -> tuple[Entry, ...]:
     """The edits that the options name."""
-    from store.errors import InvalidInput, UnknownId
     from store.maintenance.batch_undo import batch_of, from_sources, last_edits
 
     count = last
@@ -161,7 +161,6 @@ def _asked(
 def _sources(graph: MemoryGraph, given: str) -> list[str]:
     """The sources of an id, of a file (every version of it), or of a folder."""
     from agent.io.ingest import locator_of
-    from store.errors import UnknownId
 
     if re.fullmatch(r"[sS]\d+", given):
         return [graph.sources.get(given).id]

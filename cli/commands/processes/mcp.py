@@ -8,6 +8,7 @@ import typer
 
 from cli.context import Run
 from cli.output import json_output
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,8 +44,6 @@ def mcp(
     if codes:
         _codes(run)
         return
-    from store.errors import InvalidInput
-
     try:
         from agent.server.mcp.server import serve
     except ModuleNotFoundError as error:

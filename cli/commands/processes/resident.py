@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.context import Run
+from store.errors import HomeUnavailable, MemlaneError, StoreBusy
 
 if TYPE_CHECKING:
     from agent.config import Config
@@ -66,7 +67,6 @@ def down(context: typer.Context) -> None:
     import time
 
     from agent.server.resident.paths import Place, holder
-    from store.errors import StoreBusy
 
     lock = Place(run.config.home).lock
     pid = holder(lock)
@@ -154,7 +154,6 @@ def start(run: Run, port: int | None = None) -> Running:
 
     from agent.server.resident.paths import Place, holder
     from store.connection import ensure_home
-    from store.errors import HomeUnavailable, StoreBusy
 
     lock = Place(run.config.home).lock
     if pid := holder(lock):
@@ -192,7 +191,6 @@ def running_of(config: Config) -> Running | None:
     """How the resident process of this home is doing, whatever its settings; None if it is down."""
     from agent.server.resident.client import Client
     from agent.server.resident.paths import Place, is_mine
-    from store.errors import MemlaneError
 
     path = Place(config.home).socket
     if not is_mine(path):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.context import Run
+from store.errors import StoreBusy
 
 if TYPE_CHECKING:
     from agent.server.resident.client import Client
@@ -62,7 +63,6 @@ def _resident(run: Run) -> Client:
     from agent.server.resident.client import connect
     from agent.server.resident.paths import Place, holder
     from cli.commands.processes.resident import start
-    from store.errors import StoreBusy
 
     reasons: list[str] = []
     client = connect(run.config, reasons.append)

@@ -239,9 +239,3 @@ def in_slot_of(draft: Draft, match: NearMemory) -> Draft:
     if (entity_key(place.head), place.relation) in known or entity_key(value) == place.head:
         return draft
     return replace(draft, triples=(Triple(place.head, place.relation, value), *draft.triples))
-
-
-@cache
-def shipped(names: NameVectors) -> Succession:
-    """One for each encoder of names."""
-    return Succession.shipped(names)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from cli.context import Run
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Advance = Callable[[str, int, int], None]
 
 
 @contextmanager
-def progress(run: Run) -> Iterator[Advance]:
-    """A bar on stderr with the time that is left; nothing where stderr is no terminal."""
+def progress(err: Console) -> Iterator[Advance]:
+    """A bar with the time that is left; nothing where that is no terminal."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining
 
@@ -21,9 +23,9 @@ def progress(run: Run) -> Iterator[Advance]:
         BarColumn(),
         TaskProgressColumn(),
         Remaining(),
-        console=run.err,
+        console=err,
         transient=True,
-        disable=not run.err.is_terminal,
+        disable=not err.is_terminal,
     ) as bar:
         task = bar.add_task("")
 
