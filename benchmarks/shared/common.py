@@ -1,8 +1,8 @@
 """What every benchmark shares: its options, its seeds, and the file its figures go to.
 
 Invariant: ``benchmarks/results/NAME.json`` only ever holds a full run of committed code, unless
-``--dirty`` allowed other. A ``--quick`` run goes to ``build/benchmarks/NAME.quick.json`` and a refused
-one to ``build/benchmarks/NAME.dirty.json``; git ignores both.
+``--dirty`` allowed other. A ``--quick`` run goes to ``build/benchmarks/NAME.quick.json``, a
+refused one to ``build/benchmarks/NAME.dirty.json``; git ignores both.
 """
 
 from __future__ import annotations

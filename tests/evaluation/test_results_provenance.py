@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +16,7 @@ from benchmarks.shared.results_page.report import Files, uncommitted
 
 
 @pytest.fixture
-def tree(tmp_path, monkeypatch):
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A repository with one module and one result file, and the benchmarks writing into it."""
     (tmp_path / "benchmarks" / "results").mkdir(parents=True)
     (tmp_path / "code.py").write_text("X = 1\n")
@@ -29,8 +32,9 @@ def tree(tmp_path, monkeypatch):
     common.revision.cache_clear()
 
 
-def written(path):
-    return json.loads(path.read_text("utf-8"))
+def written(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found
 
 
 def test_a_committed_tree_writes_its_commit(tree):
