@@ -87,7 +87,8 @@ def main() -> None:
         given.trajectories = 30
     told = {
         "quick": given.quick, "warm": given.warm, "gradient": given.gradient, "folds": FOLDS,
-        "ks": KS, "batch": BATCH, "rate": RATE, "required_weight": REQUIRED_WEIGHT, "recall": RECALL,
+        "ks": KS, "batch": BATCH, "rate": RATE, "required_weight": REQUIRED_WEIGHT,
+        "recall": RECALL,
         "tables": {"On the extracted graph": [c for one in COLUMNS for c in (one, f"{one}_sd")]},
     }  # fmt: skip
     with open_session(benchmark_config()) as models:
