@@ -115,3 +115,14 @@ def test_nothing_is_chosen_of_an_empty_graph():
     walk = NodeWalk(Mlp.fresh(len(STATE), seed=0))
     empty = GraphView((), np.zeros((0, 4), np.float32), frozenset())
     assert walk.select(Question("Who?", np.ones(4, np.float32), AT), empty).chosen == ()
+
+
+def test_speakers_link_nothing_unless_told(models, tmp_path):
+    apart = graph_of(TALK, models, tmp_path).view
+    joined = graph_of(TALK, models, tmp_path, speakers_link=True).view
+    ada = [row for row, m in enumerate(apart.memories) if m.source == "D1:1"]
+    assert len(ada) == 2
+    assert ada[1] not in apart.linked(ada[0])
+    assert joined.entities(ada[0]) == apart.entities(ada[0])
+    assert len(joined.linked(ada[0])) >= len(apart.linked(ada[0]))
+    assert isinstance(apart.narrowed(ada), type(apart))

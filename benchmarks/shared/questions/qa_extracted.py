@@ -33,9 +33,31 @@ from benchmarks.shared.questions.qa_data import Collection
 from benchmarks.shared.questions.qa_views import Put
 from policies.base import Question
 from store.derived.view import SELF, GraphView
+from store.row_codecs import entity_key
 from store.types import Memory, Source, SourceKind
 
 FOLDER = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "memlane-benchmarks"
+
+
+@dataclass(frozen=True)
+class Talk(GraphView):
+    """The view of a conversation, whose speakers link no more than the person does in a home.
+
+    All of it is about them: with them as links nearly every memory leads to every other.
+    """
+
+    speakers: frozenset[str] = frozenset()
+    """Keys of entities."""
+
+    def narrowed(self, rows: Sequence[int]) -> GraphView:
+        view = super().narrowed(rows)
+        return view if view is self else Talk(
+            view.memories, view.vectors, view.current, view.cache, speakers=self.speakers
+        )  # fmt: skip
+
+    def linked(self, row: int) -> tuple[int, ...]:
+        keys = self.entities(row) - {SELF} - self.speakers
+        return tuple(sorted({n for key in keys for n in self.about(key).tolist()} - {row}))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +91,9 @@ class Graph:
         return puts
 
 
-def graph_of(collection: Collection, session: Session, folder: Path = FOLDER) -> Graph:
+def graph_of(
+    collection: Collection, session: Session, folder: Path = FOLDER, *, speakers_link: bool = False
+) -> Graph:
     """Reads a conversation, or finds what was read of it before."""
     kept = folder / f"{_key(collection, session)}.npz"
     if not kept.exists():
@@ -82,7 +106,10 @@ def graph_of(collection: Collection, session: Session, folder: Path = FOLDER) ->
     with np.load(kept, allow_pickle=False) as held:
         vectors, plain = held["vectors"], json.loads(str(held["memories"]))
     found = tuple(decode(Memory, one) for one in plain)
-    return Graph(collection, GraphView(found, vectors, frozenset(m.id for m in found)))
+    current = frozenset(memory.id for memory in found)
+    people = () if speakers_link else collection.speakers
+    speakers = frozenset(entity_key(name) for name in people if name)
+    return Graph(collection, Talk(found, vectors, current, speakers=speakers))
 
 
 def read(collection: Collection, session: Session) -> tuple[list[Memory], Vectors]:
