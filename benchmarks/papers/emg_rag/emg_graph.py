@@ -6,12 +6,12 @@ extraction (``qa_extracted``), and every policy chooses on that one graph:
 
 - ``walk``: the product's form of the paper's policy; ``node walk``: the paper's traversal node by
   node (``node_walk``); ``scout``: ours;
-- ``shipped`` weights, and, of the first two, ``retrained``: from nothing on the questions of other people, by the
-  evidence. Folds are whole conversations or trajectories, so nobody is measured with weights that
-  saw hers; means over seeds. 1,000 steps of warm start and 100 episodes of policy gradient are the
-  paper's numbers; a step of the warm start has ten episodes at twice its rate, and what is required
-  counts as much there as what is not, as with one episode a step and plain cross-entropy the walk
-  learned from conversations to take nothing (F1 0.000; ``emg_ablation`` has the same);
+- ``shipped`` weights, and, of the first two, ``retrained``: from nothing on the questions of other
+  people, by the evidence. Folds are whole conversations or trajectories, so nobody is measured with
+  weights that saw hers; means over seeds. 1,000 steps of warm start and 100 episodes of policy
+  gradient are the paper's numbers; a step of the warm start has ten episodes at twice its rate, and
+  what is required counts as much there as what is not, as with one episode a step and plain
+  cross-entropy the walk learned from conversations to take nothing (``emg_ablation`` has the same);
 - fixed ways at 1, 3 and 5 memories: ``top-k``, ``bm25``, ``fused``, ``partitioned`` (M-RAG's
   Agent-S), ``decomposed`` (Keqing over the graph).
 

@@ -64,6 +64,7 @@ OPTIONS = {
     "editing": "--data DIR",
     "emg_ablation": "--data DIR",
     "emg_k": "--data DIR --lives 4",
+    "emg_links": "--lives 2",
     "emg_online": "--data DIR",
     "emg_policies": "--data DIR --answers 0 --lives 4",
     "emg_policies_conversations":

@@ -52,6 +52,32 @@ EMG = (
         ),
     ),
     Claim(
+        "EMG-RAG: questions over several memories",
+        "Where questions need two to four memories, `scout` is ahead of each fixed way, by less than"
+        " was aimed at, and finds far more of them whole; the paper's walk is not ahead. Bars are"
+        " multiples of the best fixed way's F1 at the number of memories that suits it.",
+        ("emg_links",),
+        "`scout`",
+        (
+            Row("F1 over two and more memories", "scout.f1_several",
+                {"top-k at 1": "top-k@1.f1_several", "rrf at 2": "rrf@2.f1_several",
+                 "M-RAG at 2": "partitioned@2.f1_several", "Keqing at 2": "decomposed@2.f1_several",
+                 "the paper's walk": "walk.f1_several"},
+                "questions_several", (least(1.25, "scout.over_fixed_several"),)),
+            Row("the paper's walk: F1 over two and more", "walk.f1_several",
+                {"rrf at 2": "rrf@2.f1_several"}, "questions_several",
+                (least(1.15, "walk.over_fixed_several"),)),
+            Row("F1 over 1 / 2 / 3 / 4 memories", "scout.{f1_1,f1_2,f1_3,f1_4}",
+                {"rrf at 2": "rrf@2.{f1_1,f1_2,f1_3,f1_4}",
+                 "fused at 3": "fused@3.{f1_1,f1_2,f1_3,f1_4}",
+                 "the paper's walk": "walk.{f1_1,f1_2,f1_3,f1_4}"},
+                "questions_{1,2,3,4}"),
+            Row("share of two and more found whole", "scout.all_found",
+                {"rrf at 2": "rrf@2.all_found", "fused at 3": "fused@3.all_found",
+                 "the paper's walk": "walk.all_found"}, "questions_several"),
+        ),
+    ),
+    Claim(
         "EMG-RAG: answers from what was chosen",
         "Better evidence does not make the 1.5B model's answers better than the best other way's:"
         " it finds one memory among five as well as alone, and answers hard questions badly even"
