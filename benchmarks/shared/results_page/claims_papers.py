@@ -53,8 +53,8 @@ EMG = (
     ),
     Claim(
         "EMG-RAG: questions over several memories",
-        "Where questions need two to four memories, `scout` is ahead of each fixed way, by less than"
-        " was aimed at, and finds far more of them whole; the paper's walk is not ahead. Bars are"
+        "Where questions need two to four memories, `scout` is ahead of each fixed way, by less"
+        " than was aimed at, and finds far more of them whole; the paper's walk is not ahead. Bars are"
         " multiples of the best fixed way's F1 at the number of memories that suits it.",
         ("emg_links",),
         "`scout`",
