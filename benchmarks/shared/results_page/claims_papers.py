@@ -54,7 +54,8 @@ EMG = (
     Claim(
         "EMG-RAG: the walk on a real graph",
         "On memories and relations that the product's rules read out of conversations the paper's"
-        " walk does better than on raw turns, and stays far below one memory of the fused ranking."
+        " walk does better than on raw turns, as similarity alone does, and stays far below one"
+        " memory of the fused ranking."
         " Retrained on so few questions it is worse, less so in the paper's own form, node by node."
         " Bars are multiples of the best fixed way's F1 at the number of memories that suits it.",
         ("emg_graph_locomo",),
@@ -96,7 +97,7 @@ EMG = (
                  "rrf at 4": "rrf@4.{f1_1,f1_2,f1_3,f1_4}",
                  "the paper's walk": "walk.{f1_1,f1_2,f1_3,f1_4}"},
                 "questions_{1,2,3,4}"),
-            Row("share of two and more found whole / memories taken", "scout.{all_found,memories}",
+            Row("share of two and more found whole / memories taken of all", "scout.{all_found,memories}",
                 {"rrf at 2": "rrf@2.{all_found,memories}",
                  "rrf at 5": "rrf@5.{all_found,memories}",
                  "the paper's walk": "walk.{all_found,memories}"}, "questions_several"),
