@@ -64,6 +64,7 @@ class WorkerLanguageModel(_Gguf):
             **decoding,
             "turns": [asdict(turn) for turn in turns],
             "stream": on_text is not None,
+            "score": on_score is not None,
         }
         said = self.worker.call("chat", asked, on_text)
         if on_score:

@@ -155,13 +155,14 @@ class Chat:
     def chat(self, request: Request) -> object:
         turns = [ChatTurn(**turn) for turn in request.pop("turns")]
         scores: list[float] = []
+        on_score = scores.append if request.pop("score") else None
         if not request.pop("stream"):
-            said = self._model.chat(turns, **request, on_score=scores.append)
+            said = self._model.chat(turns, **request, on_score=on_score)
         else:
             pieces = Pieces(lambda text: self._line.say(text=text))
-            said = self._model.chat(turns, **request, on_text=pieces.add, on_score=scores.append)
+            said = self._model.chat(turns, **request, on_text=pieces.add, on_score=on_score)
             pieces.flush()
-        return {"text": said, "score": scores[-1]}
+        return {"text": said, "score": scores[-1] if scores else None}
 
     def trial(self, request: Request) -> object:
         trial = self._model.trial(request["tokens"], request["steps"], request.get("follow"))

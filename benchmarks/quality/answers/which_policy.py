@@ -117,8 +117,7 @@ def main() -> None:
                     figures |= {f"{kind}.{name}.{c}": v for c, v in scored(own, count).items()}
                     rows[name] += own
                 progress(f"seed {seed}, {kind}: {len(asked)} questions")
-            for name, own in rows.items():
-                figures |= {f"all three.{name}.{c}": v for c, v in scored(own, count).items()}
+            figures |= over_all(rows, count)
             runs.append(figures)
     words = {name: {"needs": a.needs, "for whom": a.whom} for name, a in ADVICE.items()}
     told = {
@@ -201,6 +200,21 @@ def timed(policy: Policy, episode: Episode, name: str) -> Row:
 
 def tokens_in(row: Row, count: TokenCount) -> int:
     return sum(count(choice.memory.text) for choice in choices_of(row.episode, row.ids))
+
+
+def over_all(rows: Mapping[str, Sequence[Row]], count: TokenCount) -> Figures:
+    """Every policy over all kinds; no gain where a choice was too long to be valued.
+
+    A mean over the kinds that fit would be compared with the others' mean over all of them.
+    """
+    valued = {name: sum(row.gain is not None for row in own) for name, own in rows.items()}
+    figures: Figures = {}
+    for name, own in rows.items():
+        found = scored(own, count)
+        if valued[name] < max(valued.values()):
+            found["gain"] = None
+        figures |= {f"all three.{name}.{c}": v for c, v in found.items()}
+    return figures
 
 
 def scored(rows: Sequence[Row], count: TokenCount) -> Figures:

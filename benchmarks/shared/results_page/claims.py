@@ -63,7 +63,9 @@ OPTIONS = {
     "dates": "--data DIR",
     "editing": "--data DIR",
     "emg_ablation": "--data DIR",
+    "emg_graph_locomo": "--data DIR --sets locomo --seeds 1",
     "emg_k": "--data DIR --lives 4",
+    "emg_links": "--lives 2",
     "emg_online": "--data DIR",
     "emg_policies": "--data DIR --answers 0 --lives 4",
     "emg_policies_conversations":

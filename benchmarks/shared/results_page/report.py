@@ -1,5 +1,8 @@
 """Writes ``docs/results.md`` from ``benchmarks/results``: ``python -m benchmarks.report``.
 
+``python -m benchmarks.report --dirty`` lists the result files that come from uncommitted code, with
+the command of each, and writes nothing.
+
 ``claims_papers`` and ``claims_product`` say what is claimed and by which figures; every figure is
 read here, from the file that a benchmark wrote. Invariant: a claim that names a figure which its
 file does not have stops the report; a claim whose file is not there yet is named as left out.
@@ -9,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -196,18 +200,36 @@ def page(files: Files, claims: Sequence[Claim] = CLAIMS) -> str:
         text, missed = section(files, claim)
         (first if missed or claim.disappoints else rest).append(text)
     named = {name for claim in claims for name in claim.files}
+    dirty = uncommitted(files)
+    changed = (
+        f"- From uncommitted code, {len(dirty)} of {len(files.by_name)} (`python -m"
+        f" benchmarks.report --dirty` gives their commands): {', '.join(dirty)}.\n"
+    )
     others = [f"- [{name}](../benchmarks/results/{name}.json): {_command(files, name)}\n"
               for name in files.by_name if name not in named]  # fmt: skip
     return "".join([
         HEAD,
         "\n## What misses a bar or disappoints\n\n", *first,
         "\n## The rest\n\n", *rest,
-        "\n## Other result files\n\n", *absent, *others,
+        "\n## Other result files\n\n", *absent, *([changed] if dirty else []), *others,
     ])  # fmt: skip
 
 
+def uncommitted(files: Files) -> list[str]:
+    """Names of the result files whose run had changes that were not committed."""
+    return [name for name, one in files.by_name.items() if "-dirty" in str(one["revision"])]
+
+
 def main() -> None:
+    options = ArgumentParser(prog="python -m benchmarks.report", description=__doc__)
+    options.add_argument("--dirty", action="store_true", help="list results of uncommitted code")
     files = Files.read()
+    if options.parse_args().dirty:
+        found = uncommitted(files)
+        for name in found:
+            print(f"{name:28} {_command(files, name).strip('`')}")
+        print(f"{len(found)} of {len(files.by_name)} result files come from uncommitted code")
+        return
     TARGET.write_text(page(files), encoding="utf-8")
     print(f"{len(CLAIMS)} claims, {len(files.by_name)} result files in {TARGET}")
 

@@ -6,7 +6,8 @@ day and ``{when}`` the time that a question asks about.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,28 @@ class Chain:
     """Which of the values is the answer: a, b or c."""
 
 
+Fact = tuple[str, str, tuple[str, str, str]]
+"""A memory: its sentence, its subclass, its edge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Facts that stay and a question that needs all of ``tell``, told apart.
+
+    Slots such as ``{name1}`` are drawn from ``Bank.pools``, each value once in a life.
+    """
+
+    name: str
+    kind: str
+    """people, event, count or comparison."""
+    tell: tuple[Fact, ...]
+    beside: tuple[Fact, ...]
+    """Facts of the same wording that the question does not need."""
+    ask: tuple[str, ...]
+    answer: Callable[[Mapping[str, str]], str]
+    """The answer by the values of the slots."""
+
+
 @dataclass(frozen=True, slots=True)
 class Taste:
     """Something liked that is given up, beside others that are not."""
@@ -104,3 +127,6 @@ class Bank:
     """How days are written, in strftime's terms, parted by |."""
     fields: tuple[tuple[str, str], ...]
     """Labels of form fields and the topic that fills each."""
+    links: tuple[Link, ...] = ()
+    pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What the slots of links are drawn from."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from string import Formatter
 
-from benchmarks.shared.simulated_lives.lives_bank import Bank, Booking, Chain, Passing, Topic
+from benchmarks.shared.simulated_lives.lives_bank import Bank, Booking, Chain, Link, Passing, Topic
 from store.types import SourceKind, Triple
 
 WEEKS = 4
@@ -85,6 +86,8 @@ def write_life(bank: Bank, seed: int) -> Life:
     for chain in bank.chains:
         writer.chain(chain)
     writer.tastes()
+    for link in bank.links:
+        writer.link(link)
     life = writer.life
     life.told.sort(key=lambda told: told.at)
     life.asked.sort(key=lambda asked: asked.at)
@@ -101,6 +104,7 @@ class _Writer:
         # Each time of day is used once, so that it names one booking.
         self.times = [f"{hour:02}:{minute}" for hour in range(8, 19) for minute in (15, 40, 55)]
         self.rng.shuffle(self.times)
+        self.left: dict[str, list[str]] = {}
         self.week_ends = [self.start + (7 * week + 6) * DAY + timedelta(hours=20)
                           for week in range(WEEKS)]  # fmt: skip
 
@@ -282,6 +286,30 @@ class _Writer:
         for week in range(WEEKS):
             question = self.rng.choice(chain.ask).format(a=a, b=b, c=c)
             self.ask(week, question, "chain", {right}, set(), keys)
+
+    def link(self, link: Link) -> None:
+        sentences = [text for fact in (*link.tell, *link.beside) for text in (fact[0], *fact[2])]
+        texts = " ".join((*sentences, *link.ask))
+        slots = dict.fromkeys(name for _, name, _, _ in Formatter().parse(texts) if name)
+        values = {slot: self.drawn(slot.rstrip("0123456789")) for slot in slots}
+        keys = []
+        for sentence, subclass, triple in (*link.tell, *link.beside):
+            head, relation, tail = (end.format(**values) for end in triple)
+            at = self.moment(0, 5)
+            keys.append(self.tell(at, sentence.format(**values), subclass, (head, relation, tail)))
+        gold = set(keys[: len(link.tell)])
+        kind, right = f"{link.kind}: {link.name}", {link.answer(values)}
+        for week in range(1, WEEKS):
+            question = self.rng.choice(link.ask).format(**values)
+            self.ask(week, question, kind, right, set(), gold)
+
+    def drawn(self, pool: str) -> str:
+        """A value that this life has not had; where a pool is empty, it begins anew."""
+        left = self.left.get(pool) or self.rng.sample(
+            self.bank.pools[pool], len(self.bank.pools[pool])
+        )
+        self.left[pool] = left[1:]
+        return left[0]
 
     def tastes(self) -> None:
         rng = self.rng
