@@ -13,7 +13,6 @@ choose nothing. Their training: ``agent.learning.subset_labels`` and docs/rums.m
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -29,6 +28,7 @@ from policies.mlp import Floats, Ints, Mlp
 from policies.reinforce import Rollout
 from policies.rums.utility import CANDIDATES, MOST, MemoryNeed, coarse, search
 from policies.selection import Choice, Selection, Step
+from policies.weight_file import read_json, write_json
 from store.derived.view import GraphView
 from store.errors import InvalidInput
 from store.tables.taxonomy import SUBCLASSES, TYPES
@@ -95,14 +95,13 @@ class RumsDirect:
 
 def save_need(need: MemoryNeed, model: str, path: Path) -> None:
     """``model`` names the weights whose entropies the need was fitted to."""
-    document = {"model": model, **asdict(need)}
-    path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    write_json(path, {"model": model, **asdict(need)})
 
 
 @cache
 def shipped_need() -> MemoryNeed:
     """When memory helps: the paper's threshold of 0.29 nats (docs/rums.md says why no other)."""
-    document = json.loads(NEED.read_text(encoding="utf-8"))
+    document = read_json(NEED)
     return MemoryNeed(
         document["bias"], document["utility"], document["none"], document["threshold"]
     )
