@@ -32,6 +32,8 @@ class Rescued:
     """Rows that were found and are not what they should be."""
     history: bool
     """Whether the journal came over; the memories stand without it too."""
+    log: str
+    """What was damaged of the write-ahead log; empty where nothing was."""
 
 
 def rescue(home: Path, target: Path, now: datetime) -> Rescued:
@@ -57,7 +59,7 @@ def rescue(home: Path, target: Path, now: datetime) -> Rescued:
     if (home / KEY_NAME).exists():  # what was forgotten can be proved with it
         shutil.copy(home / KEY_NAME, target / KEY_NAME)
     refused = found.refused + done.tally.rejected_count
-    return Rescued(target, dict(done.tally.new), refused, history)
+    return Rescued(target, dict(done.tally.new), refused, history, str(found.log or ""))
 
 
 def _without_history(lines: Path) -> Path:

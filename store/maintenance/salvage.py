@@ -22,6 +22,7 @@ from store.graph import MemoryGraph
 from store.journal import changes_from_payload
 from store.row_codecs import moment, source_from_row, subclass_from_row
 from store.types import EditKind, Status
+from store.write_ahead_log import LogDamage, damage_of, fold_in
 
 Row = dict[str, Any]
 _FAILURES = 2_000
@@ -34,6 +35,8 @@ class Salvaged:
 
     rows: Mapping[str, int]
     refused: int
+    log: LogDamage | None
+    """Of the write-ahead log; what is whole behind the damage was read too."""
 
 
 def salvage(home: Path, scratch: Path) -> Salvaged:
@@ -45,9 +48,11 @@ def salvage(home: Path, scratch: Path) -> Salvaged:
     """
     copy, fresh = scratch / "damaged", scratch / "salvaged"
     copy.mkdir(mode=0o700)
-    for name in (DATABASE_NAME, f"{DATABASE_NAME}-wal"):
+    for name in (DATABASE_NAME, f"{DATABASE_NAME}-wal", f"{DATABASE_NAME}-shm"):
         if (home / name).exists():
             shutil.copyfile(home / name, copy / name)
+    if log := damage_of(copy / DATABASE_NAME):
+        fold_in(copy / DATABASE_NAME)
     MemoryGraph.open(fresh).close()
     rows: dict[str, int] = {}
     refused = 0
@@ -67,7 +72,7 @@ def salvage(home: Path, scratch: Path) -> Salvaged:
         raise CorruptStore(
             f"Nothing can be read of {home / DATABASE_NAME}. It was not changed; restore a backup."
         )
-    return Salvaged(rows, refused)
+    return Salvaged(rows, refused, log)
 
 
 def _tables(target: Connection) -> list[tuple[str, list[str], bool]]:
