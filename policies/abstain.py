@@ -8,7 +8,6 @@ The signs rest on the question and the chosen memories, not on the policy that c
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -22,6 +21,7 @@ import numpy as np
 
 from policies.base import Question
 from policies.selection import Choice
+from policies.weight_file import read_json, write_json
 from store.derived.view import GraphView
 from store.types import Memory
 
@@ -113,8 +113,12 @@ class AbstentionJudge:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """From a file of ``save``. :raises ValueError: if it is of other signs than these."""
-        told = json.loads(path.read_text(encoding="utf-8"))
+        """From a file of ``save``.
+
+        :raises WeightsDamaged: if it is missing or damaged.
+        :raises ValueError: if it is of other signs than these.
+        """
+        told = read_json(path)
         names = [field.name for field in fields(SelectionSigns)]
         if list(told["weights"]) != names:
             raise ValueError(f"{path} weighs {list(told['weights'])}, not {names}")
@@ -128,7 +132,7 @@ class AbstentionJudge:
         )
         told = {"bias": self.bias, "weights": named, "threshold": self.threshold,
                 "encoder": self.encoder}  # fmt: skip
-        path.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+        write_json(path, told)
 
     def likely(self, signs: SelectionSigns) -> float:
         """Probability in [0, 1]."""

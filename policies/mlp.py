@@ -7,7 +7,6 @@ homes and to Adam: its numbers in a row, and three sizes.
 
 from __future__ import annotations
 
-import zipfile
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +15,8 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from store.errors import InvalidInput
+from policies.weight_file import REINSTALL, read_arrays
+from store.errors import InvalidInput, WeightsDamaged
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -52,21 +52,23 @@ class FlatWeights(ABC):
     def load(cls, path: Path, *, inputs: int | None = None) -> Self:
         """A saved network; ``inputs`` is how many numbers its states must have.
 
-        :raises InvalidInput: if the file is missing, damaged or of a network of another shape.
+        :raises WeightsDamaged: if the file is missing or damaged.
+        :raises InvalidInput: if the network is of another shape.
         """
+        remedy = REINSTALL if path.parent == _SHIPPED else _REMEDY
+        held = read_arrays(path, ("shape", "flat"), remedy=remedy)
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-                shape, flat = held["shape"], held["flat"].astype(np.float64)
-            inner, hidden, outputs = (int(size) for size in shape)
+            inner, hidden, outputs = (int(size) for size in held["shape"])
+            flat = held["flat"].astype(np.float64)
             made = cls(inner, hidden, outputs, flat)
-        except FileNotFoundError:
-            raise InvalidInput(f"There are no weights at {path}.") from None
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise InvalidInput(
-                f"The weights at {path} are damaged ({type(error).__name__}). {_REMEDY}"
+            if min(inner, hidden, outputs) < 1 or flat.shape != (made.size,):
+                raise ValueError(flat.shape)
+            if not np.isfinite(flat).all():
+                raise ValueError("not finite")
+        except (ValueError, TypeError) as error:
+            raise WeightsDamaged(
+                f"The weights at {path} are damaged (wrong numbers). {remedy}"
             ) from error
-        if flat.shape != (made.size,) or not np.isfinite(flat).all() or min(shape) < 1:
-            raise InvalidInput(f"The weights at {path} are damaged (wrong numbers). {_REMEDY}")
         return made if inputs is None else made.for_states(inputs, f"weights at {path}")
 
     def for_states(self, inputs: int, what: str = "weights") -> Self:
@@ -147,6 +149,7 @@ class Mlp(FlatWeights):
         return self.hidden * (self.inputs + 1) + self.outputs * (self.hidden + 1)
 
 
+_SHIPPED = Path(__file__).parent / "data"
 _REMEDY = "Train anew (memlane train) or go back to earlier ones (memlane train --rollback)."
 
 

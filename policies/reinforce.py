@@ -15,7 +15,6 @@ from a ``State`` gives bit for bit what it would have given uninterrupted.
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,8 +25,9 @@ import numpy as np
 
 from policies.base import Episode, Policy, Question, Value
 from policies.mlp import Adam, FlatWeights, Floats, Ints, Mlp, N
+from policies.weight_file import read_arrays
 from store.derived.view import GraphView
-from store.errors import InvalidInput
+from store.errors import InvalidInput, WeightsDamaged
 
 WARM_EPISODES = 1000
 GRADIENT_EPISODES = 100
@@ -35,6 +35,7 @@ RATE = 0.001
 DISCOUNT = 0.99
 """The paper's (section 5.1)."""
 ROLLOUTS = 4
+_ANEW = "Begin it anew: memlane train"
 SMOOTHING = 0.95
 """What the running reward keeps of itself at each step."""
 
@@ -125,21 +126,20 @@ class State(Generic[N]):
     def load(cls, path: Path, kind: type[N]) -> Self:
         """One whose network is of this kind.
 
-        :raises InvalidInput: if the file is missing or damaged.
+        :raises WeightsDamaged: if the file is missing or damaged.
         """
         network = kind.load(path)
+        held = read_arrays(path, ("mean", "square", "moving", "counts"), remedy=_ANEW)
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-                mean, square = held["mean"], held["square"]
-                running, spread = (float(value) for value in held["moving"])
-                adams, step = (int(count) for count in held["counts"])
-        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-            raise InvalidInput(
-                f"The training kept at {path} is damaged ({type(error).__name__}). "
-                "Begin it anew: memlane train"
+            mean, square = held["mean"], held["square"]
+            running, spread = (float(value) for value in held["moving"])
+            adams, step = (int(count) for count in held["counts"])
+            if mean.shape != network.flat.shape or square.shape != network.flat.shape:
+                raise ValueError(mean.shape)
+        except (ValueError, TypeError) as error:
+            raise WeightsDamaged(
+                f"The training kept at {path} is damaged (wrong numbers). {_ANEW}"
             ) from error
-        if mean.shape != network.flat.shape or square.shape != network.flat.shape:
-            raise InvalidInput(f"The training kept at {path} is damaged. Begin it anew.")
         return cls(network, Adam(mean, square, adams), step, running, spread)
 
 

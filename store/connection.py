@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -20,6 +21,7 @@ from sqlite_utils import Database
 
 from store.errors import CorruptStore, HomeUnavailable, NewerStore, StoreBusy, StoreFull
 from store.migrations import migrations
+from store.write_ahead_log import damage_of
 
 DATABASE_NAME = "memlane.db"
 DATABASE_FILES = tuple(DATABASE_NAME + part for part in ("", "-wal", "-shm", "-journal"))
@@ -135,11 +137,35 @@ def _home_error(home: Path, error: OSError) -> HomeUnavailable | StoreFull:
     )
 
 
+_looked_at: set[str] = set()
+_looking = threading.Lock()
+
+
+def refuse_damaged_log(path: Path) -> None:
+    """Look through the write-ahead log of a database before this process opens it first.
+
+    SQLite would drop what stands behind the damage, and say nothing.
+
+    :raises CorruptStore: if changes that were stored would be lost.
+    """
+    key = os.path.realpath(path)
+    with _looking:
+        if key in _looked_at:
+            return  # closing the log would drop the locks of our connections (see read_blocks)
+        if damage := damage_of(path):
+            raise CorruptStore(
+                f"The write-ahead log of {path} is damaged: {damage}, and with them changes that "
+                "were stored. memlane has not changed it. Save what can be read: memlane rescue "
+                "FOLDER, or restore a backup."
+            )
+        _looked_at.add(key)
+
+
 def connect(home: Path) -> Database:
     """Open (or create) the database of a home and bring its schema up to date.
 
     :raises HomeUnavailable: if directory or file cannot be used.
-    :raises CorruptStore: if the file is damaged or no database.
+    :raises CorruptStore: if the file or its log is damaged, or it is no database.
     :raises NewerStore: if a newer memlane wrote it.
     """
     path = ensure_home(home) / DATABASE_NAME
@@ -153,6 +179,7 @@ def connect(home: Path) -> Database:
             path.chmod(0o600)
     except OSError as error:
         raise _home_error(home, error) from error
+    refuse_damaged_log(path)
     with translated(path):
         conn = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
         try:

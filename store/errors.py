@@ -8,6 +8,7 @@
     │   ├── CorruptStore         the file is no database, or is damaged
     │   └── NewerStore           the file was written by a newer memlane
     ├── UnknownId                no such memory, source, edit, turn or subclass
+    ├── WeightsDamaged           a file of trained weights is missing, cut or changed
     ├── EditConflict             an edit or undo that later edits stand in the way of
     └── InvalidInput             text, a date or an option that cannot be used
 
@@ -47,6 +48,10 @@ class NewerStore(StoreError):
 
 class UnknownId(MemlaneError):
     """No row has this id."""
+
+
+class WeightsDamaged(MemlaneError):
+    """A file of trained weights is missing, cut, or not what was written."""
 
 
 class EditConflict(MemlaneError):

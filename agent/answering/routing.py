@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,15 +24,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.errors import ModelDamaged, ModelError
+from agent.errors import ModelError
 from agent.language.identify import is_foreign
 from agent.language.sentences import sentences
 from agent.ports import Embedder
 from agent.results import Route
+from policies.weight_file import REINSTALL, read_arrays
+from store.errors import WeightsDamaged
 
 WEIGHTS: Final = Path(__file__).parent / "data" / "routing.npz"
 WORDING: Final = "1"
 """Version of the hashed wording; weights made for another are refused."""
+_REMEDY: Final = f"{REINSTALL} Or make them again: python -m benchmarks.routing_train"
 
 PIECE_CHARACTERS: Final = 320
 """Longest text judged at once: a few sentences, well within what the encoder reads."""
@@ -120,22 +122,21 @@ class Router:
     def __init__(self, embedder: Embedder, weights: Path | None = None) -> None:
         """Load the classifier.
 
-        :raises ModelDamaged: if the weights are missing or unreadable.
+        :raises WeightsDamaged: if the weights are missing or unreadable.
         :raises ModelError: if they were made for another encoder or another version of wording.
         """
         self._embedder = embedder
         path = weights or WEIGHTS
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
-                encoder, dimension = str(saved["encoder"]), int(saved["dimension"])
-                wording = str(saved["wording_version"])
-                self._layers = Layers(
-                    **{field: saved[field].astype(np.float32) for field in Layers.__annotations__}
-                )
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise ModelDamaged(
-                f"The routing weights {path} cannot be read ({error}). Reinstall memlane, or make "
-                "them again with: python -m benchmarks.routing_train"
+            saved = read_arrays(path, remedy=_REMEDY)
+            encoder, dimension = str(saved["encoder"]), int(saved["dimension"])
+            wording = str(saved["wording_version"])
+            self._layers = Layers(
+                **{field: saved[field].astype(np.float32) for field in Layers.__annotations__}
+            )
+        except (KeyError, ValueError) as error:
+            raise WeightsDamaged(
+                f"The weights at {path} are no routing weights ({error}). {_REMEDY}"
             ) from error
         if (_hash(encoder), dimension) != (_hash(embedder.identity), embedder.dimension):
             raise ModelError(

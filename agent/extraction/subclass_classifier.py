@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.ports import Embedder, Vectors
+from policies.weight_file import read_arrays
+from store.errors import WeightsDamaged
+from store.tables.sources import content_hash
 from store.types import Subclass
 
+EXAMPLES = Path(__file__).parent / "data" / "subclass_examples.npz"
+"""Vectors of the taxonomy's examples by the built-in encoder; ``benchmarks.subclass_vectors``."""
 NEAREST = 0.6
 """Weight of the nearest example against the centroid of all examples of a subclass."""
 HINT = 0.25
@@ -147,11 +153,41 @@ _known: dict[tuple[str, tuple[str, ...]], Vectors] = {}
 
 
 def _encoded(texts: tuple[str, ...], embedder: Embedder) -> Vectors:
-    """Vectors of the examples, made once a process: they are the same for every home."""
+    """Vectors of the examples, made once a process: they are the same for every home.
+
+    Those of our own taxonomy by the built-in encoder are shipped: encoding them would take longer
+    than all else that the first message needs.
+    """
     key = (embedder.identity, texts)
     if key not in _known:
-        _known[key] = embedder.encode(texts)
+        shipped = _shipped(embedder.identity)
+        missing = [text for text in dict.fromkeys(texts) if content_hash(text) not in shipped]
+        made = embedder.encode(missing) if missing else ()
+        vectors = shipped | dict(zip(map(content_hash, missing), made, strict=True))
+        _known[key] = np.stack([vectors[content_hash(text)] for text in texts])
     return _known[key]
+
+
+def _shipped(encoder: str) -> dict[str, Vectors]:
+    """The shipped vectors of an encoder, by the hash of their text; none of other encoders."""
+    try:
+        stored = read_arrays(EXAMPLES)
+    except WeightsDamaged:
+        return {}  # `doctor` names the file; what it holds is made again
+    if str(stored["encoder"]) != encoder:
+        return {}
+    return dict(zip(stored["hashes"].tolist(), stored["vectors"], strict=True))
+
+
+def save_examples(subclasses: Sequence[Subclass], embedder: Embedder, path: Path) -> None:
+    """Write the vectors of all examples as ``EXAMPLES`` holds them."""
+    texts = list(dict.fromkeys(text for one in subclasses for text in one.examples))
+    np.savez(
+        path,
+        encoder=np.array(embedder.identity),
+        hashes=np.array([content_hash(text) for text in texts]),
+        vectors=embedder.encode(texts),
+    )
 
 
 def _hints(text: str) -> dict[str, float]:

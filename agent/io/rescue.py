@@ -32,6 +32,8 @@ class Rescued:
     """Rows that were found and are not what they should be."""
     history: bool
     """Whether the journal came over; the memories stand without it too."""
+    log: str
+    """What was damaged of the write-ahead log; empty where nothing was."""
 
 
 def rescue(home: Path, target: Path, now: datetime) -> Rescued:
@@ -45,7 +47,7 @@ def rescue(home: Path, target: Path, now: datetime) -> Rescued:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise HomeUnavailable(f"{target} already exists. Name a folder that is not there yet.")
     with scratch_folder(ensure_home(target)) as scratch:
-        refused = salvage(home, scratch)
+        found = salvage(home, scratch)
         lines = scratch / "all.jsonl"
         export_jsonl(scratch / "salvaged", lines, now)
         history = True
@@ -56,7 +58,8 @@ def rescue(home: Path, target: Path, now: datetime) -> Rescued:
             done = import_file(_without_history(lines), "jsonl", target, now, _no_places)
     if (home / KEY_NAME).exists():  # what was forgotten can be proved with it
         shutil.copy(home / KEY_NAME, target / KEY_NAME)
-    return Rescued(target, dict(done.tally.new), refused + done.tally.rejected_count, history)
+    refused = found.refused + done.tally.rejected_count
+    return Rescued(target, dict(done.tally.new), refused, history, str(found.log or ""))
 
 
 def _without_history(lines: Path) -> Path:

@@ -26,7 +26,7 @@ from policies.base import Episode, Value
 from policies.mlp import FlatWeights, Floats, Mlp
 from policies.reinforce import Progress, State, Trainable
 from store.erasure.secure_delete import CACHE_FOLDER
-from store.errors import InvalidInput
+from store.errors import InvalidInput, WeightsDamaged
 
 P = TypeVar("P", bound=Trainable)
 SURE = 0.8
@@ -94,7 +94,7 @@ class Checkpoint:
         """Phase and state of the interrupted training of just this; None where there is none."""
         about = self._about()
         if about and about == _About(asdict(plan), tuple(keys), start, about.phase):
-            with suppress(InvalidInput):
+            with suppress(InvalidInput, WeightsDamaged):
                 return about.phase, State.load(self._folder / "state.npz", kind)
         return None
 

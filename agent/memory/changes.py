@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
+from itertools import chain
+
+import numpy as np
 
 from agent.extraction.documents.wiki_links import title_of
 from agent.language.identify import is_english, is_foreign
@@ -21,7 +24,8 @@ from agent.memory.editing.plan import EditPlan, Worded
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Models
 from agent.memory.passages import passage_of, sources_of
-from agent.ports import RELATIONS, Probabilities, StatementReader
+from agent.ports import RELATIONS, Probabilities, StatementReader, Vectors
+from store.derived.vector_index import MemoryIndex
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
@@ -48,6 +52,10 @@ _CHANGES: Mapping[str, ChangeKind] = {
 }
 _REPLACING = (ChangeKind.SUPERSEDES, ChangeKind.CORRECTS, ChangeKind.ENDS)
 _TOLD = (None, Trust.TOLD)
+TextPair = tuple[str, str]
+"""An older text and a newer one."""
+Judgements = dict[TextPair, Probabilities]
+"""What the reader said of pairs of texts: the probability of each of ``RELATIONS``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +93,75 @@ def possible_changes(
     graph: MemoryGraph,
     models: Models,
     now: datetime,
+    known: Judgements,
 ) -> tuple[ChangeEdge, ...]:
     """Edges between new memories and those that hold, from what was said earlier to what is later.
 
-    ``replaced`` are the pairs that an edit has replaced: their edge tells how sure that was.
+    ``replaced`` are the pairs that an edit has replaced: their edge tells how sure that was. What
+    ``judge_ahead`` has put into ``known`` is not judged again.
     """
     reader = models.statements
     if reader is None or not new:
         return ()
     index = graph.index(models.embedder.identity, now)
+    pairs = _pairs([(memory, index.vector(memory.id)) for memory in new], graph, index)
+    for pair in replaced:
+        first, second = graph.memories.of(pair)
+        pairs[pair] = first, second
+    texts = _texts(pairs, graph, models)
+    _judge(texts.values(), reader, known)
+    # The words and what was extracted of them are two views of one pair.
+    chances = [np.mean([known[text] for text in both], axis=0) for both in texts.values()]
+    return tuple(_edges(texts, [_judged(row) for row in chances]))
+
+
+def judge_ahead(
+    plan: EditPlan,
+    vectors: Mapping[str, Vectors],
+    graph: MemoryGraph,
+    models: Models,
+    now: datetime,
+    known: Judgements,
+) -> None:
+    """Judge what ``possible_changes`` will ask once the plan is applied, into ``known``.
+
+    The reader takes half a second of a processor, in which nobody else could write: what is applied
+    under the write lock finds its judgements here, but for what others wrote in between.
+    """
+    reader = models.statements
+    edits = [edit for edit in plan.edits if isinstance(edit, Insert | Replace)]
+    if reader is None or not edits:
+        return
+    made = [_ahead(edit.draft, number) for number, edit in enumerate(edits)]
+    index = graph.index(models.embedder.identity, now)
+    pairs = _pairs([(memory, vectors[memory.text]) for memory in made], graph, index)
+    for edit, memory in zip(edits, made, strict=True):
+        if isinstance(edit, Replace):
+            (old,) = graph.memories.of([edit.memory])
+            pairs[old.id, memory.id] = old, memory
+    _judge(_texts(pairs, graph, models).values(), reader, known)
+
+
+def _ahead(draft: Draft, number: int) -> Memory:
+    """The memory that a draft becomes, under a number beyond all that are stored."""
+    return Memory(
+        f"m{10**15 + number}",
+        draft.text,
+        "",
+        draft.subclass,
+        draft.created,
+        source=draft.source,
+        span=draft.span,
+    )
+
+
+def _pairs(
+    new: Sequence[tuple[Memory, Vectors | None]], graph: MemoryGraph, index: MemoryIndex
+) -> dict[tuple[str, str], tuple[Memory, Memory]]:
+    """Which (older, newer) memories are compared, by their ids."""
     recent = index.newest((subclass.id for subclass in graph.subclasses()), RECENT + len(new))
     pairs: dict[tuple[str, str], tuple[Memory, Memory]] = {}
-    for memory in new:
-        vector = index.vector(memory.id)
+    for memory, vector in new:
         if vector is None:
             continue
         near = [
@@ -109,27 +173,35 @@ def possible_changes(
                 continue
             older, newer = sorted((other, memory), key=lambda m: (m.created, int(m.id[1:])))
             pairs[older.id, newer.id] = older, newer
-    for pair in replaced:
-        first, second = graph.memories.of(pair)
-        pairs[pair] = first, second
-    known = sources_of([memory for pair in pairs.values() for memory in pair], graph)
+    return pairs
+
+
+def _texts(
+    pairs: Mapping[tuple[str, str], tuple[Memory, Memory]], graph: MemoryGraph, models: Models
+) -> dict[tuple[str, str], tuple[TextPair, TextPair]]:
+    """Of each pair that can be read, the words of both, and what was extracted of both."""
+    sources = sources_of([memory for pair in pairs.values() for memory in pair], graph)
     glosses = Glosses(graph.path.parent, models.llm)
-    words: list[tuple[str, str]] = []
-    extracted: list[tuple[str, str]] = []
-    for pair, both in list(pairs.items()):
-        read = [in_english(passage_of(memory, known), glosses) for memory in both]
-        if read[0] is None or read[1] is None:
-            del pairs[pair]  # nobody can read it
-            continue
-        words.append((read[0], read[1]))
-        plain = [
-            memory.text if is_english(memory.text) else gloss or ""
-            for memory, gloss in zip(both, read, strict=True)
-        ]
-        extracted.append((plain[0], plain[1]))
-    # The words and what was extracted of them are two views of one pair.
-    chances = (reader.relations(words) + reader.relations(extracted)) / 2
-    return tuple(_edges(pairs, [_judged(row) for row in chances]))
+    texts: dict[tuple[str, str], tuple[TextPair, TextPair]] = {}
+    for pair, (older, newer) in pairs.items():
+        old = in_english(passage_of(older, sources), glosses)
+        new = in_english(passage_of(newer, sources), glosses)
+        if old is None or new is None:
+            continue  # nobody can read it
+        extracted = (
+            older.text if is_english(older.text) else old,
+            newer.text if is_english(newer.text) else new,
+        )
+        texts[pair] = (old, new), extracted
+    return texts
+
+
+def _judge(
+    texts: Iterable[tuple[TextPair, TextPair]], reader: StatementReader, known: Judgements
+) -> None:
+    missing = [pair for pair in dict.fromkeys(chain.from_iterable(texts)) if pair not in known]
+    if missing:
+        known.update(zip(missing, reader.relations(missing), strict=True))
 
 
 def _edges(pairs: Iterable[tuple[str, str]], judgements: Sequence[Judged]) -> Iterable[ChangeEdge]:

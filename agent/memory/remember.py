@@ -19,7 +19,13 @@ from agent.extraction.verbatim import facts
 from agent.language.identify import is_english
 from agent.language.redaction import redact, what_is_gone
 from agent.language.validation import checked_message, checked_time
-from agent.memory.changes import changeable, possible_changes, sure_replacements
+from agent.memory.changes import (
+    Judgements,
+    changeable,
+    judge_ahead,
+    possible_changes,
+    sure_replacements,
+)
 from agent.memory.editing.candidates import Nearby
 from agent.memory.editing.conflicts import ask
 from agent.memory.editing.judges.pair_judge import Judgement, Pair, PairJudge
@@ -192,14 +198,16 @@ def store_drafts(
     vectors = dict(
         zip((d.text for d in drafts), embedder.encode([d.text for d in drafts]), strict=True)
     )
+    judged: Judgements = {}
     for attempt in range(1, ATTEMPTS + 1):
         plan = plan_against(drafts, vectors, graph, models, now)
         # A partial update makes a sentence that is in no draft.
         texts = [e.draft.text for e in plan.edits if isinstance(e, Insert | Replace)]
         if made := [text for text in texts if text not in vectors]:
             vectors.update(zip(made, embedder.encode(made), strict=True))
+        judge_ahead(plan, vectors, graph, models, now, judged)
         try:
-            return _apply(plan, source, graph, models, vectors, now, actor)
+            return _apply(plan, source, graph, models, vectors, now, actor, judged)
         except EditConflict:
             if attempt == ATTEMPTS:
                 raise
@@ -269,6 +277,7 @@ def _apply(
     vectors: dict[str, Vectors],
     now: datetime,
     actor: str,
+    judged: Judgements,
 ) -> Remembered:
     with graph.writing():
         if graph.sources.get(source.id).status is SourceStatus.EXTRACTED:
@@ -311,7 +320,8 @@ def _apply(
             for entry in entries
             if entry.kind is EditKind.REPLACE
         ]
-        graph.change_edges.put(possible_changes(inserted, replaced, graph, models, now), now)
+        changes = possible_changes(inserted, replaced, graph, models, now, judged)
+        graph.change_edges.put(changes, now)
     return Remembered(
         graph.sources.get(source.id),
         entries,

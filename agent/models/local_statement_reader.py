@@ -6,12 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from agent.config import Config
 from agent.models.registry import ModelRegistry
 from agent.models.timing import measured
 from agent.ports import StatementReader
+from policies.weight_file import read_arrays
 
 if TYPE_CHECKING:
     from agent.models.adapters.statement_reader import TrainedReader
@@ -31,8 +30,7 @@ def statement_reader(config: Config, encoder: str) -> StatementReader | None:
 def _trained_on() -> str:
     if not WEIGHTS.exists():
         return ""
-    with np.load(WEIGHTS) as stored:
-        return str(stored["encoder"])
+    return str(read_arrays(WEIGHTS, ("encoder",))["encoder"])
 
 
 @cache

@@ -165,6 +165,10 @@ class ModelRegistry:
             found = self._verified.sha256(target, force=force)
         if found != spec.sha256:
             raise damaged(spec, target)
+        for name, digest in spec.beside:
+            path = self._packaged(spec) / name
+            if not path.is_file() or self._verified.sha256(path, force=force) != digest:
+                raise damaged(spec, path)
         return found
 
     def sha256(self, path: Path, force: bool = False) -> str:

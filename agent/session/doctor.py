@@ -7,12 +7,14 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from agent.config import Config
 from agent.memory.home import open_graph
 from agent.memory.uncertain.pending_questions import undecided
 from agent.memory.vectors import ensure_vectors
+from agent.models.catalog import BUILT_IN
 from agent.models.lazy import (
     LocalEmbedder,
     LocalLanguageModel,
@@ -24,6 +26,7 @@ from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import MEGABYTE
 from agent.ports import ChatTurn
 from agent.server_address import is_loopback, parse_address
+from policies.weight_file import read_arrays, read_json
 from store.erasure.run import softly_forgotten
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
@@ -100,7 +103,8 @@ def examine(
     run("permissions", lambda: _permissions(config))
     run("sources", lambda: _sources(config))
     run("forgotten", lambda: _forgotten(config, search_forgotten))
-    run("models", lambda: _models(config))
+    run("models", lambda: _models(config, read=try_models))
+    run("weights", _weights)
     if try_models:
         run("encoder", lambda: f"{embedder.identity}, {len(embedder.encode(['hello'])[0])} numbers")
         run("vectors", lambda: _vectors(config, embedder))
@@ -178,13 +182,30 @@ def _forgotten(config: Config, search: bool) -> str:
         )
 
 
-def _models(config: Config) -> str:
+def _models(config: Config, *, read: bool) -> str:
+    """With ``read`` every byte of the built-in ones is held against its SHA-256."""
     registry = ModelRegistry(config.models_dir)
     llm = () if config.llm_is_server else (config.llm,)
     names = tuple(dict.fromkeys((*llm, config.reward_model, config.embedder)))
     for model in names:
         registry.check_usable(model)
+        if read and any(spec.name == model for spec in BUILT_IN):
+            registry.verify(model, force=True)
     return f"{', '.join(names)}: installed and intact"
+
+
+def _weights() -> str:
+    """The small weights that memlane comes with."""
+    root = Path(__file__).parents[2]
+    paths = sorted(
+        path for room in ("agent", "policies") for path in root.glob(f"{room}/**/data/*")
+    )
+    for path in paths:
+        if path.suffix == ".npz":
+            read_arrays(path)
+        elif path.suffix == ".json":
+            read_json(path)
+    return f"the {len(paths)} files that memlane comes with are whole"
 
 
 def _vectors(config: Config, embedder: LocalEmbedder) -> str:

@@ -10,7 +10,6 @@ memories taken to be succeeded at ``SURE``, and ``wrong_untold`` where the right
 from __future__ import annotations
 
 import itertools
-import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,6 +35,7 @@ from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.simulated_lives.lives_bank import Bank
 from benchmarks.shared.simulated_lives.lives_more import FIRST, SECOND
 from benchmarks.shared.simulated_lives.lives_train import BANK as TRAIN
+from policies.weight_file import write_json
 
 BANKS = {"train": TRAIN, "first": FIRST, "second": SECOND}
 DAYS = ("2024-05-03", "May 09, 2024", "12 March 2024")
@@ -75,8 +75,7 @@ def main() -> None:
         final = fit(pairs.of(list(BANKS), 0))
     bias, weights = final
     if not given.quick:
-        told = {"bias": bias, "weights": dict(zip(SIGNS, weights, strict=True))}
-        WEIGHTS.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+        write_json(WEIGHTS, {"bias": bias, "weights": dict(zip(SIGNS, weights, strict=True))})
     config = {"quick": given.quick, "banks": list(BANKS), "changes": count, "sure": SURE,
               "strength": STRENGTH}  # fmt: skip
     write_results("succession_train", config, [0], figures)

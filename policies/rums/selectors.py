@@ -13,7 +13,6 @@ choose nothing. Their training: ``agent.learning.subset_labels`` and docs/rums.m
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -29,6 +28,7 @@ from policies.mlp import Floats, Ints, Mlp
 from policies.reinforce import Rollout
 from policies.rums.utility import CANDIDATES, MOST, MemoryNeed, coarse, search
 from policies.selection import Choice, Selection, Step
+from policies.weight_file import read_json
 from store.derived.view import GraphView
 from store.errors import InvalidInput
 from store.tables.taxonomy import SUBCLASSES, TYPES
@@ -96,7 +96,7 @@ class RumsDirect:
 @cache
 def shipped_need() -> MemoryNeed:
     """When memory helps: the paper's threshold of 0.29 nats (docs/rums.md says why no other)."""
-    document = json.loads(NEED.read_text(encoding="utf-8"))
+    document = read_json(NEED)
     return MemoryNeed(
         document["bias"], document["utility"], document["none"], document["threshold"]
     )

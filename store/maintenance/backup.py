@@ -17,7 +17,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from store.connection import BUSY_SECONDS, DATABASE_NAME, Connection, translated
+from store.connection import (
+    BUSY_SECONDS,
+    DATABASE_NAME,
+    Connection,
+    refuse_damaged_log,
+    translated,
+)
 from store.errors import StoreBusy, StoreError
 from store.graph import MemoryGraph
 from store.journal import Change, Entry, payload_from_changes
@@ -38,6 +44,7 @@ def copy_database(source: Path, target: Path, on_pages: Pages | None = None) -> 
 
     :raises StoreError: if the source cannot be read or the target not be written.
     """
+    refuse_damaged_log(source)
     with (
         translated(source),
         closing(sqlite3.connect(source, timeout=BUSY_SECONDS)) as reading,
@@ -65,8 +72,10 @@ def put_back(
     while nobody can write and the old content still stands; when it fails nothing is changed.
 
     :raises StoreBusy: if another process keeps the write lock for more than ``BUSY_SECONDS``.
+    :raises CorruptStore: if the write-ahead log of the home is damaged; nothing is changed.
     """
     live = home / DATABASE_NAME
+    refuse_damaged_log(live)
     watched = _watched(live, on_pages)
     locked = False
 

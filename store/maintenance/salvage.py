@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,25 +22,37 @@ from store.graph import MemoryGraph
 from store.journal import changes_from_payload
 from store.row_codecs import moment, source_from_row, subclass_from_row
 from store.types import EditKind, Status
+from store.write_ahead_log import LogDamage, damage_of, fold_in
 
 Row = dict[str, Any]
 _FAILURES = 2_000
 """Reads in a row that fail before the rest of a table is given up."""
 
 
-def salvage(home: Path, scratch: Path) -> int:
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """What was found beside what was read."""
+
+    refused: int
+    """Rows that are not what they should be."""
+    log: LogDamage | None
+    """Of the write-ahead log; what is whole behind the damage was read too."""
+
+
+def salvage(home: Path, scratch: Path) -> Salvaged:
     """Read the database of ``home`` into a new one in ``scratch``, which may hold anything.
 
-    What comes out need not agree with itself: it is to be exported and imported. Returns how many
-    rows were found and are not what they should be.
+    What comes out need not agree with itself: it is to be exported and imported.
 
     :raises CorruptStore: if nothing of it can be read.
     """
     copy, fresh = scratch / "damaged", scratch / "salvaged"
     copy.mkdir(mode=0o700)
-    for name in (DATABASE_NAME, f"{DATABASE_NAME}-wal"):
+    for name in (DATABASE_NAME, f"{DATABASE_NAME}-wal", f"{DATABASE_NAME}-shm"):
         if (home / name).exists():
             shutil.copyfile(home / name, copy / name)
+    if log := damage_of(copy / DATABASE_NAME):
+        fold_in(copy / DATABASE_NAME)
     MemoryGraph.open(fresh).close()
     rows: dict[str, int] = {}
     refused = 0
@@ -59,7 +72,7 @@ def salvage(home: Path, scratch: Path) -> int:
         raise CorruptStore(
             f"Nothing can be read of {home / DATABASE_NAME}. It was not changed; restore a backup."
         )
-    return refused
+    return Salvaged(refused, log)
 
 
 def _tables(target: Connection) -> list[tuple[str, list[str], bool]]:

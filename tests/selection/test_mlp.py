@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from policies.mlp import Adam, Mlp
-from store.errors import InvalidInput
+from store.errors import InvalidInput, WeightsDamaged
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_missing_damaged_and_wrong_shaped_files_are_refused_in_one_line(
     network: Mlp, tmp_path: Path
 ):
     path = tmp_path / "weights.npz"
-    with pytest.raises(InvalidInput, match="no weights at"):
+    with pytest.raises(WeightsDamaged, match="no weights at"):
         Mlp.load(path)
     network.save(path)
     with pytest.raises(InvalidInput, match=r"states of 4 numbers.*have 3.*memlane train"):
@@ -103,6 +103,6 @@ def test_missing_damaged_and_wrong_shaped_files_are_refused_in_one_line(
     (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "flipped.npz").write_bytes(whole.replace(b"NUMPY", b"NUMPX"))
     for name in ("short", "nan", "two", "pickle", "empty", "text", "cut", "flipped"):
-        with pytest.raises(InvalidInput, match="damaged") as caught:
+        with pytest.raises(WeightsDamaged, match="damaged") as caught:
             Mlp.load(tmp_path / f"{name}.npz")
         assert "\n" not in str(caught.value)

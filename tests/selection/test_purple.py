@@ -24,7 +24,7 @@ from policies.purple.purple_training import policy_gradient, warm_start
 from policies.registry import Tools, make_policy
 from policies.reinforce import Progress
 from store.derived.view import GraphView
-from store.errors import InvalidInput
+from store.errors import InvalidInput, WeightsDamaged
 from store.side_tables.training_data import StoredWeights
 from tests.conftest import NOW
 from tests.selection.test_policies import TOOLS, question, view
@@ -171,7 +171,7 @@ def test_an_encoder_of_another_size_is_refused_with_the_remedy(tmp_path: Path):
     back = Propensities.load(path)
     np.testing.assert_array_equal(back.flat, small().flat)
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(InvalidInput, match="damaged"):
+    with pytest.raises(WeightsDamaged, match="damaged"):
         Propensities.load(path)
 
 

@@ -23,7 +23,7 @@ from policies.reinforce import (
 )
 from policies.selection import Selection
 from store.derived.view import GraphView
-from store.errors import InvalidInput
+from store.errors import InvalidInput, WeightsDamaged
 
 EMPTY = GraphView((), np.zeros((0, 2), np.float32))
 ASKED = Question("Which arm?", np.zeros(2, np.float32), datetime(2024, 5, 8, tzinfo=UTC))
@@ -164,5 +164,5 @@ def test_training_without_anything_to_learn_from_is_refused(start: Callable[[], 
 def test_a_damaged_state_is_refused(tmp_path: Path):
     path = tmp_path / "state.npz"
     Mlp.fresh(2).save(path)  # weights alone are no state
-    with pytest.raises(InvalidInput, match="Begin it anew"):
+    with pytest.raises(WeightsDamaged, match="Begin it anew"):
         State.load(path, Mlp)

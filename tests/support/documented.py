@@ -17,6 +17,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +116,19 @@ def of_help() -> list[Piece]:
 def _whole(code: str) -> str:
     """Inline code with ``memlane`` put before it where it names a command without that."""
     words = code.split()
-    top: dict[str, Any] = getattr(typer.main.get_command(app), "commands", {})
+    top = _commands()
     if len(words) < 2 or words[0] not in top:
         return code
     inside: dict[str, Any] = getattr(top[words[0]], "commands", {})
     short = words[1] in inside if inside else words[1].startswith("--")
     return f"memlane {code}" if short else code
+
+
+@cache
+def _commands() -> dict[str, Any]:
+    """The commands of ``memlane``; to build them takes a tenth of a second."""
+    found: dict[str, Any] = getattr(typer.main.get_command(app), "commands", {})
+    return found
 
 
 def _of_block(block: re.Match[str], start: int) -> Iterator[Command]:

@@ -7,6 +7,7 @@ without a group. Data, and the one function that makes a regular expression of a
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from agent.language.relation_names import IRREGULAR_PASTS
 
@@ -88,6 +89,7 @@ KINDS = {
 }
 
 
+@cache
 def compiled(shape: str) -> re.Pattern[str]:
     """A shape as a regular expression: ``<group:kind>`` from ``KINDS``, parentheses group only."""
     pattern = shape.replace("'", "['’]").replace("(", "(?:").replace("(?:?", "(?")

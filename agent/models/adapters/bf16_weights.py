@@ -22,7 +22,7 @@ import llama_cpp as ll
 
 from agent.errors import ModelError
 from agent.models.adapters.gguf import silence
-from agent.models.weight_files import locked
+from agent.models.weight_files import VerifiedHashes, hash_files, locked
 
 logger = logging.getLogger("memlane.llama")
 
@@ -45,14 +45,23 @@ def unpacked(path: Path, folder: Path, sha256: str) -> Path:
     try:
         if not helps() or path.stat().st_size > LARGEST:
             return path
-        if copy.is_file():
+        if _is_whole(copy):
             return copy
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder / ".lock"):
-            return copy if copy.is_file() or _convert(path, copy) else path
+            return copy if _is_whole(copy) or _convert(path, copy) else path
     except (OSError, ModelError) as error:
         logger.info("no bfloat16 copy of %s: %s", path, error)
         return path
+
+
+def _is_whole(copy: Path) -> bool:
+    """Whether the copy is there as it was made; else it is made again."""
+    try:
+        made = copy.with_suffix(".sha256").read_text(encoding="ascii")
+        return VerifiedHashes(copy.with_name("verified.json")).sha256(copy) == made
+    except (OSError, ValueError, ModelError):
+        return False
 
 
 def _convert(path: Path, copy: Path) -> bool:
@@ -67,6 +76,7 @@ def _convert(path: Path, copy: Path) -> bool:
         if code != 0:
             logger.info("llama.cpp does not convert %s (code %d)", path, code)
             return False
+        copy.with_suffix(".sha256").write_text(hash_files([half]), encoding="ascii")
         half.replace(copy)
         return True
     finally:

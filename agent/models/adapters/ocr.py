@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from agent.errors import ModelMissing, UnreadableSource
+from agent.errors import ModelDamaged, ModelMissing, UnreadableSource
+from agent.models.weight_files import is_as_packaged
 from agent.ports import TextLine
 
 MAX_PIXELS = 80_000_000
@@ -42,6 +43,7 @@ class RapidReader:
 
         :raises UnreadableSource: if the file is missing, empty, truncated, too large or no picture.
         :raises ModelMissing: if rapidocr or its weights are not installed.
+        :raises ModelDamaged: if its weights are not what was installed.
         """
         picture = _open(image)
         width, height = _canvas(picture.width, picture.height)
@@ -160,6 +162,8 @@ def _load_engine() -> Any:
         weights = sorted(models.glob(pattern))
         if not weights:
             raise ModelMissing(f"The text reader's weights are missing in {models}. {remedy}")
+        if not is_as_packaged("rapidocr", weights[0]):
+            raise ModelDamaged(f"The text reader's weights at {weights[0]} are damaged. {remedy}")
         params[f"{task}.model_path"] = str(weights[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

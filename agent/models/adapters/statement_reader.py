@@ -18,6 +18,7 @@ from agent.models.adapters.bert import Bert
 from agent.models.adapters.onnx_graph import Graph
 from agent.models.timing import measured
 from agent.ports import KINDS, ORDERS, RELATIONS, Probabilities, Vectors
+from policies.weight_file import read_arrays
 
 MAX_TOKENS = 160
 HEADS = {"kind": len(KINDS), "relation": len(RELATIONS), "relevance": 1, "order": len(ORDERS)}
@@ -33,8 +34,8 @@ class TrainedReader:
     """
 
     def __init__(self, folder: Path, weights: Path, *, threads: int = 0) -> None:
-        with np.load(weights) as stored:
-            state = {name: stored[name].astype(np.float32) for name in stored if "." in name}
+        stored = read_arrays(weights)
+        state = {name: array.astype(np.float32) for name, array in stored.items() if "." in name}
         layers = {
             name.removeprefix("encoder."): array
             for name, array in state.items()

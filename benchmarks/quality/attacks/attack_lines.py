@@ -14,6 +14,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from hypothesis import given, seed, settings
@@ -25,6 +26,7 @@ from benchmarks.quality.attacks.attack_requests import (
     GENERATED,
     PATIENCE_S,
     Outcome,
+    TimeIsUp,
     attacked,
     environment,
 )
@@ -60,7 +62,7 @@ def attack_lines(home: Path, count: int, number: int, *, until: float = math.inf
         @given(lines(parser, FILES))
         def one(words: list[str]) -> None:
             if time.monotonic() > until:
-                return
+                raise TimeIsUp
             code, out, err, seconds = run_line(words, home, folder)
             found.sent += 1
             found.slowest = max(found.slowest, seconds)
@@ -68,7 +70,8 @@ def attack_lines(home: Path, count: int, number: int, *, until: float = math.inf
             (home.parent / "config.toml").unlink(missing_ok=True)  # what `config set` wrote
             found.note(said and f"{' '.join(words)[:160]!r}: {said}")
 
-        one()
+        with suppress(TimeIsUp):
+            one()
     with MemoryGraph.open(home) as graph:
         for problem in graph.verify():
             found.note(problem)

@@ -36,6 +36,8 @@ def rescue(
         console.print(f"{done.home}: {kept or 'nothing'}", markup=False)
         if done.refused:
             console.print(f"left out, not readable: {done.refused:,} rows")
+        if done.log:
+            console.print(f"the write-ahead log is damaged: {done.log}; memlane read what is whole")
         if not done.history:
             console.print("the journal is damaged: earlier edits cannot be undone in the new home")
 
@@ -44,5 +46,6 @@ def rescue(
         "kept": done.kept,
         "refused": done.refused,
         "history": done.history,
+        "log": done.log or None,
     }
     run.emit(document, show)

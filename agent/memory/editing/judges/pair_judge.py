@@ -33,6 +33,7 @@ from agent.memory.editing.judges.wording_features import (
     yes_or_no,
 )
 from agent.ports import Vectors
+from policies.weight_file import read_arrays
 from store.types import Memory, Triple
 
 WEIGHTS = Path(__file__).parent.parent / "data" / "editing.npz"
@@ -147,12 +148,16 @@ class PairJudge:
 
 
 def load(path: Path) -> Layers:
-    """:raises ValueError: if the weights were made for other features."""
-    with np.load(path) as saved:
-        if int(saved["features"]) != FEATURES:
-            raise ValueError(f"{path} is for other features: python -m benchmarks.editing_train")
-        named = {k: saved[k].astype(np.float32) for k in saved.files if k not in _NO_ARRAYS}
-        return Layers(**named, encoder=str(saved["encoder"]))
+    """The layers in a file.
+
+    :raises WeightsDamaged: if it is missing or damaged.
+    :raises ValueError: if the weights were made for other features.
+    """
+    saved = read_arrays(path)
+    if int(saved["features"]) != FEATURES:
+        raise ValueError(f"{path} is for other features: python -m benchmarks.editing_train")
+    named = {k: array.astype(np.float32) for k, array in saved.items() if k not in _NO_ARRAYS}
+    return Layers(**named, encoder=str(saved["encoder"]))
 
 
 _NO_ARRAYS = frozenset({"features", "encoder"})

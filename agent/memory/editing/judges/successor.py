@@ -11,7 +11,6 @@ microseconds.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -30,6 +29,7 @@ from agent.memory.editing.changes.named_value import is_one_of_several, tells_ch
 from agent.memory.editing.compare import named_apart, negated
 from agent.memory.editing.judges.wording_features import folded, value_and_slot
 from agent.ports import Vectors
+from policies.weight_file import read_json
 from store.derived.partitions import NearMemory
 from store.row_codecs import entity_key
 from store.types import Draft, Triple
@@ -123,8 +123,12 @@ class Succession:
 
 @cache
 def load(path: Path) -> tuple[float, tuple[float, ...]]:
-    """The bias and the weights. :raises ValueError: if they are of other signs than these."""
-    told = json.loads(path.read_text(encoding="utf-8"))
+    """The bias and the weights.
+
+    :raises WeightsDamaged: if the file is missing or damaged.
+    :raises ValueError: if they are of other signs than these.
+    """
+    told = read_json(path)
     if tuple(told["weights"]) != SIGNS:
         raise ValueError(f"{path} is for other signs: python -m benchmarks.succession_train")
     return told["bias"], tuple(told["weights"].values())
