@@ -126,6 +126,7 @@ class Desk:
                 policy=asked.policy,
                 k=asked.k,
                 use_llm=asked.use_llm,
+                private=asked.private,
                 on_text=on_text,
             )
 
