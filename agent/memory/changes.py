@@ -25,7 +25,7 @@ from agent.ports import RELATIONS, Probabilities, StatementReader
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Draft, Memory, Trust, may_replace
+from store.types import Draft, Memory, SourceKind, Trust, may_replace
 
 LEAST = 0.15
 """Probability of a change from which an edge is kept."""
@@ -33,6 +33,9 @@ TOGETHER = 0.5
 """Probability of ``adds`` from which two memories are kept together."""
 CANDIDATES = 12
 """Nearest older memories that a new one is compared with."""
+OF_DOCUMENT = 3
+"""The same for a sentence of a document, which has thousands of them and goes on about nothing
+that was said last."""
 RECENT = 4
 """Newest older memories that it is compared with as well: people go on about the same thing."""
 SURE_TOLD, SURE_READ = 0.85, 0.99
@@ -93,7 +96,11 @@ def possible_changes(
     if reader is None or not new:
         return ()
     index = graph.index(models.embedder.identity, now)
-    recent = index.newest((subclass.id for subclass in graph.subclasses()), RECENT + len(new))
+    origin = new[0].source
+    is_document = bool(origin) and graph.sources.kind(origin or "") is SourceKind.DOCUMENT
+    recent: Sequence[Memory] = ()
+    if not is_document:
+        recent = index.newest((subclass.id for subclass in graph.subclasses()), RECENT + len(new))
     pairs: dict[tuple[str, str], tuple[Memory, Memory]] = {}
     for memory in new:
         vector = index.vector(memory.id)
@@ -103,9 +110,12 @@ def possible_changes(
             match.memory
             for match in index.nearest(vector, probes=probes_among(len(index)), count=CANDIDATES)
         ]
-        for other in (*near, *recent):
-            if other.id == memory.id or other.source == memory.source:
-                continue
+        others = [
+            other
+            for other in (*near, *recent)
+            if other.id != memory.id and other.source != memory.source
+        ]
+        for other in others[:OF_DOCUMENT] if is_document else others:
             older, newer = sorted((other, memory), key=lambda m: (m.created, int(m.id[1:])))
             pairs[older.id, newer.id] = older, newer
     for pair in replaced:
@@ -126,8 +136,11 @@ def possible_changes(
             for memory, gloss in zip(both, read, strict=True)
         ]
         extracted.append((plain[0], plain[1]))
-    # The words and what was extracted of them are two views of one pair.
-    chances = (reader.relations(words) + reader.relations(extracted)) / 2
+    # The words and what was extracted of them are two views of one pair; in files they are one.
+    views = {view: number for number, view in enumerate(dict.fromkeys([*words, *extracted]))}
+    read_as = reader.relations(list(views))
+    as_said = read_as[[views[view] for view in words]]
+    chances = (as_said + read_as[[views[view] for view in extracted]]) / 2
     return tuple(_edges(pairs, [_judged(row) for row in chances]))
 
 

@@ -46,7 +46,7 @@ def install(context: typer.Context, tool: Which, yes: Yes = False, dry_run: DryR
 
     \b
     Examples:
-      memlane hook install claude-code
+      memlane hook install claude-code --dry-run
       memlane config set hook_exclude "~/work;~/clients"
     """
     from agent.server.hooks.settings_file import with_hook
