@@ -124,6 +124,12 @@ SETTINGS: tuple[Setting, ...] = (
         "by ;",
         "list",
     ),
+    Setting(
+        "hook_exclude",
+        lambda: "",
+        "folders in which coding agents get no memories (memlane hook); separated by ;",
+        "list",
+    ),
 )
 
 
@@ -180,6 +186,8 @@ class Config:
     notify_minutes: int
     agents: tuple[str, ...]
     """What other programs may do (``agent.server.mcp.permissions``)."""
+    hook_exclude: tuple[str, ...]
+    """Folders in which the hooks of coding agents give nothing (``agent.server.hooks``)."""
     file: Path
     """The ``config.toml`` that was (or would be) read."""
     origins: Mapping[str, Origin]

@@ -215,6 +215,7 @@ _PHRASES = {
     Trust.NOTED: "from your note",
     Trust.RECORDED: "from a calendar or contact card",
     Trust.SEEN: "from a screenshot",
+    Trust.READ: "from a document or mail",
     Trust.RELAYED: "in somebody else's words",
 }
 

@@ -27,6 +27,7 @@ from cli.commands.learning import persona
 from cli.commands.learning.ratings import predict, rate
 from cli.commands.learning.train import train
 from cli.commands.memories import entities, forget, memories, types, undo
+from cli.commands.processes import hook
 from cli.commands.processes.mcp import mcp
 from cli.commands.processes.resident import down, up
 from cli.commands.processes.web import web
@@ -72,6 +73,7 @@ app.add_typer(types.app, name="types")
 app.add_typer(persona.app, name="persona")
 app.add_typer(admin.models, name="models")
 app.command()(mcp)
+app.add_typer(hook.app, name="hook")
 app.command()(up)
 app.command()(down)
 app.command()(web)

@@ -9,13 +9,15 @@ from __future__ import annotations
 import sys
 
 from cli.forwarding.forward import relayed
+from cli.forwarding.hooked import hooked
 from cli.importing import collecting_paused
 
 
 def main() -> None:
     """The ``memlane`` command in this process."""
     try:
-        code = relayed(sys.argv[1:])
+        code = hooked(sys.argv[1:])
+        code = relayed(sys.argv[1:]) if code is None else code
     except KeyboardInterrupt:
         print("memlane: interrupted", file=sys.stderr)
         code = 130

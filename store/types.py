@@ -42,6 +42,9 @@ class SourceKind(StrEnum):
     SCREENSHOT = "screenshot"
     CALENDAR = "calendar"
     CONTACT = "contact"
+    DOCUMENT = "document"
+    """A PDF, a Word file, a book or a web page: written by anybody."""
+    MAIL = "mail"
     MANUAL = "manual"
 
 
@@ -59,7 +62,7 @@ class SourceStatus(StrEnum):
 
 
 class Trust(StrEnum):
-    """How far a memory's origin is trusted (docs/trust.md). Best first; the last two are equal."""
+    """How far a memory's origin is trusted (docs/trust.md): best first, the last three equal."""
 
     TOLD = "told"
     """The person said or typed it."""
@@ -69,6 +72,8 @@ class Trust(StrEnum):
     """A calendar or a contact card: kept by programs, often filled in by others."""
     SEEN = "seen"
     """Read off a screenshot."""
+    READ = "read"
+    """Read in a document or a mail, which anybody may have written."""
     RELAYED = "relayed"
     """Somebody else's words inside a text: a quoted or forwarded message."""
 
@@ -83,6 +88,7 @@ _RANKS = {
     Trust.NOTED: 3,
     Trust.RECORDED: 2,
     Trust.SEEN: 1,
+    Trust.READ: 1,
     Trust.RELAYED: 1,
 }
 _OF_KIND = {
@@ -92,6 +98,8 @@ _OF_KIND = {
     SourceKind.CALENDAR: Trust.RECORDED,
     SourceKind.CONTACT: Trust.RECORDED,
     SourceKind.SCREENSHOT: Trust.SEEN,
+    SourceKind.DOCUMENT: Trust.READ,
+    SourceKind.MAIL: Trust.READ,
 }
 
 

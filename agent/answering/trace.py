@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from agent.answering.grounding import about, content_words
+from agent.extraction.documents.sections import part_of
 from policies.selection import Selection, Step
 from store.errors import UnknownId
 from store.graph import MemoryGraph
@@ -30,6 +32,8 @@ class TracedStep:
     """None where it is forgotten since."""
     used: bool
     """Whether the answer rests on it."""
+    where: str | None = None
+    """The page, paragraph or message of the file that it was read from, where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,17 @@ def _read(row: Mapping[str, Any], graph: MemoryGraph, used: Iterable[str]) -> Tr
         memory = None
     if memory is not None and memory.status is Status.FORGOTTEN:
         memory = None
-    return TracedStep(step, memory, step.memory in used)
+    where = _where(memory, graph) if memory is not None and step.memory in used else None
+    return TracedStep(step, memory, step.memory in used, where)
+
+
+def _where(memory: Memory, graph: MemoryGraph) -> str | None:
+    """'page 3 of lease.pdf'."""
+    if memory.source is None or memory.span is None:
+        return None
+    source = graph.sources.get(memory.source)
+    part = part_of(source, memory.span)
+    return part and f"{part} of {PurePath(source.locator or source.id).name}"
 
 
 # ---- for people ---------------------------------------------------------------------------

@@ -5,17 +5,18 @@ Pure but for the language model, which is asked for relations that no pattern re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from agent.extraction.documents.context import DocumentLine
 from agent.extraction.documents.markdown_notes import read_note
 from agent.extraction.documents.screens import read_screen_lines
+from agent.extraction.documents.sections import read_document_lines, read_mail_lines
 from agent.extraction.documents.wiki_links import links, with_links
 from agent.extraction.ratings.parse import read_ratings
 from agent.extraction.ratings.relations import relations_of
 from agent.extraction.source_spans import SourceMap
-from agent.extraction.triples.read import NOTED
+from agent.extraction.triples.read import ME, NOTED
 from agent.extraction.validity import held
 from agent.language.dates import resolve_text
 from agent.ports import LanguageModel
@@ -71,17 +72,15 @@ def drafts_of_document(
     source: Source,
     layout: Sequence[TextBox],
     place: Callable[[Sequence[str]], Sequence[str]],
+    own: Collection[str] = (),
 ) -> tuple[Draft, ...]:
-    """The drafts of a note or screen in its own words; no model is asked.
+    """The drafts of a note, screen, document or mail in its own words; no model is asked.
 
     ``place`` gives the subclass of each sentence. What rates something in a note is a rating.
+    ``own`` are the person's mail addresses, in small letters.
     """
     is_note = source.kind is SourceKind.NOTE
-    read = (
-        read_note(source.text, source.locator, source.captured)
-        if is_note
-        else read_screen_lines(source.text, layout, source.captured)
-    )
+    read = _lines_of(source, layout, own)
     rated = read_ratings(source.text) if is_note else ()
     said = [reading.said for reading in rated]
     taken = [Span(reading.start, reading.end) for reading in rated]
@@ -93,17 +92,32 @@ def drafts_of_document(
     )
 
 
+def _lines_of(
+    source: Source, layout: Sequence[TextBox], own: Collection[str]
+) -> tuple[DocumentLine, ...]:
+    text, captured = source.text, source.captured
+    if source.kind is SourceKind.NOTE:
+        return read_note(text, source.locator, captured)
+    if source.kind is SourceKind.DOCUMENT:
+        return read_document_lines(text, source.locator, captured)
+    if source.kind is SourceKind.MAIL:
+        return read_mail_lines(text, captured, own)
+    return read_screen_lines(text, layout, captured)
+
+
 def _of_lines(
     lines: Sequence[DocumentLine], subclasses: Sequence[str], source: Source
 ) -> tuple[Draft, ...]:
     """Placed sentences of a document -> drafts; dates are relative to the day of each."""
     origin = SourceMap(source, [line.text for line in lines])
     named = links(source.text) if source.kind is SourceKind.NOTE else ()
+    by_anybody = source.kind in (SourceKind.DOCUMENT, SourceKind.MAIL)
     drafts = []
     for line, subclass in zip(lines, subclasses, strict=True):
         said, text = line.dated()
         (triples,) = relations_of([line.said], [said], None)
         triples = with_links(_about(triples, line), text, source, named)
+        triples = _by_writer(triples, line) if by_anybody else triples
         start, end = held(line.said, said, subclass, triples, line.context.written)
         span = line.span or origin.locate(line.text)
         drafts.append(
@@ -130,4 +144,20 @@ def _about(triples: tuple[Triple, ...], line: DocumentLine) -> tuple[Triple, ...
         return triples
     return tuple(
         replace(triple, head=title) if triple.relation == NOTED else triple for triple in triples
+    )
+
+
+def _by_writer(triples: tuple[Triple, ...], line: DocumentLine) -> tuple[Triple, ...]:
+    """The relations of whoever wrote a document or mail: its 'I' is not the person's."""
+    writer = line.context.speaker or line.context.title
+    if writer == ME:
+        return triples
+    return tuple(
+        replace(
+            triple,
+            head=writer if triple.head == ME else triple.head,
+            tail=writer if triple.tail == ME else triple.tail,
+        )
+        for triple in triples
+        if writer or ME not in (triple.head, triple.tail)
     )

@@ -17,6 +17,13 @@ from pathlib import Path
 from agent.errors import UnreadableSource
 from agent.io.ignore_rules import FoundFile, Ignore
 from agent.io.sources import calendars, contacts, notes, screenshots
+from agent.io.sources.documents.read import (
+    MAIL_SUFFIXES,
+    MAX_BYTES,
+    SUFFIXES,
+    missing_reader,
+    read_document,
+)
 from agent.io.sources.structured import Reader, remember_typed
 from agent.io.transfer.formats.reading import TITLE
 from agent.language.redaction import Redacted, redact, what_is_gone
@@ -43,7 +50,12 @@ TYPED: dict[SourceKind, tuple[frozenset[str], Reader]] = {
     SourceKind.CONTACT: (contacts.SUFFIXES, contacts.read_contacts),
 }
 """Sources that need no model: their endings and readers."""
-_LIMITS = {SourceKind.NOTE: MAX_NOTE_BYTES, **dict.fromkeys(TYPED, MAX_TYPED_BYTES)}
+DOCUMENTS = (SourceKind.DOCUMENT, SourceKind.MAIL)
+_LIMITS = {
+    SourceKind.NOTE: MAX_NOTE_BYTES,
+    **dict.fromkeys(TYPED, MAX_TYPED_BYTES),
+    **dict.fromkeys(DOCUMENTS, MAX_BYTES),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +84,12 @@ def plan_change(path: Path, graph: MemoryGraph, kind: SourceKind | None = None) 
             if not path.exists():
                 raise FileNotFoundError
             wanted = (
-                "notes (.md .txt), screenshots (.png .jpg .jpeg .webp), calendars (.ics) and "
-                "contacts (.vcf)"
+                "notes (.md .txt), screenshots (.png .jpg .jpeg .webp), documents (.pdf .docx "
+                ".epub .html), mail (.eml .mbox), calendars (.ics) and contacts (.vcf)"
             )
             return FileChange(path, "skipped", reason=f"memlane reads {wanted}")
+        if kind in DOCUMENTS and (missing := missing_reader(path)):
+            return FileChange(path, "skipped", kind, reason=missing)
         limit = _LIMITS.get(kind, MAX_PICTURE_BYTES)
         if (size := path.stat().st_size) > limit:
             reason = f"{size:,} bytes; at most {limit:,} are read: split it into smaller files"
@@ -112,6 +126,10 @@ def kind_of(path: Path) -> SourceKind | None:
         return SourceKind.NOTE
     if suffix in screenshots.SUFFIXES:
         return SourceKind.SCREENSHOT
+    if suffix in SUFFIXES:
+        return SourceKind.DOCUMENT
+    if suffix in MAIL_SUFFIXES:
+        return SourceKind.MAIL
     return next((kind for kind, (suffixes, _) in TYPED.items() if suffix in suffixes), None)
 
 
@@ -228,7 +246,8 @@ def _ingest_file(
             captured = now if fixed_time else _changed_at(path, now)
             assert change.data is not None and change.kind is not None
             with clock.measure("read"):
-                text, layout = _text_of(path, change.data, change.kind, models)
+                scratch = graph.path.parent
+                text, layout = _text_of(path, change.data, change.kind, models, scratch)
                 clean = Redacted(text, ()) if keep_secrets else redact(text)
             with clock.measure("store"), graph.writing():
                 stored = graph.sources.add(
@@ -280,9 +299,11 @@ def _reason(done: Remembered, problems: Sequence[str]) -> str | None:
 
 
 def _text_of(
-    path: Path, data: bytes, kind: SourceKind, models: Models
+    path: Path, data: bytes, kind: SourceKind, models: Models, scratch: Path
 ) -> tuple[str, Sequence[TextBox]]:
     """The text of a file, and where on a picture it stands."""
+    if kind in DOCUMENTS:
+        return read_document(path, data, kind, models.reader, scratch), ()
     if kind is SourceKind.NOTE:
         return notes.read_note(path, data), ()
     if kind in TYPED:

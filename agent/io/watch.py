@@ -18,6 +18,7 @@ from threading import Event
 from agent.io.ignore_rules import NAME, FoundFile, Ignore
 from agent.io.ingest import ingest_into, kind_of, locator_of, plan_change
 from agent.io.platform_events import BUSY, changes, why_wait
+from agent.io.sources.documents.read import missing_reader
 from agent.memory.home import Home
 from agent.results import FileReport
 from store.errors import EditConflict, InvalidInput, MemlaneError, StoreError
@@ -144,7 +145,8 @@ class Watcher:
         self, path: Path, folder: Path, known: dict[Path, WatchedFile]
     ) -> WatchedFile | None:
         """The row of a file that is new, or looks otherwise than it did; None if it does not."""
-        if kind_of(path) is None or not is_text(path):
+        # A document whose reader is missing is found when the extra is there.
+        if kind_of(path) is None or missing_reader(path) or not is_text(path):
             return None
         stat = _stat(path)
         row = known.get(path)

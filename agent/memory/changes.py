@@ -29,7 +29,7 @@ from store.derived.vector_index import MemoryIndex
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Draft, Memory, Trust, may_replace
+from store.types import Draft, Memory, SourceKind, Trust, may_replace
 
 LEAST = 0.15
 """Probability of a change from which an edge is kept."""
@@ -37,6 +37,9 @@ TOGETHER = 0.5
 """Probability of ``adds`` from which two memories are kept together."""
 CANDIDATES = 12
 """Nearest older memories that a new one is compared with."""
+OF_DOCUMENT = 3
+"""The same for a sentence of a document, which has thousands of them and goes on about nothing
+that was said last."""
 RECENT = 4
 """Newest older memories that it is compared with as well: people go on about the same thing."""
 SURE_TOLD, SURE_READ = 0.85, 0.99
@@ -159,7 +162,11 @@ def _pairs(
     new: Sequence[tuple[Memory, Vectors | None]], graph: MemoryGraph, index: MemoryIndex
 ) -> dict[tuple[str, str], tuple[Memory, Memory]]:
     """Which (older, newer) memories are compared, by their ids."""
-    recent = index.newest((subclass.id for subclass in graph.subclasses()), RECENT + len(new))
+    origin = new[0][0].source
+    is_document = bool(origin) and graph.sources.kind(origin or "") is SourceKind.DOCUMENT
+    recent: Sequence[Memory] = ()
+    if not is_document:
+        recent = index.newest((subclass.id for subclass in graph.subclasses()), RECENT + len(new))
     pairs: dict[tuple[str, str], tuple[Memory, Memory]] = {}
     for memory, vector in new:
         if vector is None:
@@ -168,9 +175,12 @@ def _pairs(
             match.memory
             for match in index.nearest(vector, probes=probes_among(len(index)), count=CANDIDATES)
         ]
-        for other in (*near, *recent):
-            if other.id == memory.id or other.source == memory.source:
-                continue
+        others = [
+            other
+            for other in (*near, *recent)
+            if other.id != memory.id and other.source != memory.source
+        ]
+        for other in others[:OF_DOCUMENT] if is_document else others:
             older, newer = sorted((other, memory), key=lambda m: (m.created, int(m.id[1:])))
             pairs[older.id, newer.id] = older, newer
     return pairs

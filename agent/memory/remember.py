@@ -15,6 +15,7 @@ from agent.extraction.drafts import drafts_of_document, make_drafts
 from agent.extraction.extract import extract
 from agent.extraction.ratings.parse import split_ratings
 from agent.extraction.told import left_out
+from agent.extraction.triples.read import ME
 from agent.extraction.verbatim import facts
 from agent.language.identify import is_english
 from agent.language.redaction import redact, what_is_gone
@@ -49,6 +50,13 @@ from store.journal import Edit, Entry, Forget, Insert, Replace, checked_text
 from store.side_tables.pending_questions import QuestionKind
 from store.types import Draft, EditKind, Memory, Source, SourceKind, SourceStatus, Status
 
+DOCUMENTS = (
+    SourceKind.NOTE,
+    SourceKind.SCREENSHOT,
+    SourceKind.DOCUMENT,
+    SourceKind.MAIL,
+)
+"""Sources that are read in their own words, without a model."""
 ATTEMPTS = 3
 """How often a plan is made anew when another process changed the memories meanwhile."""
 
@@ -57,9 +65,10 @@ def draft_memories(
     source: Source, graph: MemoryGraph, models: Models, now: datetime, meant: str = ""
 ) -> tuple[Draft, ...]:
     """Read the memories out of a source's text, or of what its conversation made it mean."""
-    if source.kind in (SourceKind.NOTE, SourceKind.SCREENSHOT):
+    if source.kind in DOCUMENTS:
         layout = graph.sources.layout(source.id)
-        return drafts_of_document(source, layout, models.placer.place)
+        own = own_addresses(graph) if source.kind is SourceKind.MAIL else ()
+        return drafts_of_document(source, layout, models.placer.place, own)
     known = people(_nearby(graph, models.embedder, now).holding("Relationship"))
     rated, text = split_ratings(meant or source.text, source.kind)
     told = extract(text, kind=source.kind, now=source.captured, people=known, llm=models.llm)
@@ -69,6 +78,15 @@ def draft_memories(
         return drafts
     missed = left_out(source.text, drafts, models.statements)
     return (*drafts, *make_drafts(missed, models.placer.place(missed), source, llm=None))
+
+
+def own_addresses(graph: MemoryGraph) -> frozenset[str]:
+    """The mail addresses that the person has told, in small letters."""
+    return frozenset(
+        triple.tail.strip().lower()
+        for triple, _ in graph.memories.neighbours(ME)
+        if triple.head == ME and triple.relation == "email"
+    )
 
 
 def people(memories: Sequence[Memory], limit: int = 8) -> tuple[str, ...]:

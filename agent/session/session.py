@@ -199,15 +199,18 @@ class Session:
         policy: str | None = None,
         k: int | None = None,
         use_llm: bool = True,
+        private: bool = False,
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
-        """Answer from memory, whatever the router would say of it."""
+        """Answer from memory, whatever the router would say of it; ``private`` stores no turn."""
         message = without_secrets(self, checked_message(question))
         clock = Stopwatch()
         reply = answer_message(
             self, message, Route.RETRIEVE, clock, policy=policy, k=k, use_llm=use_llm,
             on_text=on_text,
         )  # fmt: skip
+        if private:
+            return replace(reply, timing_ms=clock.total())
         return self._logged(message, reply, clock, self.config.now())
 
     def select(
@@ -302,7 +305,7 @@ class Session:
         *,
         found: Iterable[FoundFile] | None = None,
     ) -> Iterator[FileReport]:
-        """Take notes and screenshots into memory, file by file; folders recursively.
+        """Take files of all kinds into memory, one by one; folders recursively.
 
         ``found`` are the files of ``paths`` where somebody has looked already (``find``).
         """

@@ -24,7 +24,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "rescue", "status", "doctor", "config",
     ),
     "Models": ("models", "up", "down"),
-    "For programs": ("mcp", "completion"),
+    "For programs": ("mcp", "hook", "completion"),
     "Experiments": ("rate", "predict", "persona", "travel", "train", "feedback"),
 }  # fmt: skip
 """Every command, under its heading; ``tests/terminal/test_first_minutes.py`` checks that."""

@@ -104,6 +104,7 @@ def trace(trace: Trace) -> dict[str, Any]:
                 "state": dict(traced.step.state),
                 "reason": traced.step.reason,
                 "used": traced.used,
+                **({"where": traced.where} if traced.where else {}),
             }
             for traced in trace.steps
         ],
@@ -128,10 +129,14 @@ def span(memory: Memory, source: Source | None) -> dict[str, Any] | None:
     """The stretch of the raw text that a memory was read from."""
     if source is None or memory.span is None:
         return None
+    from agent.extraction.documents.sections import part_of
+
+    part = part_of(source, memory.span)
     return {
         "start": memory.span.start,
         "end": memory.span.end,
         "text": memory.span.of(source.text),
+        **({"part": part} if part else {}),
     }
 
 

@@ -173,9 +173,11 @@ def memory_table(
 
 
 def memory_card(out: Console, memory: Memory, now: datetime, source: Source | None) -> None:
+    from agent.extraction.documents.sections import around
     from agent.results import phrase
 
     span = json_output.span(memory, source)
+    part = f"{span['part']}: " if span and "part" in span else ""
     rows = {
         "id": memory.id,
         "text": memory.text,
@@ -191,8 +193,8 @@ def memory_card(out: Console, memory: Memory, now: datetime, source: Source | No
         "source": None if source is None else _origin(source),
         "read from": None
         if span is None
-        else f'"{span["text"]}" (characters {span["start"]} to {span["end"]})',
-        "raw text": None if source is None else source.text,
+        else f'{part}"{span["text"]}" (characters {span["start"]} to {span["end"]})',
+        "raw text": None if source is None else around(source, memory.span),
     }
     for name, value in rows.items():
         if value:

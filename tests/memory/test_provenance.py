@@ -156,6 +156,8 @@ def test_each_kind_of_source_has_its_trust():
         SourceKind.CALENDAR: Trust.RECORDED,
         SourceKind.CONTACT: Trust.RECORDED,
         SourceKind.SCREENSHOT: Trust.SEEN,
+        SourceKind.DOCUMENT: Trust.READ,
+        SourceKind.MAIL: Trust.READ,
     }
     assert [t.rank for t in (Trust.TOLD, Trust.NOTED, Trust.RECORDED, Trust.SEEN)] == [4, 3, 2, 1]
 
@@ -212,10 +214,10 @@ def test_without_a_span_a_text_that_quotes_is_trusted_as_the_quote():
 
 
 def test_only_equal_or_better_trust_replaces_and_the_persons_own_words_always_do():
-    told, noted, recorded, seen, relayed = Trust
+    told, noted, recorded, seen, read, relayed = Trust
     for own, old in itertools.product((told, noted, None), (*Trust, None)):
         assert may_replace(own, old)
-    for other in (recorded, seen, relayed):
+    for other in (recorded, seen, read, relayed):
         assert not may_replace(other, told)
         assert not may_replace(other, noted)
         assert not may_replace(other, None)

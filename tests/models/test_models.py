@@ -281,7 +281,6 @@ def test_a_file_beside_the_weights_is_checked_too(tmp_path: Path, monkeypatch: p
     spec = ModelSpec(
         name="tiny",
         kind="embedder",
-        description="an encoder",
         sha256=hashlib.sha256(b"weights").hexdigest(),
         size=7,
         packages=(PackageFile("fakeencoder", "fakeencoder", "model"),),

@@ -25,6 +25,7 @@ from store.graph import MemoryGraph
 from store.journal import Insert
 from store.side_tables.personas import NewLine, PersonaLayer
 from tests.conftest import NOW, ScriptedModel
+from tests.support.documents import lease
 from tests.support.exports import draft
 from tests.support.learning import FACTS, KnowingModel, KnowingRewards, fact, practise
 
@@ -125,6 +126,8 @@ def lay_out(folder: Path, home: Path) -> None:
     for notes in ("notes", "Notes"):
         (folder / notes).mkdir()
         (folder / notes / "home.md").write_text("My piano teacher is Olga.\n")
+    (folder / "Documents").mkdir()
+    (folder / "Documents" / "lease.pdf").write_bytes(lease())
     for screens in ("Pictures/screenshots", "Screenshots"):
         (folder / screens).mkdir(parents=True)
         ticket = Image.new("RGB", (400, 120), "white")

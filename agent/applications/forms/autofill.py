@@ -25,6 +25,7 @@ from agent.applications.forms.outdated import prefer_newer
 from agent.applications.forms.sensitive import is_sensitive
 from agent.applications.forms.values.fit import fit
 from agent.applications.forms.written import MOST_ALTERNATIVES, empty, written
+from agent.extraction.faithfulness import first_person
 from agent.memory.changes import possibly_newer
 from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors import ensure_vectors
@@ -33,7 +34,7 @@ from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField, Value
 from store.graph import MemoryGraph
 from store.side_tables.form_consents import FormConsent
-from store.types import Memory, Status
+from store.types import Memory, Status, Trust
 
 _DOUBT = 0.75
 """What another value of the same kind leaves of the confidence in the best one."""
@@ -73,7 +74,8 @@ def fill_from(
         ensure_vectors(graph, embedder)
         index = graph.index(embedder.identity, now)
         vectors = embedder.encode(texts)
-        return [[m.memory for m in index.nearest(v, probes=3, count=count)] for v in vectors]
+        found = (index.nearest(vector, probes=3, count=count) for vector in vectors)
+        return [[m.memory for m in near if is_evidence(m.memory)] for near in found]
 
     return fill(
         fields,
@@ -85,6 +87,12 @@ def fill_from(
         newer=newer,
         consents=graph.form_consents.get,
     )
+
+
+def is_evidence(memory: Memory) -> bool:
+    """Whether a memory may fill a form: the 'I' of a document or mail is anybody, so what that
+    says fills nothing."""
+    return memory.trust is not Trust.READ or not first_person(memory.text)
 
 
 def fill(
@@ -106,7 +114,8 @@ def fill(
     (``outdated``). Without ``consents`` nothing is withheld: the caller
     asks.
     """
-    current = present(Timeline([m for m in memories if m.status is not Status.FORGOTTEN]), now)
+    memories = [m for m in memories if m.status is not Status.FORGOTTEN and is_evidence(m)]
+    current = present(Timeline(memories), now)
     asked = match_fields(fields, embedder)
     near_all = close or (among(current, embedder) if embedder is not None else None)
     facts = read_facts(current)

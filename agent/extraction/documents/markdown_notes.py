@@ -35,6 +35,8 @@ BARE = 3
 """Most words of a list item that says nothing alone, such as 'olive oil'."""
 PASTED = 3
 """Labels of known meaning that make a text without headings a pasted ticket or booking."""
+PAGE_BREAK = "\f"
+"""The line between two pages, chapters or messages of a document."""
 DAY, CALLOUT = 5, 6
 """Levels of the headings that a line with a day and a callout are: they stand below all others."""
 
@@ -57,33 +59,43 @@ _LISTS = _GENERIC | frozenset(
 """Words of headings that add nothing to a whole sentence: 'Monday list', 'To remember'."""
 
 
-def read_note(text: str, locator: str | None, captured: datetime) -> tuple[DocumentLine, ...]:
-    """The sentences of a note, each with its context; ``locator`` is its path."""
+def read_note(
+    text: str, locator: str | None, captured: datetime, title: str = ""
+) -> tuple[DocumentLine, ...]:
+    """The sentences of a note, each with its context; ``locator`` is its path.
+
+    ``title`` is what it is called where no heading says so.
+    """
     fields, start = read_front_matter(text)
     body = blanked(text)
-    context, dated = _context(body[start:], locator, written_in(fields, captured), captured)
+    day = written_in(fields, captured)
+    context, dated = _context(body[start:], locator, day, captured, title)
     lines = list(field_lines(fields, context, dated=dated))
     if any(map(_HEADING.match, body.splitlines())):
-        lines += _Reader(context, captured).read(body, start)
+        lines += NoteReader(context, captured).read(body, start)
     else:
         # A ticket or a booking that was pasted as it stands has labels of its own.
         screen = read_screen(body[start:], least=PASTED)
         lines += [DocumentLine("", memory, context) for memory in screen.memories]
         rest, at = (screen.rest, 0) if screen.memories else (body, start)
-        read = _Reader(context, captured).read(rest, at)
+        read = NoteReader(context, captured).read(rest, at)
         lines += [replace(line, span=None) for line in read] if screen.memories else read
     return tuple({line.text: line for line in lines}.values())
 
 
 def _context(
-    body: str, locator: str | None, written: datetime | None, captured: datetime
+    body: str,
+    locator: str | None,
+    written: datetime | None,
+    captured: datetime,
+    given: str,
 ) -> tuple[DocumentContext, bool]:
     """The context of the whole note, and whether its name is a day."""
     stem = PurePath(locator).stem if locator else ""
     first = next((found for line in body.splitlines() if (found := _HEADING.match(line))), None)
     heading = _bare(plain_links(first[2])) if first and len(first[1]) == 1 else ""
     heading = heading or ("" if first else _top_line(body))
-    title, dated = heading or (stem if _is_name(stem) else ""), False
+    title, dated = heading or given or (stem if _is_name(stem) else ""), False
     for name in (stem, title):
         day, whole = day_in(name, written or captured)
         written = written or not_after(day, captured)
@@ -117,7 +129,7 @@ class _Item:
     below: list[_Item] = field(default_factory=list)
 
 
-class _Reader:
+class NoteReader:
     """Reads the body of a note line by line; what belongs together is stated when it ends."""
 
     def __init__(self, context: DocumentContext, captured: datetime) -> None:
@@ -130,15 +142,28 @@ class _Reader:
         self._in_callout = self._below_label = False
 
     def read(self, text: str, at: int) -> Iterator[DocumentLine]:
-        fenced = False
+        fenced = crossed = False
         for line in text[at:].splitlines(keepends=True):
             raw, start = line.rstrip("\r\n"), at
             at += len(line)
+            if raw == PAGE_BREAK:
+                crossed = self._is_open()
+                continue
+            if crossed and (raw[:1].islower() or raw[:1].isdigit()):
+                # '12 May' at the top of a page may be the end of a sentence, and no heading.
+                self._prose.append((Span(start, start + len(raw)), raw))
+                crossed = False
+                continue
+            crossed = False
             if _FENCE.match(raw):
                 fenced = not fenced
             elif not fenced:
                 yield from self._line(raw, start)
         yield from self._flush()
+
+    def _is_open(self) -> bool:
+        """Whether a sentence has begun that is not over."""
+        return bool(self._prose) and not self._prose[-1][1].rstrip().endswith(_ENDS[:3])
 
     def _line(self, raw: str, start: int) -> Iterator[DocumentLine]:
         span = Span(start, start + len(raw))

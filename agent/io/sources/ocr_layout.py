@@ -31,14 +31,14 @@ SHORT = 4
 
 def arranged(lines: Sequence[TextLine]) -> list[Row]:
     """The rows of a screen from top to bottom, each in cells; a label leads its value's row."""
-    found = [_cells(row) for row in rows(lines)]
+    found = [cells(row) for row in rows(lines)]
     stacked = [at for at in range(len(found) - 1) if _stacked(found, at)]
     result: list[Row] = []
     at = 0
     while at < len(found):
         if at in stacked and (_are_labels(found, at) or _is_one_of_many(found, at, stacked)):
             lower = list(found[at + 1])
-            result += [[label, lower[_below(label, lower)]] for label in found[at]]
+            result += [[label, lower[below(label, lower)]] for label in found[at]]
             at += 2
             continue
         result.append(found[at])
@@ -58,14 +58,15 @@ def rows(lines: Sequence[TextLine]) -> list[list[TextLine]]:
     return [sorted(row, key=lambda box: box.left) for row in found]
 
 
-def _cells(row: Sequence[TextLine]) -> Row:
-    cells: Row = [[row[0]]]
+def cells(row: Sequence[TextLine]) -> Row:
+    """The boxes of a row, those together that stand close."""
+    found: Row = [[row[0]]]
     for left, right in pairwise(row):
         if right.left - left.right > GAP * max(left.bottom - left.top, 1.0):
-            cells.append([right])
+            found.append([right])
         else:
-            cells[-1].append(right)
-    return cells
+            found[-1].append(right)
+    return found
 
 
 # ---- a label above its value ----------------------------------------------------------------
@@ -77,7 +78,7 @@ def _stacked(found: Sequence[Row], at: int) -> bool:
     if len(upper) != len(lower) or not _aligned(upper, lower):
         return False
     gap = _gap(upper, lower)
-    height = min(_height(upper), _height(lower))
+    height = min(height_of(upper), height_of(lower))
     around = [_gap(found[at - 1], upper)] if at else []
     around += [_gap(lower, found[at + 2])] if at + 2 < len(found) else []
     return gap <= NEAR * height and all(other >= APART * max(gap, 0.1 * height) for other in around)
@@ -99,7 +100,7 @@ def _is_one_of_many(found: Sequence[Row], at: int, stacked: Sequence[int]) -> bo
     """Whether a screen shows a list of such pairs, all at one edge: each is an entry of it."""
     if len(found[at]) != 1 or len(_text(found[at][0]).split()) > 2 * SHORT:
         return False
-    left, slack = found[at][0][0].left, 0.6 * _height(found[at])
+    left, slack = found[at][0][0].left, 0.6 * height_of(found[at])
     alike = [
         other
         for other in stacked
@@ -109,12 +110,12 @@ def _is_one_of_many(found: Sequence[Row], at: int, stacked: Sequence[int]) -> bo
 
 
 def _aligned(upper: Row, lower: Row) -> bool:
-    return [_below(cell, lower) for cell in upper] == list(range(len(lower)))
+    return [below(cell, lower) for cell in upper] == list(range(len(lower)))
 
 
-def _below(cell: Cell, lower: Row) -> int:
+def below(cell: Cell, lower: Row) -> int:
     """Which cell of the row below has the same left edge, middle or right edge; -1 for none."""
-    slack = 0.6 * _height([cell])
+    slack = 0.6 * height_of([cell])
     for number, other in enumerate(lower):
         left, right = other[0].left - cell[0].left, other[-1].right - cell[-1].right
         if min(abs(left), abs(right), abs(left + right) / 2) <= slack:
@@ -126,7 +127,8 @@ def _gap(upper: Row, lower: Row) -> float:
     return min(b.top for c in lower for b in c) - max(b.bottom for c in upper for b in c)
 
 
-def _height(row: Row) -> float:
+def height_of(row: Row) -> float:
+    """The height of a row, as its lowest box has it."""
     return min(box.bottom - box.top for cell in row for box in cell)
 
 

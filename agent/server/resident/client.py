@@ -155,10 +155,12 @@ class Client:
         policy: str | None = None,
         k: int | None = None,
         use_llm: bool = True,
+        private: bool = False,
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
         """See ``Session.ask``."""
         asked = {"question": question, "policy": policy, "k": k, "use_llm": use_llm}
+        asked["private"] = private
         return self._ask(Reply, "ask", asked, on_text)
 
     def remember(

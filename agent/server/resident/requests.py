@@ -30,6 +30,8 @@ class Ask:
     policy: str | None = None
     k: int | None = None
     use_llm: bool = True
+    private: bool = False
+    """Whether nothing is stored of it."""
 
 
 @dataclass(frozen=True, slots=True)

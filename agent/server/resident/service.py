@@ -108,7 +108,11 @@ class Desk:
     async def ask(self, asked: Ask, context: Context, stop: Event, on_text: OnText) -> Reply:
         def answer(session: Session) -> Reply:
             return session.ask(
-                asked.question, policy=asked.policy, k=asked.k, use_llm=asked.use_llm,
+                asked.question,
+                policy=asked.policy,
+                k=asked.k,
+                use_llm=asked.use_llm,
+                private=asked.private,
                 on_text=on_text,
             )  # fmt: skip
 

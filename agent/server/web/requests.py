@@ -262,6 +262,8 @@ class Excerpt:
     after: str
     more: bool
     """Whether the source goes on beyond what is shown."""
+    part: str | None = None
+    """The page, paragraph or message of a document that it is."""
 
 
 @dataclass(frozen=True, slots=True)

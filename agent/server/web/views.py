@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from itertools import groupby, islice
 
 from agent.answering.trace import TracedStep, in_words, read_trace
+from agent.extraction.documents.sections import part_of
 from agent.extraction.triples.read import ME
 from agent.language.relation_names import worded
 from agent.memory.time.history import Event, lives
@@ -252,6 +253,7 @@ def _excerpt(source: Source, memory: Memory) -> Excerpt:
         source.text[start:end],
         source.text[end:last],
         more=first > 0 or last < len(source.text),
+        part=part_of(source, memory.span),
     )
 
 

@@ -189,11 +189,13 @@ SPEED = (
         "Of an ingest the encoder takes most of the time, but less than was aimed at. The first"
         " word of a chat comes when llama.cpp's own would (its bar is a multiple); commands answer"
         " at once where the resident process is up.",
-        ("ingest_speed", "chat_speed", "resident", "startup"),
+        ("ingest_speed", "document_speed", "chat_speed", "resident", "startup"),
         "the product",
         (
             Row("ingest: the encoder's share of the time", "encoder_share", n="notes|notes",
                 bars=(least(0.9),)),
+            Row("PDF: pages a minute, text read", "document_speed:pdf_pages_a_minute",
+                n="document_speed:pages|pages", bars=(least(300),)),
             Row("chat: first word, ms", "chat_speed:first_ms_median",
                 {"llama.cpp": "chat_speed:llama_ms_median"}, "chat_speed:measured|questions",
                 (most("chat_speed:bar", "chat_speed:ratio_median"),)),

@@ -97,7 +97,9 @@ def show_words(out: Console, trace: Trace) -> None:
     out.print(in_words(trace), markup=False)
     for traced in trace.steps:
         if traced.used and traced.memory is not None:
-            out.print(f"  {traced.step.memory} {traced.memory.text}", style="dim", markup=False)
+            where = f" ({traced.where})" if traced.where else ""
+            line = f"  {traced.step.memory} {traced.memory.text}{where}"
+            out.print(line, style="dim", markup=False)
 
 
 def show_trace(out: Console, trace: Trace, *, states: bool = False) -> None:

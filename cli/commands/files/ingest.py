@@ -1,4 +1,4 @@
-"""``memlane ingest``: notes, screenshots, calendars and contacts."""
+"""``memlane ingest``: notes, screenshots, documents, mail, calendars and contacts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def ingest(
     context: typer.Context,
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Notes, screenshots, calendars, contacts, folders; - is stdin."),
+        typer.Argument(
+            help="Notes, screenshots, documents, mail, calendars, contacts, folders; - is stdin."
+        ),
     ] = None,
     retry: Annotated[
         bool, typer.Option("--retry", help="Retry sources whose extraction failed.")
@@ -37,13 +39,14 @@ def ingest(
         bool, typer.Option("--timing", help="Also show where the time went.")
     ] = False,
 ) -> None:
-    """Read notes, screenshots, calendars and contacts into memory.
+    """Read notes, screenshots, documents, mail, calendars and contacts into memory.
 
-    Notes are .md and .txt files, screenshots .png .jpg .jpeg .webp, calendars .ics, contacts .vcf;
-    folders are read recursively, without hidden files and without files excluded by a
-    .memlaneignore file or the setting ignore. An unchanged file is skipped. A changed file updates
-    the memories made from it. Secrets (card numbers, passwords, keys, one-time codes) are not
-    stored. The exit code is 1 if a file that you named could not be read.
+    Notes are .md and .txt files, screenshots .png .jpg .jpeg .webp, documents .pdf .docx .epub
+    .html, mail .eml .mbox, calendars .ics, contacts .vcf. Documents need an extra: pip install
+    '.[documents]' from the checkout. Folders are read recursively, without hidden files and without
+    files excluded by a .memlaneignore file or the setting ignore. An unchanged file is skipped. A
+    changed file updates the memories made from it. Secrets (card numbers, passwords, keys, one-time
+    codes) are not stored. The exit code is 1 if a file that you named could not be read.
     """
     if not paths and not retry:
         raise InvalidInput("Name a file or folder to ingest, or use --retry.")

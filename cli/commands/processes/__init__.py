@@ -1,1 +1,1 @@
-"""Commands that start or end a process: up, down, web, mcp."""
+"""Commands that start or end a process: up, down, web, mcp, hook."""

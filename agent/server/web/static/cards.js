@@ -9,6 +9,7 @@ export const TRUST = {
   noted: "From your note",
   recorded: "From a calendar or card",
   seen: "Read from a screenshot",
+  read: "Read in a document or mail",
   relayed: "Somebody else's words",
 };
 

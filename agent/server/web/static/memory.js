@@ -21,6 +21,8 @@ const KINDS = {
   screenshot: "A screenshot",
   calendar: "A calendar",
   contact: "A contact card",
+  document: "A document",
+  mail: "Saved mail",
   manual: "You typed it",
 };
 
@@ -90,7 +92,7 @@ function excerpt(source) {
     "section",
     { class: "part" },
     h("h3", {}, "Where it comes from"),
-    h("p", { class: "quiet" }, `${from}, ${moment(source.captured)}`, source.place && ` · ${source.place}`),
+    h("p", { class: "quiet" }, `${from}, ${moment(source.captured)}`, source.part && ` · ${source.part}`, source.place && ` · ${source.place}`),
     source.locator && h("p", { class: "path" }, source.locator),
     h(
       "div",

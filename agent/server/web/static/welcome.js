@@ -64,7 +64,7 @@ export function welcome(stage, side, page) {
         input.value = idea;
         input.focus();
       }, { class: "idea" }))),
-      h("p", { class: "quiet" }, "Add notes, screenshots, calendars and contacts with ", h("code", {}, "memlane ingest FOLDER"), "."),
+      h("p", { class: "quiet" }, "Add notes, screenshots, documents, mail, calendars and contacts with ", h("code", {}, "memlane ingest FOLDER"), "."),
     ),
   );
   input.focus();

@@ -1,0 +1,128 @@
+"""``memlane hook``: memories beside the prompts of a coding agent."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.context import Run
+from cli.forwarding.hooked import hooked
+from cli.input.confirm import confirmed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rich.console import Console
+
+app = typer.Typer(help="Memories for coding agents, without being asked.", no_args_is_help=True)
+
+
+class Tool(StrEnum):
+    """The coding agents whose hooks memlane knows."""
+
+    CLAUDE_CODE = "claude-code"
+
+
+Which = Annotated[Tool, typer.Argument(help="The coding agent.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Change the file without asking.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
+
+
+@app.command()
+def install(context: typer.Context, tool: Which, yes: Yes = False, dry_run: DryRun = False) -> None:
+    """Put a hook into the settings of a coding agent.
+
+    From then on, each prompt comes with the few memories that belong to it: at most 5, as data,
+    with their ids. Nothing is stored of the prompt. While no resident process runs (memlane up),
+    the agent gets none. The change is shown first; all other settings stay. In folders that the
+    setting hook_exclude names the hook is off.
+
+    \b
+    Examples:
+      memlane hook install claude-code --dry-run
+      memlane config set hook_exclude "~/work;~/clients"
+    """
+    from agent.server.hooks.settings_file import with_hook
+
+    run: Run = context.obj
+    command = _command(run, tool)
+    done = (
+        "Installed. It works in new sessions, while memlane is up. To undo it: "
+        f"memlane hook remove {tool}"
+    )
+    _change(
+        run, tool, lambda text, path: with_hook(text, command, path), yes, dry_run, done,
+        "The hook is installed already.",
+    )  # fmt: skip
+
+
+@app.command()
+def remove(context: typer.Context, tool: Which, yes: Yes = False, dry_run: DryRun = False) -> None:
+    """Take memlane's hook out of the settings of a coding agent.
+
+    All other settings stay. The change is shown first.
+    """
+    from agent.server.hooks.settings_file import without_hook
+
+    _change(
+        context.obj,
+        tool,
+        without_hook,
+        yes,
+        dry_run,
+        "Removed.",
+        "No hook of memlane is installed.",
+    )
+
+
+@app.command("run", hidden=True)
+def run_(context: typer.Context, tool: Which) -> None:
+    """What the coding agent calls: its message comes on standard input."""
+    hooked(["--home", str(context.obj.config.home), "hook", "run", str(tool)])
+
+
+def _change(
+    run: Run,
+    tool: Tool,
+    make: Callable[[str, Path], str],
+    yes: bool,
+    dry_run: bool,
+    done: str,
+    nothing: str,
+) -> None:
+    """Show a change of the settings, ask, and make it."""
+    from agent.server.hooks.settings_file import difference, read, settings_path, write
+
+    path = settings_path(os.environ)
+    before = read(path)
+    after = make(before, path)
+    shown = difference(before, after, path)
+    changed = bool(shown) and not dry_run
+    if shown and not run.json:
+        run.out.print(shown, markup=False, highlight=False)
+    if changed:
+        otherwise = "Add --yes to change the file, or --dry-run to only see the change."
+        changed = confirmed(run, "Change this file?", yes=yes, otherwise=otherwise)
+    if changed:
+        write(path, after)
+
+    def show(out: Console) -> None:
+        out.print(done if changed else "Nothing was changed." if shown else nothing, markup=False)
+
+    run.emit({"tool": str(tool), "file": str(path), "diff": shown, "changed": changed}, show)
+
+
+def _command(run: Run, tool: Tool) -> str:
+    """The command line that the tool runs, by absolute paths: it may have another PATH."""
+    found = shutil.which("memlane") or ""
+    start = [os.path.abspath(found)] if found else [sys.executable, "-P", "-m", "cli.main"]
+    config = run.config
+    home = [] if config.origins["home"] == "default" else ["--home", str(config.home.absolute())]
+    return shlex.join([*start, *home, "hook", "run", str(tool)])
