@@ -64,6 +64,7 @@ OPTIONS = {
     "editing": "--data DIR",
     "emg_ablation": "--data DIR",
     "emg_graph_locomo": "--data DIR --sets locomo --seeds 1",
+    "emg_graph_memdaily_zh": "--data DIR --sets memdaily_zh --seeds 0 --trajectories 60",
     "emg_k": "--data DIR --lives 4",
     "emg_links": "--lives 2",
     "emg_online": "--data DIR",

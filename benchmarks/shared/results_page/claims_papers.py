@@ -58,7 +58,7 @@ EMG = (
         " memory of the fused ranking."
         " Retrained on so few questions it is worse, less so in the paper's own form, node by node."
         " Bars are multiples of the best fixed way's F1 at the number of memories that suits it.",
-        ("emg_graph_locomo",),
+        ("emg_graph_locomo", "emg_graph_memdaily_zh"),
         "`scout`",
         (
             Row("locomo as read: F1 by turns / over several turns", "scout shipped.{f1,f1_several}",
@@ -67,7 +67,14 @@ EMG = (
                  "Keqing at 1": "decomposed@1.{f1,f1_several}"},
                 "scout shipped.{n,several}",
                 (None, least(1.25, "scout shipped.over_fixed_several"))),
-            Row("the paper's walk: the same", "walk shipped.{f1,f1_several}",
+            Row("memdaily_zh as read: F1 by messages / over several",
+                "emg_graph_memdaily_zh:scout shipped.{f1,f1_several}",
+                {"BM25 at 3": "emg_graph_memdaily_zh:bm25@3.{f1,f1_several}",
+                 "M-RAG at 3": "emg_graph_memdaily_zh:partitioned@3.{f1,f1_several}",
+                 "the paper's walk": "emg_graph_memdaily_zh:walk shipped.{f1,f1_several}"},
+                "emg_graph_memdaily_zh:scout shipped.{n,several}",
+                (None, least(1.25, "emg_graph_memdaily_zh:scout shipped.over_fixed_several"))),
+            Row("the paper's walk on locomo: the same", "walk shipped.{f1,f1_several}",
                 {"retrained": "walk retrained.{f1,f1_several}",
                  "retrained, by nodes": "node walk retrained.{f1,f1_several}"},
                 "walk shipped.{n,several}",
