@@ -22,6 +22,7 @@ from agent.language.identify import common_language, is_english
 from agent.language.injection import as_data, steers
 from agent.language.replies import no_longer, not_sure
 from agent.language.sentences import is_chinese
+from agent.models.closed_question import chance_of_yes, worked
 from agent.ports import ChatTurn, LanguageModel
 from store.side_tables.change_edges import ChangeKind
 from store.types import Status, Trust
@@ -38,6 +39,44 @@ OVER = 0.6
 """Probability of an end from which the answer says that something holds no longer."""
 QUOTED = 2
 """Most notes that are quoted in an answer."""
+CLOSED, QUOTED_ALONE = 0.5, 0.65
+"""Where the model finds no answer: what its yes to one note adds to the note's relevance, and from
+where that is quoted. On homes of voices held out (50 questions about what was told, 40 about what
+was not), relevance alone separates the notes of the right story with an area of 0.72, yes alone
+with 0.71, both with 0.79."""
+ANSWERS = worked(
+    "Does the note answer the question, or a part of it? The note is the user's own. "
+    "Answer yes or no.",
+    (
+        ("Question: Where do I work?\nNote: first day at the bakery went ok, my feet hurt", True),
+        ("Question: What is my shoe size?\nNote: tram 4 was late again", False),
+        (
+            "Question: When is my sister's exam?\n"
+            "Note: Ines sits the exam on the 9th, a week later than planned",
+            True,
+        ),
+        (
+            "Question: What colour is my bike?\n"
+            "Note: The bike is at the shop until Friday, brakes again.",
+            False,
+        ),
+        (
+            "Question: Who looks after the cat in August?\n"
+            "Note: sorted: Nils takes Mimi while we're away",
+            True,
+        ),
+        (
+            "Question: Where does my uncle live?\nNote: My uncle Ivo gave up his bees last spring.",
+            False,
+        ),
+        (
+            "Question: What do I drink in the morning?\n"
+            "Note: no more coffee for me, doc says tea only",
+            True,
+        ),
+        ("Question: What is my account number?\nNote: locker code is 4471 now", False),
+    ),
+)
 
 SYSTEM = (
     "You answer the user's question from the user's own messages, which are dated. Later messages "
@@ -124,6 +163,8 @@ def answer_from_notes(
         moved = [note.changes for note in wanted if note.moved]
         left = [n for n in wanted if n.by not in changing and n.passage not in moved]
         wanted = left or wanted
+        if not said or admits_nothing(said):
+            wanted = [note for note in wanted if _answers(question, note, llm)]
         return _quoting(question, wanted, lead=no_longer(question) if ended else "")
     base = max(holding, key=lambda note: _rests_on(said, question, note))
     newer = next((note for note in holding if note.memory.id == base.by), None)
@@ -147,6 +188,19 @@ def answer_from_notes(
     rests_on = (rests_on or {base.memory.id}) | {note.memory.id for note in missing}
     text = " ".join([to_you(said), *_quotations(missing)])
     return Answer(text, tuple(n.as_choice() for n in holding if n.memory.id in rests_on), False)
+
+
+def _answers(question: str, note: Note, llm: LanguageModel) -> bool:
+    """Whether a note is quoted although the model found no answer in the notes.
+
+    The closed question about one note finds other mistakes than the reader's relevance.
+    """
+    text = note.quote or note.passage.text
+    if common_language(question, [text]) != "en":
+        return True
+    asked = f"Question: {as_data(question)}\nNote: {as_data(text)}"
+    chance = chance_of_yes(ANSWERS, asked, llm)
+    return chance is None or note.relevance + CLOSED * chance >= QUOTED_ALONE
 
 
 def _with_shifts(holding: Sequence[Note], llm: LanguageModel) -> list[Note]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import astuple, fields, replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from benchmarks.quality.answers.abstention_cases import read_own
 from policies.abstain import WEIGHTS, AbstentionJudge, SelectionSigns, shipped, signs_of
 from policies.base import Question
 from policies.selection import Choice
+from policies.weight_file import read_json, write_json
 from store.derived.view import GraphView
 from store.types import Memory, SourceStatus, Triple
 from tests.conftest import NOW, ScriptedModel
@@ -74,8 +76,8 @@ def test_a_judge_survives_its_file(tmp_path: Path):
 
 
 def test_a_file_of_other_signs_is_refused(tmp_path: Path):
-    text = WEIGHTS.read_text().replace('"best"', '"worst"')
-    (tmp_path / "judge.json").write_text(text)
+    text = json.dumps(read_json(WEIGHTS)).replace('"best"', '"worst"')
+    write_json(tmp_path / "judge.json", json.loads(text))
     with pytest.raises(ValueError, match="worst"):
         AbstentionJudge.load(tmp_path / "judge.json")
 

@@ -59,8 +59,8 @@ class Copying:
         last = turns[-1].content
         self.asked.append(last)
         if on_score and self.score is not None:
-            on_score(SURELY if turns[0].content == CHECK else self.score)
-        if turns[0].content == CHECK:
+            on_score(SURELY if turns[0] == CHECK[0] else self.score)
+        if turns[0] == CHECK[0]:
             return self.verdict
         label = last.rpartition("Field: ")[2]
         value = self.copies.get(label, "NONE")

@@ -19,6 +19,7 @@ from agent.applications.forms.matching.label_words import fold, is_unspaced, wor
 from agent.applications.forms.values.fit import dates_in, day_of
 from agent.applications.forms.written import DATES, MOST_ALTERNATIVES
 from agent.language.injection import as_data, steers
+from agent.models.closed_question import chance_of_yes, worked
 from agent.models.form_reader import FormReader
 from agent.ports import ChatTurn, LanguageModel
 from agent.results import Alternative, FilledField
@@ -34,7 +35,7 @@ SURE, LESS_SURE = -0.65, -1.0
 form reader found the same with a chance of ``SEEN``. Set on ``benchmarks.forms_told``."""
 BOTH = -1.15
 """The same with the logarithm of the chance that the checked value is right."""
-EVEN, LEAST_CHANCE = 0.5, 1e-6
+EVEN = 0.5
 SEEN, DENIED = 0.25, 0.5
 """Chances of the form reader: from the first it agrees; from the second another value is likelier
 than what the model copied, which is then only offered."""
@@ -74,38 +75,56 @@ EXAMPLES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ),
 )
 
-CHECK = (
+
+def check(note: str, field: str, value: str) -> str:
+    """The closed question about a value, beside the one note that it comes from."""
+    return f"Note: {note}\nField: {field}\nValue: {value}"
+
+
+CHECK = worked(
     "Check a form that was filled in from one note of the user. Is the value what the field asks "
-    "for, and of the right person? Answer yes or no."
+    "for, and of the right person? Answer yes or no.",
+    (
+        (
+            check(
+                "my bro Nils is a plumber, ring him on 0113 496 0022",
+                "Mobile number",
+                "0113 496 0022",
+            ),
+            False,
+        ),
+        (check("I'm Petra Lindqvist and I live at 14 Elm Row, Leeds.", "City", "Leeds"), True),
+        (check("I pay everything with my Monzo card", "Card number", "Monzo"), False),
+        (
+            check(
+                "new job!! barista at Cafe Noor since 4 march, was at Tesco before",
+                "Start of employment",
+                "4 march",
+            ),
+            True,
+        ),
+        (check("our kid Ines goes to Hill Primary", "Child's school", "Hill Primary"), True),
+        (check("the library card is 88120", "Passport number", "88120"), False),
+        (check("Nils writes from nils@box.example", "Your e-mail", "nils@box.example"), False),
+        (check("Dr Amin looks after my teeth", "Dentist", "Dr Amin"), True),
+        (
+            check(
+                "I'm Petra Lindqvist and I live at 14 Elm Row, Leeds.",
+                "Child's name",
+                "Petra Lindqvist",
+            ),
+            False,
+        ),
+        (
+            check(
+                "ring my husband Jon in an emergency, 0113 496 0101",
+                "Emergency contact number",
+                "0113 496 0101",
+            ),
+            True,
+        ),
+    ),
 )
-CHECKED = (
-    ("my bro Nils is a plumber, ring him on 0113 496 0022", "Mobile number", "0113 496 0022", "no"),
-    ("I'm Petra Lindqvist and I live at 14 Elm Row, Leeds.", "City", "Leeds", "yes"),
-    ("I pay everything with my Monzo card", "Card number", "Monzo", "no"),
-    (
-        "new job!! barista at Cafe Noor since 4 march, was at Tesco before",
-        "Start of employment",
-        "4 march",
-        "yes",
-    ),
-    ("our kid Ines goes to Hill Primary", "Child's school", "Hill Primary", "yes"),
-    ("the library card is 88120", "Passport number", "88120", "no"),
-    ("Nils writes from nils@box.example", "Your e-mail", "nils@box.example", "no"),
-    ("Dr Amin looks after my teeth", "Dentist", "Dr Amin", "yes"),
-    (
-        "I'm Petra Lindqvist and I live at 14 Elm Row, Leeds.",
-        "Child's name",
-        "Petra Lindqvist",
-        "no",
-    ),
-    (
-        "ring my husband Jon in an emergency, 0113 496 0101",
-        "Emergency contact number",
-        "0113 496 0101",
-        "yes",
-    ),
-)
-"""Note, field, value and verdict of worked examples."""
 _SHAPES = defaultdict(
     str,
     {
@@ -149,8 +168,11 @@ class Copy:
         against = best is not None and best.chance >= DENIED and not agrees
         if against or self.score < (LESS_SURE if agrees else SURE):
             return False
-        checked = chance_of_yes(label, self.heard, llm)
-        return checked >= EVEN if agrees else self.score + log(checked) >= BOTH
+        note = as_data(self.heard.memory.text)
+        right = chance_of_yes(CHECK, check(note, as_data(label), self.heard.value), llm)
+        if not right:
+            return False
+        return right >= EVEN if agrees else self.score + log(right) >= BOTH
 
 
 def facts_by_model(
@@ -255,22 +277,6 @@ def copied(field: str, memories: Sequence[Memory], llm: LanguageModel) -> Copy |
     start, end = place_of(value, memory.text) or (0, 0)
     score = scores[-1] if scores else -inf
     return Copy(Heard(memory.text[start:end], memory, exp(score)), score)
-
-
-def chance_of_yes(label: str, copy: Heard, llm: LanguageModel) -> float:
-    """How likely the model finds a value right that it sees beside its note alone."""
-    turns = [ChatTurn("system", CHECK)]
-    for note, field, value, verdict in CHECKED:
-        turns += [ChatTurn("user", _check(note, field, value)), ChatTurn("assistant", verdict)]
-    turns.append(ChatTurn("user", _check(as_data(copy.memory.text), as_data(label), copy.value)))
-    scores: list[float] = []
-    said = llm.chat(turns, max_tokens=1, on_score=scores.append).strip().lower()
-    chance = exp(scores[-1]) if scores else 0.0
-    return max(LEAST_CHANCE, chance if said == "yes" else 1 - chance if scores else 0.0)
-
-
-def _check(note: str, field: str, value: str) -> str:
-    return f"Note: {note}\nField: {field}\nValue: {value}"
 
 
 def build_turns(field: str, notes: Iterable[Memory]) -> tuple[ChatTurn, ...]:

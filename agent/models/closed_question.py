@@ -1,0 +1,32 @@
+"""Closed questions: how likely a language model answers yes.
+
+The probability says more than the word: a small model says yes to most things, but not as surely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import exp
+
+from agent.ports import ChatTurn, LanguageModel
+
+YES, NO = "yes", "no"
+
+
+def worked(system: str, examples: Iterable[tuple[str, bool]]) -> tuple[ChatTurn, ...]:
+    """The instruction and worked examples, with which the question begins."""
+    turns = [ChatTurn("system", system)]
+    for asked, verdict in examples:
+        turns += [ChatTurn("user", asked), ChatTurn("assistant", YES if verdict else NO)]
+    return tuple(turns)
+
+
+def chance_of_yes(begin: Sequence[ChatTurn], asked: str, llm: LanguageModel) -> float | None:
+    """The probability of yes; None from a model that tells no probabilities."""
+    scores: list[float] = []
+    turns = (*begin, ChatTurn("user", asked))
+    said = llm.chat(turns, max_tokens=1, on_score=scores.append).strip().lower()
+    if not scores:
+        return None
+    chance = exp(scores[-1])
+    return chance if said == YES else 1 - chance
