@@ -118,6 +118,8 @@ class ScriptedModel:
     def __init__(self, replies: Sequence[str | Exception] = ()) -> None:
         self.replies = list(replies)
         self.asked: list[tuple[ChatTurn, ...]] = []
+        self.score: float | None = None
+        """Log-probability of each reply; None where it tells none."""
 
     def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         self.asked.append(tuple(turns))
@@ -126,6 +128,8 @@ class ScriptedModel:
             raise reply
         if on_text := decoding.get("on_text"):
             on_text(reply)
+        if (on_score := decoding.get("on_score")) and self.score is not None:
+            on_score(self.score)
         return reply
 
     def reply_to(self, turns: Sequence[ChatTurn]) -> str | Exception:

@@ -196,7 +196,7 @@ def _answers(question: str, note: Note, llm: LanguageModel) -> bool:
     The closed question about one note finds other mistakes than the reader's relevance.
     """
     text = note.quote or note.passage.text
-    if common_language(question, [text]) != "en":
+    if note.relevance >= QUOTED_ALONE or common_language(question, [text]) != "en":
         return True
     asked = f"Question: {as_data(question)}\nNote: {as_data(text)}"
     chance = chance_of_yes(ANSWERS, asked, llm)

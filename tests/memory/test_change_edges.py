@@ -209,6 +209,22 @@ def test_a_model_without_an_answer_is_replaced_by_the_notes_themselves():
     assert not told.abstained
 
 
+@pytest.mark.parametrize(("verdict", "quoted"), [("yes", True), ("no", False)])
+def test_a_note_that_the_question_hardly_needs_is_quoted_only_if_the_model_agrees(verdict, quoted):
+    notes = [replace(note, relevance=0.5) for note in notes_of(REDFORD)]
+    model = ScriptedModel(["I don't know.", verdict])
+    model.score = -0.1
+    told = answer_from_notes("Where do I work?", notes, now=NOW, llm=model)
+    assert told.abstained is not quoted
+
+
+def test_a_model_that_tells_no_probabilities_takes_no_quotation_away():
+    notes = [replace(note, relevance=0.5) for note in notes_of(REDFORD)]
+    model = ScriptedModel(["I don't know.", "no"])
+    told = answer_from_notes("Where do I work?", notes, now=NOW, llm=model)
+    assert REDFORD in told.text
+
+
 def test_an_invented_name_is_no_answer():
     told, _ = ask("You work at Costa.", notes_of(KINDLING, REDFORD, changed=0.8))
     assert "Costa" not in told.text and REDFORD in told.text
