@@ -123,7 +123,7 @@ def test_a_draft_that_does_not_stand_the_check_stays_struck_through(
     session: Session, scripted: ScriptedModel
 ):
     session.remember("My cat is called Zanzibar.")
-    scripted.replies += ["Your cat is called Bartholomew.", "I don't know."]
+    scripted.replies += ["Your cat is called Bartholomew.", "I don't know.", "yes"]
     out = screen()
     with StreamedAnswer(out) as draft:
         reply = session.respond("What is my cat called?", draft.add)

@@ -29,7 +29,6 @@ from agent.extraction.faithfulness import first_person
 from agent.memory.changes import possibly_newer
 from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors import ensure_vectors
-from agent.models.form_reader import form_reader
 from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField, Value
 from store.graph import MemoryGraph
@@ -121,7 +120,7 @@ def fill(
     facts = read_facts(current)
     if llm is not None and embedder is not None and near_all is not None:
         open_asks = [ask for ask in asked if ask.fillable]
-        facts += facts_by_model(open_asks, facts, near_all, llm, form_reader(embedder))
+        facts += facts_by_model(open_asks, facts, near_all, llm, embedder)
     open_questions = [
         (field, ask)
         for field, ask in zip(fields, asked, strict=True)

@@ -20,8 +20,8 @@ from agent.applications.forms.values.fit import dates_in, day_of
 from agent.applications.forms.written import DATES, MOST_ALTERNATIVES
 from agent.language.injection import as_data, steers
 from agent.models.closed_question import chance_of_yes, worked
-from agent.models.form_reader import FormReader
-from agent.ports import ChatTurn, LanguageModel
+from agent.models.form_reader import form_reader
+from agent.ports import ChatTurn, Embedder, LanguageModel
 from agent.results import Alternative, FilledField
 from store.types import Memory
 
@@ -180,7 +180,7 @@ def facts_by_model(
     facts: Sequence[Fact],
     close: Nearest,
     llm: LanguageModel,
-    reader: FormReader | None,
+    embedder: Embedder,
 ) -> tuple[Fact, ...]:
     """What the person told of the ``SLOTS`` that fields of the form are, or are parts of.
 
@@ -192,6 +192,7 @@ def facts_by_model(
     if not keys:
         return ()
     labels = [SLOTS[key] for key in keys]
+    reader = form_reader(embedder)
     heard = hear(labels, close, reader) if reader else [[] for _ in labels]
     found = []
     for key, label, near, nearest in zip(keys, labels, heard, close(labels, NEAREST), strict=True):
