@@ -15,6 +15,10 @@ would quote: the most relevant one that is taken to hold.
 
 ``--answers`` lets the language model answer as well, and compares that with pasting: *answered* is
 the product, *pasted* the same model given all dated messages of the home with four examples.
+
+``--closed`` asks the language model the closed question of ``answer_from_notes`` about the five most
+relevant notes of each question: the area under the curve, notes of the question's own episode
+against all others, of relevance, of the chance of yes, and of both as they are weighed there.
 """
 
 from __future__ import annotations
@@ -24,9 +28,12 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
+
+from sklearn.metrics import roc_auc_score
 
 from agent.answering.answer import admits_nothing
-from agent.answering.answer_from_notes import QUOTABLE
+from agent.answering.answer_from_notes import CLOSED, QUOTABLE, chance_of_answer
 from agent.answering.notes import Note, gather
 from agent.config import load_config
 from agent.memory.remember import keep, remember_as_said
@@ -40,6 +47,17 @@ from benchmarks.shared.simulated_lives.lives import at, fresh
 from benchmarks.training.reader.reader_data import Episode, read_episodes
 from benchmarks.training.reader.reader_train import encoder_folder
 
+MOST_RELEVANT = 5
+"""Notes of a question that the closed question is asked about."""
+
+
+class Looked(NamedTuple):
+    """A note: of the question's own episode or not, its relevance, the chance of yes."""
+
+    own: bool
+    relevance: float
+    yes: float
+
 
 def main() -> None:
     options = parser("homes", __doc__ or "")
@@ -48,9 +66,11 @@ def main() -> None:
     options.add_argument("--weights", type=Path, help="of the reader, instead of those that ship")
     options.add_argument("--voices", type=Path, default=HELD_VOICES, help="folder of episodes")
     options.add_argument("--answers", action="store_true", help="with the language model")
+    options.add_argument("--closed", action="store_true", help="with the closed question")
     given = options.parse_args()
     episodes = list(read_episodes(given.voices))
     counts: Counter[str] = Counter()
+    looked_at: list[Looked] = []
     reader = TrainedReader(encoder_folder(), given.weights) if given.weights else None
     with open_session(load_config(), statements=reader) as models:
         homes = list(_homes(episodes, given.stories))[:: 20 if given.quick else given.every]
@@ -58,6 +78,8 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder, fresh(models, Path(folder)) as home:
                 _tell(told, home)
                 _ask(told, others, home, counts)
+                if given.closed:
+                    looked_at += _closed(told, others, home)
                 if given.answers:
                     _answer(told, others, home, counts)
             if not given.quick and not given.answers:
@@ -74,7 +96,7 @@ def main() -> None:
         "stories": given.stories,
         "voices": sorted({episode.voice for episode in episodes}),
     }
-    write_results("homes", config, [0], figures(counts))
+    write_results("homes", config, [0], figures(counts) | areas(looked_at))
 
 
 def _homes(episodes: Sequence[Episode], size: int) -> Iterator[tuple[list[Episode], list[Episode]]]:
@@ -161,6 +183,33 @@ def _answer(
             else:
                 counts[f"{arm}.silent"] += admits_nothing(text)
             counts[f"{arm}.{'n' if episode in told else 'others'}"] += 1
+
+
+def _closed(told: Sequence[Episode], others: Sequence[Episode], home: Session) -> Iterator[Looked]:
+    """The most relevant notes of each question, with what the model says to each alone."""
+    session = at(home, max(case_of_episode(episode).asked for episode in told))
+    for episode in (*told, *others):
+        question = case_of_episode(episode).question
+        notes = [note for note in _notes(question, session) if note.holds]
+        for note in sorted(notes, key=lambda note: -note.relevance)[:MOST_RELEVANT]:
+            chance = chance_of_answer(question, note, session.llm)
+            own = episode in told and _from(episode, note, home)
+            yield Looked(own, note.relevance, 0.0 if chance is None else chance)
+
+
+def areas(looked_at: Sequence[Looked]) -> dict[str, float]:
+    """Areas under the curve; none where no note was looked at."""
+    own = [one.own for one in looked_at]
+    if len(set(own)) < 2:
+        return {}
+    scores = {
+        "relevance": [one.relevance for one in looked_at],
+        "yes": [one.yes for one in looked_at],
+        "both": [one.relevance + CLOSED * one.yes for one in looked_at],
+    }
+    return {"closed.notes": len(own), "closed.own": sum(own)} | {
+        f"closed.{name}": float(roc_auc_score(own, score)) for name, score in scores.items()
+    }
 
 
 def _notes(question: str, session: Session) -> tuple[Note, ...]:
