@@ -16,8 +16,8 @@ would quote: the most relevant one that is taken to hold.
 ``--answers`` lets the language model answer as well, and compares that with pasting: *answered* is
 the product, *pasted* the same model given all dated messages of the home with four examples.
 
-``--closed`` asks the language model the closed question of ``answer_from_notes`` about the five most
-relevant notes of each question: the area under the curve, notes of the question's own episode
+``--closed`` asks the language model the closed question of ``answer_from_notes`` about the five
+most relevant notes of each question: the area under the curve, notes of the question's own episode
 against all others, of relevance, of the chance of yes, and of both as they are weighed there.
 """
 
