@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,7 +15,7 @@ from agent.applications.forms.by_model import CHECK, MOST, place_of
 from agent.applications.forms.fields import FormField
 from agent.applications.forms.formats.open_form import fields_from_labels
 from agent.ports import ChatTurn, Vectors
-from store.types import Memory
+from store.types import Memory, Trust
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 SURELY, HARDLY = -0.05, -3.0
@@ -118,6 +118,18 @@ def test_a_number_known_as_another_ones_is_not_filled_in():
     model = Copying({"Zz plumber line": "0113 496 0022"})
     (result,) = filled(["Zz plumber line"], memories, model)
     assert result.value is None
+
+
+def test_what_the_person_told_comes_before_what_a_program_stored_later():
+    own, relayed = told("Zz locker is 4711.", "Locker of zz now 8822.")
+    memories = [own, replace(relayed, trust=Trust.RELAYED)]
+    model = Copying({"Zz locker": "4711"})
+    (result,) = filled(["Zz locker"], memories, model)
+    assert result.value == "4711"
+    assert not any("8822" in asked for asked in model.asked)
+
+    (result,) = filled(["Zz locker"], memories, Copying({"Zz locker": "8822"}))
+    assert (result.value, result.memories) == ("8822", ("m2",))  # nothing told answers
 
 
 def test_parts_of_a_name_come_from_the_name_that_the_model_copies():

@@ -6,7 +6,6 @@ of a note. A value of which it is not sure is offered, not filled in.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, inf, log
@@ -23,7 +22,7 @@ from agent.models.closed_question import chance_of_yes, worked
 from agent.models.form_reader import form_reader
 from agent.ports import ChatTurn, Embedder, LanguageModel
 from agent.results import Alternative, FilledField
-from store.types import Memory
+from store.types import Memory, Trust
 
 LIKELIEST, NEAREST = 4, 4
 """Memories that the model reads for a field: by the form reader, and by the sentence encoder."""
@@ -125,17 +124,14 @@ CHECK = worked(
         ),
     ),
 )
-_SHAPES = defaultdict(
-    str,
-    {
-        "date": " (a date)",
-        "datetime-local": " (a date)",
-        "month": " (a month)",
-        "tel": " (a phone number)",
-        "number": " (a number)",
-        "integer": " (a number)",
-    },
-)
+_SHAPES = {
+    "date": " (a date)",
+    "datetime-local": " (a date)",
+    "month": " (a month)",
+    "tel": " (a phone number)",
+    "number": " (a number)",
+    "integer": " (a number)",
+}
 """What the model is told of a field's type."""
 
 SLOTS = {
@@ -196,7 +192,7 @@ def facts_by_model(
     heard = hear(labels, close, reader) if reader else [[] for _ in labels]
     found = []
     for key, label, near, nearest in zip(keys, labels, heard, close(labels, NEAREST), strict=True):
-        shape = _SHAPES["date" if key in DATES else "tel" if key == "tel" else ""]
+        shape = _SHAPES.get("date" if key in DATES else key, "")
         copy = copied(f"{label}{shape}", _notes(near, nearest), llm)
         if copy is None or not copy.is_sure(label, near, llm):
             continue
@@ -231,7 +227,7 @@ def fill_by_model(
     near = close(labels, NEAREST)
     said: dict[int, Copy] = {}
     for n, label, nearest in zip(open_ones, labels, near, strict=True):
-        shape = _SHAPES["date" if asked[n].key in DATES else fields[n].type]
+        shape = _SHAPES.get("date" if asked[n].key in DATES else fields[n].type, "")
         if copy := copied(f"{label}{shape}", _notes(heard.get(n, ()), nearest), llm):
             said[n] = copy
     used = {str(result.value) for result in results if result.value is not None}
@@ -258,7 +254,16 @@ def _notes(heard: Sequence[Heard], nearest: Sequence[Memory]) -> list[Memory]:
 
 
 def copied(field: str, memories: Sequence[Memory], llm: LanguageModel) -> Copy | None:
-    """The value that the model copies from a memory; None where it finds none."""
+    """The value that the model copies from a memory; None where it finds none.
+
+    What the person told comes first: other memories are read only where that has no value.
+    """
+    own = [memory for memory in memories if memory.trust in (None, Trust.TOLD)]
+    others = [memory for memory in memories if memory not in own]
+    return _copied(field, own, llm) or _copied(field, others, llm)
+
+
+def _copied(field: str, memories: Sequence[Memory], llm: LanguageModel) -> Copy | None:
     notes = sorted(
         (memory for memory in memories if not steers(memory.text)), key=lambda m: m.created
     )
