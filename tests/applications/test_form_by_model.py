@@ -15,6 +15,7 @@ from agent.applications.forms.by_model import CHECK, MOST, place_of
 from agent.applications.forms.fields import FormField
 from agent.applications.forms.formats.open_form import fields_from_labels
 from agent.ports import ChatTurn, Vectors
+from store.side_tables.form_consents import FormConsent
 from store.types import Memory, Trust
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
@@ -130,6 +131,19 @@ def test_what_the_person_told_comes_before_what_a_program_stored_later():
 
     (result,) = filled(["Zz locker"], memories, Copying({"Zz locker": "8822"}))
     assert (result.value, result.memories) == ("8822", ("m2",))  # nothing told answers
+
+
+def test_a_sensitive_value_is_not_even_offered_without_consent():
+    model = Copying({"Zz blood medication": "ramipril"}, score=HARDLY)
+    memories = told("The zz doctor gave me ramipril.")
+
+    def refused(name: str, site: str) -> FormConsent:
+        return FormConsent(name, site, given=None, at=None)
+
+    (result,) = filled(["Zz blood medication"], memories, model, consents=refused)
+    assert (result.value, result.alternatives) == (None, ())
+    (result,) = filled(["Zz blood medication"], memories, model)
+    assert [one.value for one in result.alternatives] == ["ramipril"]
 
 
 def test_parts_of_a_name_come_from_the_name_that_the_model_copies():

@@ -144,12 +144,18 @@ def fill(
     prefer_newer(fields, asked, results, facts, newer or {}, llm)
     for n, (field, ask) in enumerate(zip(fields, asked, strict=True)):
         result = results[n]
-        evidence = [by_id[memory] for memory in result.memories if memory in by_id]
-        if result.value is not None and is_sensitive(ask, evidence):
+        # What is offered is told as much as what is filled in.
+        told = (result.memories, *(one.memories for one in result.alternatives))
+        evidence = [by_id[memory] for ids in told for memory in ids if memory in by_id]
+        if not evidence or not is_sensitive(ask, evidence):
+            continue
+        consent = consents(ask.consent_name, field.site) if consents is not None else None
+        if result.value is not None:
             result = replace(result, sensitive=True)
-            if consents is not None:
-                result = _with_consent(result, consents(ask.consent_name, field.site))
-            results[n] = result
+            results[n] = result if consent is None else _with_consent(result, consent)
+        elif consent is not None and not consent.given:
+            # Nobody is asked to agree to a mere guess.
+            results[n] = replace(result, alternatives=())
     return tuple(results)
 
 
