@@ -7,6 +7,7 @@ line that says how to install it, after the raw text is stored.
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from hashlib import blake2b
@@ -185,12 +186,13 @@ class LocalLanguageModel:
         return self._model.chat(turns, **decoding)
 
 
-class _Lazy:
+class _Lazy(ABC):
     """A model in a worker, which is opened at the first use."""
 
     @cached_property
+    @abstractmethod
     def _model(self) -> InWorker:
-        raise NotImplementedError
+        """The model, opened."""
 
     @property
     def loaded(self) -> bool:

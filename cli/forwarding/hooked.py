@@ -20,9 +20,10 @@ def hooked(arguments: Sequence[str]) -> int | None:
     try:
         from agent.server.hooks.recall import answer
 
-        sys.stdin.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
-        if text := answer(words[2], sys.stdin.read(), home):
+        message = sys.stdin.buffer.read().decode("utf-8", "replace")
+        if text := answer(words[2], message, home):
             print(text, flush=True)
     except (Exception, KeyboardInterrupt):
+        # Whatever is wrong here, the person's own tool goes on as if there were no hook.
         return 0
     return 0

@@ -15,7 +15,7 @@ question are found: ``policies.scoring.question_entities``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -80,23 +80,7 @@ class Walk:
             return chances[visit.row] >= 0.5
 
         visits, taken = self._walk(question, view, likely)
-        choices = [Choice(view.memories[row], chances[row]) for row in taken]
-        choices.sort(key=lambda choice: -choice.score)
-        included = set(taken)
-        trace = tuple(
-            Step(
-                memory=view.memories[row].id,
-                score=chances[row],
-                chosen=row in included,
-                reason="included" if row in included else "stopped here",
-                activated=via is None,
-                via=None if via is None else view.memories[via].id,
-                state=tuple(zip(STATE, map(float, state), strict=True)),
-                probability=chances[row],
-            )
-            for row, via, state in visits
-        )
-        return Selection(self.name, tuple(choices), trace)
+        return selection_of(self.name, view, visits, taken, chances)
 
     def lesson(
         self, question: Question, view: GraphView, required: frozenset[str]
@@ -172,3 +156,30 @@ def _stacked(visits: list[_Visit]) -> Floats:
 @cache
 def _weights() -> Mlp:
     return Mlp.load(WEIGHTS, inputs=len(STATE))
+
+
+def selection_of(
+    name: str,
+    view: GraphView,
+    visits: Iterable[tuple[int, int | None, Floats]],
+    taken: Collection[int],
+    chances: Mapping[int, float],
+) -> Selection:
+    """What a walk took, best first, with the trace of its visits (row, row it came from, state)."""
+    choices = sorted(
+        (Choice(view.memories[row], chances[row]) for row in taken), key=lambda c: -c.score
+    )
+    trace = tuple(
+        Step(
+            memory=view.memories[row].id,
+            score=chances[row],
+            chosen=row in taken,
+            reason="included" if row in taken else "stopped here",
+            activated=via is None,
+            via=None if via is None else view.memories[via].id,
+            state=tuple(zip(STATE, map(float, state), strict=True)),
+            probability=chances[row],
+        )
+        for row, via, state in visits
+    )
+    return Selection(name, tuple(choices), trace)

@@ -75,6 +75,11 @@ class Judged:
     memories: int
     ms: float
 
+    @property
+    def needs(self) -> int:
+        """How many memories it needs, where the gold is memories (``emg_links``)."""
+        return len(self.put.required or ())
+
 
 def main() -> None:
     options = parser("emg_graph", __doc__ or "")

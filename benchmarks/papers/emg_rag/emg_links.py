@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from agent.session.session import Session, open_session
+from benchmarks.papers.emg_rag.emg_graph import Judged
 from benchmarks.papers.emg_rag.emg_policies import benchmark_config
 from benchmarks.papers.emg_rag.qa_training import shipped
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_judge import Figures, mean
-from benchmarks.shared.questions.qa_metrics import Evidence, evidence
+from benchmarks.shared.questions.qa_metrics import evidence
 from benchmarks.shared.questions.qa_views import Put, lived, names_of
 from benchmarks.shared.simulated_lives.lives_links import BANK
 from policies.base import Policy
@@ -37,20 +37,6 @@ MOST = 4
 """Memories that a question needs at most."""
 COLUMNS = (*(f"f1_{n}" for n in range(1, MOST + 1)), "f1", "f1_several", "all_found", "memories",
            "ms")  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One question and how its choice agrees with what it needs."""
-
-    put: Put
-    found: Evidence
-    memories: int
-    ms: float
-
-    @property
-    def needs(self) -> int:
-        return len(self.put.required or ())
 
 
 def main() -> None:

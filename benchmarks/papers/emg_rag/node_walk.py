@@ -26,8 +26,8 @@ from policies.mlp import Floats, Ints, Mlp
 from policies.reinforce import Rollout
 from policies.scoring.question_entities import NameIndex, named_in
 from policies.scoring.ranking import best
-from policies.selection import Choice, Selection, Step
-from policies.walk.walk import ACTIVATED, BRANCHES, STATE, VISITS
+from policies.selection import Selection
+from policies.walk.walk import ACTIVATED, BRANCHES, STATE, VISITS, selection_of
 from store.derived.view import GraphView
 from store.row_codecs import entity_key
 
@@ -97,23 +97,8 @@ class NodeWalk:
             return chance >= 0.5
 
         visits, taken = self._walk(question, view, likely)
-        choices = sorted(
-            (Choice(view.memories[row], chances[row]) for row in taken), key=lambda c: -c.score
-        )
-        trace = tuple(
-            Step(
-                memory=view.memories[held.row].id,
-                score=chances[held.row],
-                chosen=held.row in taken,
-                reason="included" if held.row in taken else "stopped here",
-                activated=via is None,
-                via=None if via is None else view.memories[via].id,
-                state=tuple(zip(STATE, map(float, state), strict=True)),
-                probability=chances[held.row],
-            )
-            for held, via, state in visits
-        )
-        return Selection(self.name, tuple(choices), trace)
+        rows = [(visit.held.row, visit.via, visit.state) for visit in visits]
+        return selection_of(self.name, view, rows, taken, chances)
 
     def lesson(
         self, question: Question, view: GraphView, required: frozenset[str]
