@@ -10,19 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.answering.answer_from_notes import answer_from_notes, build_turns
-from agent.answering.notes import Note, gather
+from agent.answering.notes import gather
 from agent.config import Config
 from agent.language.units import units
 from agent.memory.changes import allows, changeable, judged, sure_replacements
 from agent.memory.editing.plan import EditPlan
-from agent.memory.passages import Passage
 from agent.ports import KINDS, ORDERS, RELATIONS, Embedder, Probabilities
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert, Replace
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Draft, Memory, SourceKind, Trust
+from store.types import Draft, SourceKind, Trust
 from tests.conftest import Result, ScriptedModel
 
 Memlane = Callable[..., Result]
@@ -174,79 +172,7 @@ def test_a_note_changes_nothing_that_was_told(graph: MemoryGraph):
     assert not may(draft, graph.memories.get(told))
 
 
-# ---- answers --------------------------------------------------------------------------------
-
-
-def notes_of(*texts: str, changed: float = 0.0, kind: ChangeKind = ChangeKind.SUPERSEDES):
-    """Notes of a relevance of 0.9; the first may have been changed by the last."""
-    made = []
-    for n, text in enumerate(texts, 1):
-        said = NOW + timedelta(days=n)
-        memory = Memory(f"m{n}", text, "Attribute", "attribute.occupation", said)
-        made.append(Note(memory, Passage(text, said, text, (f"s{n}", 0)), 0.9))
-    made[0] = replace(made[0], changed=changed, by=f"m{len(texts)}", change=kind)
-    return made
-
-
-def ask(said: str, notes: Sequence[Note]):
-    model = ScriptedModel([said])
-    return answer_from_notes("Where do I work?", notes, now=NOW, llm=model), model
-
-
-KINDLING, REDFORD = "I work at Kindling.", "End of week one at Redford, my feet hurt."
-
-
-def test_what_was_probably_changed_is_not_shown_to_the_model():
-    told, model = ask("You work at Redford.", notes_of(KINDLING, REDFORD, changed=0.8))
-    assert "Kindling" not in model.asked[0][-1].content
-    assert told.text.startswith("You work at Redford.")
-    assert [choice.memory.id for choice in told.evidence] == ["m2"]
-
-
-def test_a_model_without_an_answer_is_replaced_by_the_notes_themselves():
-    told, _ = ask("I don't know.", notes_of(KINDLING, REDFORD, changed=0.8))
-    assert told.text == f"On 2024-05-10 you said: “{REDFORD}”"
-    assert not told.abstained
-
-
-@pytest.mark.parametrize(("verdict", "quoted"), [("yes", True), ("no", False)])
-def test_a_note_that_the_question_hardly_needs_is_quoted_only_if_the_model_agrees(verdict, quoted):
-    notes = [replace(note, relevance=0.5) for note in notes_of(REDFORD)]
-    model = ScriptedModel(["I don't know.", verdict])
-    model.score = -0.1
-    told = answer_from_notes("Where do I work?", notes, now=NOW, llm=model)
-    assert told.abstained is not quoted
-
-
-def test_a_model_that_tells_no_probabilities_takes_no_quotation_away():
-    notes = [replace(note, relevance=0.5) for note in notes_of(REDFORD)]
-    model = ScriptedModel(["I don't know.", "no"])
-    told = answer_from_notes("Where do I work?", notes, now=NOW, llm=model)
-    assert REDFORD in told.text
-
-
-def test_an_invented_name_is_no_answer():
-    told, _ = ask("You work at Costa.", notes_of(KINDLING, REDFORD, changed=0.8))
-    assert "Costa" not in told.text and REDFORD in told.text
-
-
-def test_where_it_is_a_toss_up_both_are_told_and_nothing_is_claimed():
-    older, newer = notes_of(KINDLING, REDFORD, changed=0.25)
-    told, _ = ask("You work at Kindling.", [older, replace(newer, relevance=0.4)])
-    assert KINDLING in told.text and REDFORD in told.text
-    assert "You work" not in told.text and "not sure" in told.text
-
-
-def test_a_newer_note_that_the_question_is_about_as_much_is_the_answer():
-    told, _ = ask("You work at Kindling.", notes_of(KINDLING, REDFORD, changed=0.25))
-    assert told.text == f"On 2024-05-10 you said: “{REDFORD}”"
-
-
-def test_a_sentence_rests_on_the_note_with_its_value_not_on_that_with_the_words_of_the_question():
-    notes = notes_of("Quill & Tar pays me 640.", "The contract says 460.")
-    model = ScriptedModel(["Quill & Tar pays you 460."])
-    told = answer_from_notes("What does Quill & Tar pay me?", notes, now=NOW, llm=model)
-    assert told.text == "Quill & Tar pays you 460."
+# ---- notes for an answer ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -280,37 +206,18 @@ def test_what_probably_changed_is_no_answer_to_a_question_about_a_time_ahead(
     assert timeline or "Kindling" not in shown
 
 
-def test_an_ended_fact_is_not_confirmed():
-    notes = notes_of("I have driving lessons.", "That was that, the car is sold.", changed=0.9,
-                     kind=ChangeKind.ENDS)  # fmt: skip
-    told, _ = ask("Yes, you still have driving lessons.", notes)
-    assert told.text.startswith("No longer.")
-
-
-def test_without_notes_the_model_is_not_asked():
-    model = ScriptedModel()
-    told = answer_from_notes("How old is Noor?", (), now=NOW, llm=model)
-    assert told.abstained and model.asked == []
-
-
-def test_an_irrelevant_note_is_not_quoted():
-    notes = [replace(note, relevance=0.1) for note in notes_of(KINDLING)]
-    told, _ = ask("I don't know.", notes)
-    assert told.abstained
-
-
-def test_examples_in_english_do_not_stand_before_a_chinese_question():
-    notes = notes_of("我在蓝鲸科技上班。")
-    assert len(build_turns("我在哪家公司上班？", notes, NOW)) == 2
-
-
 def test_a_newer_memory_comes_along_with_the_older_one_that_was_selected(
     graph: MemoryGraph, settings: Config, embedder: Embedder, own_home: Path
 ):
     config = replace(settings, home=own_home, fixed_now=NOW + timedelta(days=30))
     reader = ScriptedReader()
     session = Session(config, graph, embedder=embedder, statements=reader)
-    old, *_, new = insert(graph, KINDLING, *(f"Fact {n} of many." for n in range(20)), REDFORD)
+    old, *_, new = insert(
+        graph,
+        "I work at Kindling.",
+        *(f"Fact {n} of many." for n in range(20)),
+        "Week one at Redford.",
+    )
     graph.change_edges.put([ChangeEdge(old, new, ChangeKind.SUPERSEDES, 0.7)], NOW)
     found = session.retrieve("Where do I work?", k=1, use_llm=False)
     notes = {note.memory.id: note for note in gather("Where do I work?", found, session, reader)}
