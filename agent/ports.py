@@ -227,6 +227,31 @@ ORDERS = ("none", "forget", "undo", "other")
 Probabilities = NDArray[np.float32]
 
 
+@runtime_checkable
+class HiddenStateModel(Protocol):
+    """A language model whose hidden states can be read."""
+
+    @property
+    def identity(self) -> str:
+        """Name and hash of the weights."""
+        ...
+
+    @property
+    def loaded(self) -> bool:
+        """Whether it is in memory."""
+        ...
+
+    def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
+        """Of each prompt the state of its last token behind a layer: (n, width).
+
+        Prompts that begin alike are read once.
+
+        :raises PromptTooLong: if a prompt exceeds the context.
+        :raises ModelError: if the model has no such layer, or its states are out of reach.
+        """
+        ...
+
+
 class StatementReader(Protocol):
     """Reads statements and pairs of statements; all results are probabilities."""
 

@@ -16,6 +16,7 @@ from agent.language.units import in_message, units
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Home
 from agent.memory.passages import Passage, passage_of, sources_of
+from agent.models.second_reader import SecondReader, second_reader
 from agent.ports import StatementReader
 from policies.base import Question
 from policies.baselines.fusion import activate
@@ -38,6 +39,8 @@ CHANGED = 0.35
 """Probability of a change from which the older note is taken to hold no longer."""
 UNREAD = 0.4
 """Relevance of a passage in another language that has no gloss."""
+SECOND = 6
+"""Likeliest passages that the second reader is asked about."""
 HOPS = 2
 """Steps along change edges from what was selected."""
 
@@ -113,6 +116,9 @@ def gather(
     asked = question if english else glosses.make(question) if use_llm else None
     passages = {name: _readable(passage, glosses) for name, passage in passages.items()}
     relevance = _relevance(asked, passages, reader)
+    second = second_reader(home.llm, load=True) if use_llm else None
+    if second is not None:
+        relevance = _weighed(question, relevance, passages, second)
     live = [
         _by_trust(edge, pool)
         for edge in edges.values()
@@ -155,6 +161,22 @@ def _relevance(
         return dict.fromkeys(passages, UNREAD)
     known = dict(zip(texts, reader.relevance(question, texts)[:, 0].tolist(), strict=True))
     return {name: known.get(passage.read, UNREAD) for name, passage in passages.items()}
+
+
+def _weighed(
+    question: str,
+    relevance: Mapping[str, float],
+    passages: Mapping[str, Passage],
+    second: SecondReader,
+) -> dict[str, float]:
+    """The relevance, of the likeliest passages with what the second reader says of them."""
+    words = {name: passage.words for name, passage in passages.items()}
+    likeliest = sorted(relevance, key=lambda name: -relevance[name])
+    asked = list(dict.fromkeys(words[name] for name in likeliest))[:SECOND]
+    first = {words[name]: relevance[name] for name in reversed(likeliest)}
+    both = second.relevance(question, asked, [first[text] for text in asked])
+    known = dict(zip(asked, both.tolist(), strict=True))
+    return {name: known.get(words[name], chance) for name, chance in relevance.items()}
 
 
 def _quote(question: str, passage: Passage, reader: StatementReader) -> str:

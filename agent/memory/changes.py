@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from agent.memory.editing.plan import EditPlan, Worded
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Models
 from agent.memory.passages import passage_of, sources_of
+from agent.models.second_reader import SecondReader
 from agent.ports import RELATIONS, Probabilities, StatementReader, Vectors
 from store.derived.vector_index import MemoryIndex
 from store.graph import MemoryGraph
@@ -40,6 +41,8 @@ CANDIDATES = 12
 OF_DOCUMENT = 3
 """The same for a sentence of a document, which has thousands of them and goes on about nothing
 that was said last."""
+SECOND = 8
+"""Likeliest changes of a message that the second reader is asked about."""
 RECENT = 4
 """Newest older memories that it is compared with as well: people go on about the same thing."""
 SURE_TOLD, SURE_READ = 0.85, 0.99
@@ -57,6 +60,18 @@ _REPLACING = (ChangeKind.SUPERSEDES, ChangeKind.CORRECTS, ChangeKind.ENDS)
 _TOLD = (None, Trust.TOLD)
 TextPair = tuple[str, str]
 """An older text and a newer one."""
+
+
+class Views(NamedTuple):
+    """The ways to look at a pair of memories."""
+
+    read: TextPair
+    """The words, as the reader reads them."""
+    extracted: TextPair
+    words: TextPair
+    """The words alone, in their own language."""
+
+
 Judgements = dict[TextPair, Probabilities]
 """What the reader said of pairs of texts: the probability of each of ``RELATIONS``."""
 
@@ -113,9 +128,7 @@ def possible_changes(
         pairs[pair] = first, second
     texts = _texts(pairs, graph, models)
     _judge(texts.values(), reader, known)
-    # The words and what was extracted of them are two views of one pair.
-    chances = [np.mean([known[text] for text in both], axis=0) for both in texts.values()]
-    return tuple(_edges(texts, [_judged(row) for row in chances]))
+    return tuple(_edges(texts, [_judged(_chances(views, known)) for views in texts.values()]))
 
 
 def judge_ahead(
@@ -125,8 +138,11 @@ def judge_ahead(
     models: Models,
     now: datetime,
     known: Judgements,
+    second: SecondReader | None = None,
 ) -> None:
     """Judge what ``possible_changes`` will ask once the plan is applied, into ``known``.
+
+    Of the likeliest changes ``second`` is asked as well.
 
     The reader takes half a second of a processor, in which nobody else could write: what is applied
     under the write lock finds its judgements here, but for what others wrote in between.
@@ -142,7 +158,11 @@ def judge_ahead(
         if isinstance(edit, Replace):
             (old,) = graph.memories.of([edit.memory])
             pairs[old.id, memory.id] = old, memory
-    _judge(_texts(pairs, graph, models).values(), reader, known)
+    texts = _texts(pairs, graph, models)
+    fresh = [views for views in texts.values() if not all(view in known for view in views[:2])]
+    _judge(texts.values(), reader, known)
+    if second is not None:
+        _ask_second(fresh, second, known)
 
 
 def _ahead(draft: Draft, number: int) -> Memory:
@@ -188,30 +208,53 @@ def _pairs(
 
 def _texts(
     pairs: Mapping[tuple[str, str], tuple[Memory, Memory]], graph: MemoryGraph, models: Models
-) -> dict[tuple[str, str], tuple[TextPair, TextPair]]:
-    """Of each pair that can be read, the words of both, and what was extracted of both."""
+) -> dict[tuple[str, str], Views]:
+    """The views of each pair that the reader can read."""
     sources = sources_of([memory for pair in pairs.values() for memory in pair], graph)
     glosses = Glosses(graph.path.parent, models.llm)
-    texts: dict[tuple[str, str], tuple[TextPair, TextPair]] = {}
+    texts: dict[tuple[str, str], Views] = {}
     for pair, (older, newer) in pairs.items():
-        old = in_english(passage_of(older, sources), glosses)
-        new = in_english(passage_of(newer, sources), glosses)
+        before, after = passage_of(older, sources), passage_of(newer, sources)
+        old, new = in_english(before, glosses), in_english(after, glosses)
         if old is None or new is None:
             continue  # nobody can read it
         extracted = (
             older.text if is_english(older.text) else old,
             newer.text if is_english(newer.text) else new,
         )
-        texts[pair] = (old, new), extracted
+        texts[pair] = Views((old, new), extracted, (before.words, after.words))
     return texts
 
 
-def _judge(
-    texts: Iterable[tuple[TextPair, TextPair]], reader: StatementReader, known: Judgements
-) -> None:
-    missing = [pair for pair in dict.fromkeys(chain.from_iterable(texts)) if pair not in known]
+def _judge(texts: Iterable[Views], reader: StatementReader, known: Judgements) -> None:
+    views = dict.fromkeys(view for one in texts for view in (one.read, one.extracted))
+    missing = [view for view in views if view not in known]
     if missing:
         known.update(zip(missing, reader.relations(missing), strict=True))
+
+
+def _chances(views: Views, known: Judgements) -> Probabilities:
+    """The words and what was extracted of them are two views of one pair."""
+    return np.asarray((known[views.read] + known[views.extracted]) / 2)
+
+
+def _ask_second(texts: Iterable[Views], second: SecondReader, known: Judgements) -> None:
+    """Weigh in what the second reader says of the likeliest changes."""
+    chances = {views: _chances(views, known) for views in texts}
+    changed = {views: _judged(row).changed for views, row in chances.items()}
+    asked = sorted(changed, key=lambda views: -changed[views])[:SECOND]
+    both = second.changes([views.words for views in asked], [changed[views] for views in asked])
+    for views, chance in zip(asked, both.tolist(), strict=True):
+        row = _with_change(chances[views], chance)
+        known[views.read] = known[views.extracted] = row
+
+
+def _with_change(row: Probabilities, changed: float) -> Probabilities:
+    """The probabilities, with those of all changes together ``changed``."""
+    changes = np.array([name in _CHANGES for name in RELATIONS])
+    before = float(row[changes].sum())
+    scale = np.where(changes, changed / max(before, 1e-6), (1 - changed) / max(1 - before, 1e-6))
+    return np.asarray(row * scale)
 
 
 def _edges(pairs: Iterable[tuple[str, str]], judgements: Sequence[Judged]) -> Iterable[ChangeEdge]:

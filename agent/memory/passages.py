@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.language.units import Unit, in_message, units
+from agent.language.units import BESIDE, Unit, in_message, units
 from store.erasure.plan import BLANK, GONE
 from store.errors import UnknownId
 from store.graph import MemoryGraph
@@ -36,6 +36,11 @@ class Passage:
     """For the statement reader: the words and the message around them."""
     place: tuple[str, int] = ("", 0)
     """Source and start: two memories of one place have one passage."""
+
+    @property
+    def words(self) -> str:
+        """The words alone, for the language model as a second reader."""
+        return self.read.split(BESIDE)[0]
 
 
 def passage_of(memory: Memory, sources: Mapping[str, Source]) -> Passage:

@@ -41,6 +41,7 @@ from agent.memory.passages import texts_of_passages
 from agent.memory.ratings import plan_ratings, with_ratings
 from agent.memory.uncertain.trust import within_trust
 from agent.memory.vectors import ensure_vectors
+from agent.models.second_reader import second_reader
 from agent.ports import Embedder, NameEncoder, Vectors
 from agent.results import Remembered
 from store.derived.partitions import NearMemory
@@ -217,13 +218,15 @@ def store_drafts(
         zip((d.text for d in drafts), embedder.encode([d.text for d in drafts]), strict=True)
     )
     judged: Judgements = {}
+    # What is kept as it was said, or read in files, waits for no language model.
+    second = second_reader(models.llm) if source.kind is SourceKind.CHAT else None
     for attempt in range(1, ATTEMPTS + 1):
         plan = plan_against(drafts, vectors, graph, models, now)
         # A partial update makes a sentence that is in no draft.
         texts = [e.draft.text for e in plan.edits if isinstance(e, Insert | Replace)]
         if made := [text for text in texts if text not in vectors]:
             vectors.update(zip(made, embedder.encode(made), strict=True))
-        judge_ahead(plan, vectors, graph, models, now, judged)
+        judge_ahead(plan, vectors, graph, models, now, judged, second)
         try:
             return _apply(plan, source, graph, models, vectors, now, actor, judged)
         except EditConflict:

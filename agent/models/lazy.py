@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.config import Config
+from agent.errors import ModelError
 from agent.models.catalog import BUILT_IN
 from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import REWARDS, RewardCache
@@ -184,6 +185,14 @@ class LocalLanguageModel:
     @measured("language model")
     def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         return self._model.chat(turns, **decoding)
+
+    @measured("language model")
+    def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
+        """See ``HiddenStateModel.states``; a server does not tell them."""
+        model = self._model
+        if not isinstance(model, WorkerLanguageModel):
+            raise ModelError(f"{model.identity} does not tell its hidden states.")
+        return model.states(prompts, layer=layer)
 
 
 class _Lazy(ABC):

@@ -25,10 +25,11 @@ import numpy as np
 from agent.errors import ModelError, PromptTooLong
 from agent.models.adapters.decoding import decode
 from agent.models.adapters.gguf import Weights, default_threads
+from agent.models.adapters.llama_states import HiddenStates
 from agent.models.adapters.prefix_tree import common
 from agent.models.adapters.sampling import Sampler, TextStream
 from agent.models.adapters.trial_text import TRIAL
-from agent.ports import ChatTurn
+from agent.ports import ChatTurn, Vectors
 
 _BATCH = 512  # most tokens in one llama_decode
 _READ_CHUNK = 128  # prompt tokens read at a time; an interrupt waits for one chunk only
@@ -87,6 +88,8 @@ class LlamaModel:
         self._lock = threading.RLock()
         self._busy = False
         self._exact = exact
+        self._states: HiddenStates | None = None
+        self._settings = {"threads": n_threads or default_threads(), "flash": flash and not exact}
         self._clock = itertools.count(1)
         self._identity = f"{path.name}:{sha256[:12]}"
         self._weights = Weights(path, repack=repack and not exact)
@@ -97,7 +100,7 @@ class LlamaModel:
         params.kv_unified = not exact
         if exact or not flash:
             params.flash_attn_type = ll.LLAMA_FLASH_ATTN_TYPE_DISABLED
-        params.n_threads = params.n_threads_batch = n_threads or default_threads()
+        params.n_threads = params.n_threads_batch = self._settings["threads"]
         try:
             self._context = self._weights.context(params)
         except ModelError:
@@ -148,6 +151,16 @@ class LlamaModel:
             ):
                 stream = TextStream([*stop, *implied_stop], on_text)
                 return self._generate(slot, sampler, max_tokens, stream, on_score)
+
+    def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
+        """Of each prompt the state of its last token behind a layer; see ``HiddenStateModel``."""
+        with self._lock:
+            self._check_open()
+            if self._states is None or self._states.layer != layer:
+                if self._states is not None:
+                    self._states.close()
+                self._states = HiddenStates(self._weights, layer, **self._settings)
+            return self._states.read([self._weights.prompt(turns)[0] for turns in prompts])
 
     def trial(self, size: int, steps: int, follow: Sequence[int] | None = None) -> Trial:
         """Read a fixed prompt of ``size`` tokens and generate ``steps`` more, greedily.
@@ -259,6 +272,9 @@ class LlamaModel:
                 ll.llama_batch_free(self._batch)
                 ll.llama_free(self._context)
             self._context = None
+            if self._states is not None:
+                self._states.close()
+            self._states = None
             self._weights.close()
 
     def __enter__(self) -> Self:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from agent.models.worker.opening import GgufOpener
 from agent.models.worker.settings import Finding
 from agent.models.worker.worker import Worker
-from agent.ports import ChatTurn, Decoding, Entropy, Prompt, Sampling, TextLine
+from agent.ports import ChatTurn, Decoding, Entropy, Prompt, Sampling, TextLine, Vectors
 
 
 class InWorker:
@@ -70,6 +70,11 @@ class WorkerLanguageModel(_Gguf):
         if on_score:
             on_score(said["score"])
         return str(said["text"])
+
+    def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
+        """States of the prompts' last tokens; see ``HiddenStateModel.states``."""
+        asked = {"prompts": [_sent(prompt) for prompt in prompts], "layer": layer}
+        return np.array(self.worker.call("states", asked), np.float32)
 
 
 class WorkerRewards(_Gguf):

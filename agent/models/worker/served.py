@@ -78,7 +78,7 @@ class Served:
             flash=rung.flash,
         )
         chat = Chat(model, self._line)
-        self._answers = {"chat": chat.chat, "trial": chat.trial}
+        self._answers = {"chat": chat.chat, "states": chat.states, "trial": chat.trial}
         return model.identity
 
     def _open_rewards(self, request: Request) -> object:
@@ -163,6 +163,11 @@ class Chat:
             said = self._model.chat(turns, **request, on_text=pieces.add, on_score=on_score)
             pieces.flush()
         return {"text": said, "score": scores[-1] if scores else None}
+
+    def states(self, request: Request) -> object:
+        prompts = [[ChatTurn(**turn) for turn in prompt] for prompt in request["prompts"]]
+        states = self._model.states(prompts, layer=request["layer"])
+        return [[round(value, 4) for value in row] for row in states.tolist()]
 
     def trial(self, request: Request) -> object:
         trial = self._model.trial(request["tokens"], request["steps"], request.get("follow"))

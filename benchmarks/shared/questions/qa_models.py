@@ -15,9 +15,10 @@ from functools import cached_property
 from pathlib import Path
 
 from agent.config import Config
+from agent.errors import ModelError
 from agent.models.adapters.gguf import Weights
 from agent.models.registry import ModelRegistry
-from agent.ports import ChatTurn, LanguageModel
+from agent.ports import ChatTurn, HiddenStateModel, LanguageModel, Vectors
 from benchmarks.shared.common import ROOT
 
 ANSWERS = ROOT / "build" / "benchmarks" / "answers.sqlite"
@@ -37,6 +38,16 @@ class KeptAnswers:
     def identity(self) -> str:
         return self._model.identity
 
+    @property
+    def loaded(self) -> bool:
+        return True
+
+    def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
+        """As the model's; not kept."""
+        if not isinstance(self._model, HiddenStateModel):
+            raise ModelError(f"{self.identity} does not tell its hidden states.")
+        return self._model.states(prompts, layer=layer)
+
     def chat(
         self,
         turns: Sequence[ChatTurn],
@@ -50,6 +61,11 @@ class KeptAnswers:
         on_score: Callable[[float], None] | None = None,
     ) -> str:
         """As the model's; ``on_text`` hears nothing of an answer that was kept."""
+        if on_score:  # a probability is not kept
+            return self._model.chat(
+                turns, max_tokens=max_tokens, grammar=grammar, temperature=temperature, seed=seed,
+                stop=stop, on_text=on_text, on_score=on_score,
+            )  # fmt: skip
         prompt = [(turn.role, turn.content) for turn in turns]
         settings = [self.identity, prompt, max_tokens, grammar, temperature, seed, list(stop)]
         key = hashlib.sha256(json.dumps(settings).encode()).digest()

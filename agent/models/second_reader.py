@@ -1,0 +1,168 @@
+"""The language model as a second reader of statements.
+
+What the model has made of a pair of texts is read off its hidden state by a linear classifier
+(``benchmarks.second_reader_train`` makes the weights, for one model each). It knows more of the
+world than the statement reader, makes other mistakes and is a hundred times as slow, so it is
+asked about few pairs, and both opinions count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from agent.language.injection import as_data
+from agent.models.closed_question import worked
+from agent.ports import ChatTurn, HiddenStateModel, LanguageModel, Vectors
+from policies.weight_file import read_arrays
+
+WEIGHTS = Path(__file__).parent / "data" / "second_reader.npz"
+Task = Literal["relation", "relevance"]
+BEGIN: dict[Task, tuple[ChatTurn, ...]] = {
+    "relation": worked(
+        "A person tells an assistant things over time. You see a new message and an old note of "
+        "the same person. Does the new message mean that the old note is no longer true? Answer "
+        "yes or no.",
+        (
+            (
+                "New message: Sold the Fabia to my cousin. The Leaf charges overnight in the yard."
+                "\nOld note: I drive a grey Skoda Fabia.",
+                True,
+            ),
+            (
+                "New message: My brother's choir moved to Tuesdays.\n"
+                "Old note: Choir practice is on Mondays at 19:00.",
+                False,
+            ),
+            (
+                "New message: The test says shellfish is out as well.\n"
+                "Old note: I'm allergic to peanuts.",
+                False,
+            ),
+            (
+                "New message: the stairs at mill lane are killing me, 40 boxes n counting\n"
+                "Old note: We live on Harbour Street.",
+                True,
+            ),
+            (
+                "New message: Lyon it is! Finally packed, and the cat is at Vera's.\n"
+                "Old note: My flight to Lyon leaves at 9:10.",
+                False,
+            ),
+            (
+                "New message: First checkup at the practice in Weststrasse went ok\n"
+                "Old note: Dr Adler looks after my teeth.",
+                True,
+            ),
+            (
+                "New message: Mr Ode waved us off for good today.\n"
+                "Old note: Piano lesson every Thursday with Mr Ode.",
+                True,
+            ),
+            (
+                "New message: I nearly took that job at the zoo, glad I didn't\n"
+                "Old note: My sister Ana works at the zoo.",
+                False,
+            ),
+        ),
+    ),
+    "relevance": worked(
+        "A person asks a question about their own life. Does the note answer it, at least in part? "
+        "Answer yes or no.",
+        (
+            (
+                "Question: Where do I park at work?\n"
+                "Note: the barrier card for level 2 arrived, bay 41 is mine",
+                True,
+            ),
+            ("Question: What is my sister's name?\nNote: My brother Tom rang from Leeds.", False),
+            (
+                "Question: Which tablets can I not take?\n"
+                "Note: Dr Ito says penicillin is out for me, rash all over.",
+                True,
+            ),
+            (
+                "Question: When does the boiler man come?\n"
+                "Note: The boiler is a Vaillant from 2011.",
+                False,
+            ),
+            (
+                "Question: How old is our dog?\n"
+                "Note: Rex turned nine on Sunday, sausage cake and all",
+                True,
+            ),
+            (
+                "Question: What does Mia do for a living?\nNote: Mia lives in Turin with two cats.",
+                False,
+            ),
+        ),
+    ),
+}
+"""The instruction and worked examples of each task. The states depend on every word of them."""
+
+
+class SecondReader:
+    """Both opinions about pairs, weighed.
+
+    :param weights: Of a task a vector (``relation.weight``), a bias, and how the opinions are
+        mixed (``relation.mix``); ``layer`` of the model that they were trained on.
+    """
+
+    def __init__(self, model: HiddenStateModel, weights: dict[str, Vectors]) -> None:
+        self._model = model
+        self._weights = weights
+        self._layer = int(weights["layer"])
+
+    def changes(self, pairs: Sequence[tuple[str, str]], first: Sequence[float]) -> Vectors:
+        """Of each (older, newer) pair the probability of a change; ``first`` is the reader's."""
+        asked = [f"New message: {as_data(new)}\nOld note: {as_data(old)}" for old, new in pairs]
+        return self._both("relation", asked, first)
+
+    def relevance(self, question: str, notes: Sequence[str], first: Sequence[float]) -> Vectors:
+        """Of each note, how likely the answer needs it; ``first`` is what the reader said."""
+        asked = [f"Question: {as_data(question)}\nNote: {as_data(note)}" for note in notes]
+        return self._both("relevance", asked, first)
+
+    def _both(self, task: Task, asked: Sequence[str], first: Sequence[float]) -> Vectors:
+        if not asked:
+            return np.zeros(0, np.float32)
+        prompts = [(*BEGIN[task], ChatTurn("user", text)) for text in asked]
+        states = self._model.states(prompts, layer=self._layer)
+        own = states @ self._weights[f"{task}.weight"] + self._weights[f"{task}.bias"]
+        return mixed(logit(first), own, self._weights[f"{task}.mix"])
+
+
+def logit(chances: Sequence[float] | Vectors) -> Vectors:
+    """Log-odds of probabilities; certainty counts as one in a thousand."""
+    held = np.clip(np.asarray(chances, np.float32), 1e-3, 1 - 1e-3)
+    odds: Vectors = np.log(held / (1 - held))
+    return odds
+
+
+def mixed(first: Vectors, second: Vectors, mix: Vectors) -> Vectors:
+    """The probability by both: ``mix`` is the weight of each score and the bias."""
+    score = mix[0] * first + mix[1] * second + mix[2]
+    chances: Vectors = 1 / (1 + np.exp(-score))
+    return chances
+
+
+def second_reader(model: LanguageModel, *, load: bool = False) -> SecondReader | None:
+    """The second reader; None where no weights fit the model.
+
+    A model that is not in memory is loaded for it only where it is needed anyway (``load``).
+    """
+    if not isinstance(model, HiddenStateModel) or not (load or model.loaded):
+        return None
+    weights = _weights()
+    if weights is None or model.identity != str(weights["model"]):
+        return None
+    return SecondReader(model, weights)
+
+
+@cache
+def _weights() -> dict[str, Vectors] | None:
+    return read_arrays(WEIGHTS) if WEIGHTS.exists() else None

@@ -1,0 +1,225 @@
+"""Makes the weights of the second reader: ``python -m benchmarks.second_reader_train``.
+
+The language model reads pairs of what people of ``samples/people`` told and asked; linear
+classifiers learn from its hidden states. How both readers' opinions are mixed is learned from
+people that the classifier of that turn did not learn from. States are kept in ``build``, so a run
+goes on where it stopped.
+
+Measured are areas under the curve and average precision on ``samples/people_held``, of the
+statement reader, of the second reader alone, and of both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.preprocessing import StandardScaler
+
+from agent.config import load_config
+from agent.language.injection import as_data
+from agent.models.adapters.statement_reader import TrainedReader
+from agent.models.lazy import LocalEmbedder, LocalLanguageModel
+from agent.models.local_statement_reader import WEIGHTS as READER
+from agent.models.second_reader import BEGIN, WEIGHTS, Task, logit
+from agent.ports import RELATIONS, ChatTurn, HiddenStateModel, Vectors
+from benchmarks.shared.common import ROOT, parser, progress, write_results
+from benchmarks.shared.people_data import HELD, PEOPLE, Pairs, pairs_of, read_people
+from benchmarks.training.reader.reader_train import encoder_folder
+
+LAYER = 17
+"""Of 28; of those tried (11 to 27) the states of 17 to 23 were about as good."""
+STRENGTH = 0.001
+"""Inverse of the regularization."""
+CHANGES = ("supersedes", "ends", "corrects", "refines")
+CHANGED = [RELATIONS.index(name) for name in CHANGES]
+NEAREST, BESIDE = 2, 1
+"""Unrelated sentences learned from beside a new one: the nearest, and others drawn."""
+TESTED = 9
+"""Unrelated sentences, the nearest, that are measured with."""
+KEPT = ROOT / "build" / "benchmarks" / "states.npz"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One pair, with the number of pairs that it stands for."""
+
+    person: str
+    prompt: str
+    label: bool
+    first: float
+    """The statement reader's probability."""
+    weight: float
+
+
+class States:
+    """Hidden states of prompts, kept on disk under the hash of the prompt."""
+
+    def __init__(self, model: HiddenStateModel, path: Path = KEPT) -> None:
+        self._model = model
+        self._path = path
+        self._rows: dict[str, Vectors] = {}
+        if path.exists():
+            with np.load(path) as kept:
+                self._rows = dict(zip(kept["keys"].tolist(), kept["rows"], strict=True))
+
+    def of(self, task: Task, groups: Sequence[Sequence[str]]) -> dict[str, Vectors]:
+        """The state of each prompt; those of a group begin alike and are read together."""
+        for number, group in enumerate(groups, 1):
+            missing = [prompt for prompt in group if _key(task, prompt) not in self._rows]
+            if missing:
+                turns = [(*BEGIN[task], ChatTurn("user", prompt)) for prompt in missing]
+                rows = self._model.states(turns, layer=LAYER)
+                for prompt, row in zip(missing, rows, strict=True):
+                    self._rows[_key(task, prompt)] = row.astype(np.float16)
+            if number % 50 == 0 or number == len(groups):
+                progress(f"{task}: {number} of {len(groups)}")
+                self.keep()
+        return {
+            prompt: self._rows[_key(task, prompt)].astype(np.float32)
+            for group in groups
+            for prompt in group
+        }
+
+    def keep(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(self._path, keys=list(self._rows), rows=np.stack(list(self._rows.values())))
+
+
+def _key(task: Task, prompt: str) -> str:
+    begin = "\n".join(turn.content for turn in BEGIN[task])
+    return hashlib.sha256(f"{LAYER}\n{begin}\n{prompt}".encode()).hexdigest()
+
+
+def main() -> None:
+    options = parser("second_reader_train", __doc__ or "")
+    options.add_argument("--out", type=Path, default=WEIGHTS, help="file to write")
+    options.add_argument("--without", nargs="*", default=[], help="people not to learn from")
+    given = options.parse_args()
+    config = load_config()
+    embedder, llm = LocalEmbedder(config), LocalLanguageModel(config)
+    reader = TrainedReader(encoder_folder(), READER)
+    people = [one for one in read_people(PEOPLE) if one.id not in given.without]
+    people = people[: 2 if given.quick else None]
+    held = [one for one in read_people(HELD) if "_" not in one.id[-3:]]
+    held = held[: 1 if given.quick else None]
+    states = States(llm)
+    weights: dict[str, NDArray[np.float32] | NDArray[np.str_]] = {
+        "layer": np.float32(LAYER),
+        "model": np.str_(llm.identity),
+    }
+    figures: dict[str, float] = {}
+    for task in BEGIN:
+        learned = list(
+            _examples([p for one in people for p in pairs_of(one, embedder)], task, reader)
+        )
+        tested = list(
+            _examples(
+                [p for one in held for p in pairs_of(one, embedder)], task, reader, whole=True
+            )
+        )
+        if given.quick:
+            learned, tested = learned[:30], tested[:10]
+        vectors = states.of(task, [[e.prompt for e in group] for group in (*learned, *tested)])
+        rows = [example for group in learned for example in group]
+        test = [example for group in tested for example in group]
+        weight, bias = fit(rows, vectors)
+        mix = fit_mix(rows, vectors)
+        own = np.stack([vectors[e.prompt] for e in test]) @ weight + bias
+        first = logit([e.first for e in test])
+        labels = [e.label for e in test]
+        figures[f"{task}.learned"], figures[f"{task}.tested"] = len(rows), len(test)
+        figures[f"{task}.true"] = sum(labels)
+        scores = {"reader": first, "second": own, "both": mix[0] * first + mix[1] * own + mix[2]}
+        for name, score in scores.items():
+            figures[f"{task}.{name}.auc"] = float(roc_auc_score(labels, score))
+            figures[f"{task}.{name}.precision"] = float(average_precision_score(labels, score))
+        weights |= {f"{task}.weight": weight, f"{task}.bias": np.float32(bias), f"{task}.mix": mix}
+    for key, value in figures.items():
+        progress(f"{key} {value:.3f}")
+    settings = {"quick": given.quick, "layer": LAYER, "people": [p.id for p in people]}
+    write_results("second_reader_train", settings, [0], figures)
+    if not given.quick:
+        np.savez_compressed(given.out, **weights)
+        progress(f"wrote {given.out} ({given.out.stat().st_size // 1024} KB)")
+
+
+def _examples(
+    groups: Sequence[Pairs], task: Task, reader: TrainedReader, *, whole: bool = False
+) -> Iterator[list[Example]]:
+    """Of each text the related sentences and some others; ``whole``: all that are looked at."""
+    chance = random.Random(0)
+    for group in groups:
+        if group.task != task:
+            continue
+        numbers = range(len(group.others))
+        related = [n for n in numbers if group.labels[n] != "unrelated"]
+        others = [n for n in numbers if group.labels[n] == "unrelated" and group.looked_at[n]]
+        taken, rest = others[:TESTED], others[NEAREST:]
+        if not whole:
+            taken = others[:NEAREST] + chance.sample(rest, min(BESIDE, len(rest)))
+        stands_for = len(others) / max(1, len(taken))
+        yield [
+            Example(
+                group.person,
+                _prompt(group, n),
+                group.labels[n] in (CHANGES if task == "relation" else ("needed",)),
+                _first(group, n, reader),
+                stands_for if n in taken else 1.0,
+            )
+            for n in (*related, *taken)
+        ]
+
+
+def _prompt(group: Pairs, number: int) -> str:
+    new, old = as_data(group.text), as_data(group.others[number].text)
+    if group.task == "relation":
+        return f"New message: {new}\nOld note: {old}"
+    return f"Question: {new}\nNote: {old}"
+
+
+def _first(group: Pairs, number: int, reader: TrainedReader) -> float:
+    other = group.others[number].read
+    if group.task == "relation":
+        return float(reader.relations([(other, group.read)])[0, CHANGED].sum())
+    return float(reader.relevance(group.read, [other])[0, 0])
+
+
+def fit(rows: Sequence[Example], vectors: dict[str, Vectors]) -> tuple[Vectors, float]:
+    """Weight and bias of a classifier of states."""
+    scaler = StandardScaler()
+    inputs = scaler.fit_transform(np.stack([vectors[row.prompt] for row in rows]))
+    model = LogisticRegression(C=STRENGTH, max_iter=1000)
+    model.fit(inputs, [row.label for row in rows])
+    weight = (model.coef_[0] / scaler.scale_).astype(np.float32)
+    return weight, float(model.intercept_[0] - weight @ scaler.mean_)
+
+
+def fit_mix(rows: Sequence[Example], vectors: dict[str, Vectors]) -> Vectors:
+    """Weights of both scores and a bias, so that the sum is a calibrated log-odds.
+
+    The second score of a person comes from a classifier that did not learn from that person.
+    """
+    people = sorted({row.person for row in rows})
+    scores = np.zeros(len(rows), np.float32)
+    for part in range(min(5, len(people))):
+        left = set(people[part::5])
+        weight, bias = fit([row for row in rows if row.person not in left], vectors)
+        for n, row in enumerate(rows):
+            if row.person in left:
+                scores[n] = vectors[row.prompt] @ weight + bias
+    both = np.stack([logit([row.first for row in rows]), scores], axis=1)
+    model = LogisticRegression(C=100.0)
+    model.fit(both, [row.label for row in rows], sample_weight=[row.weight for row in rows])
+    return np.array([*model.coef_[0], model.intercept_[0]], np.float32)
+
+
+if __name__ == "__main__":
+    main()
