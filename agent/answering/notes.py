@@ -31,6 +31,9 @@ BESIDE = 4
 """Most notes beside the selection."""
 LEAST = 0.1
 """Relevance below which a passage beside the selection is no note."""
+LEAST_WEIGHED = 0.05
+"""The same where the second reader's opinion is in it, and whatever the judge of abstention says:
+that knows less than the two readers."""
 OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
@@ -39,7 +42,7 @@ CHANGED = 0.35
 """Probability of a change from which the older note is taken to hold no longer."""
 UNREAD = 0.4
 """Relevance of a passage in another language that has no gloss."""
-SECOND = 6
+SECOND = 8
 """Likeliest passages that the second reader is asked about."""
 HOPS = 2
 """Steps along change edges from what was selected."""
@@ -53,6 +56,8 @@ class Note:
     passage: Passage
     relevance: float
     """How likely the answer needs it, or needs what it may have changed."""
+    weighed: bool = False
+    """Whether the second reader's opinion is in that: then it is a calibrated probability."""
     changed: float = 0.0
     """Probability that a newer note changed it."""
     by: str = ""
@@ -129,11 +134,12 @@ def gather(
         replace(
             _note(memory, passages, relevance[memory.id], live),
             score=chosen.get(memory.id),
+            weighed=second is not None,
         )
         for memory in pool.values()
     ]
-    doubted = found.likely is not None and not chosen
-    taken = _chosen(notes, chosen, OVERRULING if doubted else LEAST)
+    least = OVERRULING if found.likely is not None and not chosen else LEAST
+    taken = _chosen(notes, chosen, LEAST_WEIGHED if second else least)
     if not english:
         return taken
     return tuple(replace(note, quote=_quote(question, note.passage, reader)) for note in taken)
@@ -176,7 +182,9 @@ def _weighed(
     first = {words[name]: relevance[name] for name in reversed(likeliest)}
     both = second.relevance(question, asked, [first[text] for text in asked])
     known = dict(zip(asked, both.tolist(), strict=True))
-    return {name: known.get(words[name], chance) for name, chance in relevance.items()}
+    # What the reader finds less likely than all of these is no likelier than they are.
+    least = float(both.min(initial=1.0))
+    return {name: known.get(words[name], min(chance, least)) for name, chance in relevance.items()}
 
 
 def _quote(question: str, passage: Passage, reader: StatementReader) -> str:

@@ -13,6 +13,7 @@ import pytest
 from agent.answering.notes import gather
 from agent.config import Config
 from agent.language.units import units
+from agent.memory import remember
 from agent.memory.changes import allows, changeable, judged, sure_replacements
 from agent.memory.editing.plan import EditPlan
 from agent.ports import KINDS, ORDERS, RELATIONS, Embedder, Probabilities
@@ -95,6 +96,44 @@ def test_a_dismissed_edge_stays_dismissed(graph: MemoryGraph):
     graph.change_edges.put([edge], NOW)
     assert graph.change_edges.of([old]) == ()
     assert not graph.change_edges.dismiss(old, new, NOW)
+
+
+# ---- the second reader ----------------------------------------------------------------------
+
+
+class Doubting:
+    """A second reader that gives every change one probability."""
+
+    def __init__(self, chance: float) -> None:
+        self.chance = chance
+        self.pairs: list[tuple[str, str]] = []
+
+    def changes(self, pairs: Sequence[tuple[str, str]], first: Sequence[float]) -> Probabilities:
+        self.pairs += pairs
+        return np.full(len(pairs), self.chance, np.float32)
+
+
+@pytest.mark.parametrize(("chance", "edges"), [(0.05, 0), (0.6, 1)])
+def test_the_second_reader_may_take_a_change_away(
+    session: Session, monkeypatch: pytest.MonkeyPatch, chance: float, edges: int
+):
+    second = Doubting(chance)
+    monkeypatch.setattr(remember, "second_reader", lambda llm: second)
+    old, new = "I work at Kindling.", "I bake at Redford in the mornings."
+    session._statements = ScriptedReader(["Redford"])
+    remember_all(session, old, new)
+    found = session.graph.change_edges.of([m.id for m in session.graph.memories.list()])
+    assert [round(edge.probability, 2) for edge in found] == [chance] * edges
+    assert second.pairs == [(old, new)]
+
+
+def remember_all(session: Session, *texts: str) -> None:
+    """Store each text as a chat message gives it, in its own words."""
+    for days, text in enumerate(texts):
+        said = NOW + timedelta(days=days)
+        source = session.graph.sources.add(SourceKind.CHAT, text, said)
+        draft = Draft(text, "attribute.occupation", said, source=source.id, trust=Trust.TOLD)
+        remember.store_drafts([draft], source, session.graph, session, said)
 
 
 # ---- the command line -----------------------------------------------------------------------

@@ -11,7 +11,8 @@ what BM25 finds nearest where not all fit) into the same model.
   that the writer marked (*right*), and of those that the writer marked, those found (*found*).
   ``--tell`` measures these alone.
 
-``--no-second`` leaves out the language model as a second reader.
+``--as-said`` keeps the messages in their own words, without extraction by the language model, which
+takes most of the time. ``--no-second`` leaves out the language model as a second reader.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from agent.answering.answer import admits_nothing
 from agent.answering.notes import CHANGED
 from agent.config import load_config
 from agent.memory.passages import passage_of, sources_of
+from agent.memory.remember import remember_as_said
 from agent.session.session import Session, open_session
 from benchmarks.quality.answers.pasting import answer_by_pasting
 from benchmarks.shared.common import parser, progress, write_results
@@ -32,7 +34,7 @@ from benchmarks.shared.people_data import HELD, Asked, Person, Sentence, read_pe
 from benchmarks.shared.questions.qa_models import KeptAnswers, TokenCount
 from benchmarks.shared.simulated_lives.lives import at, fresh
 from store.side_tables.change_edges import ChangeKind
-from store.types import Memory, Status
+from store.types import Memory, SourceKind, Status
 
 CHANGES = ("supersedes", "ends", "corrects", "refines")
 
@@ -48,6 +50,7 @@ def main() -> None:
     options.add_argument("--folder", type=Path, default=HELD, help="of people")
     options.add_argument("--only", nargs="*", default=[], help="these people")
     options.add_argument("--tell", action="store_true", help="ask nothing")
+    options.add_argument("--as-said", action="store_true", help="no extraction by the model")
     options.add_argument("--no-second", action="store_true", help="without the second reader")
     options.add_argument("--arms", nargs="*", default=["ours", "pasted"])
     given = options.parse_args()
@@ -62,7 +65,7 @@ def main() -> None:
         for person in people:
             with tempfile.TemporaryDirectory() as folder, fresh(models, Path(folder)) as home:
                 asked = person.asked[:3] if given.quick else person.asked
-                for one in _live(person, () if given.tell else asked, home):
+                for one in _live(person, () if given.tell else asked, home, given.as_said):
                     _count(one, person, home, count, given.arms, counts)
                 _count_edges(person, home, counts)
             progress(f"{person.id}: {dict(sorted(counts.items()))}")
@@ -70,19 +73,25 @@ def main() -> None:
         "quick": given.quick or given.tell or bool(given.only),
         "people": [person.id for person in people],
         "second": not given.no_second,
+        "as_said": given.as_said,
         "model": kept.identity,
     }
     name = "people_without_second" if given.no_second else "people"
     write_results(name, config, [0], figures(counts))
 
 
-def _live(person: Person, asked: Sequence[Asked], home: Session) -> Iterator[Asked]:
+def _live(person: Person, asked: Sequence[Asked], home: Session, as_said: bool) -> Iterator[Asked]:
     """Tell the messages in order of time; gives each question when it is due."""
     waiting = sorted(asked, key=lambda one: one.case.asked)
     for moment, text in person.messages.values():
         while waiting and waiting[0].case.asked < moment:
             yield waiting.pop(0)
-        at(home, moment).respond(text)
+        there = at(home, moment)
+        if as_said:
+            source = home.graph.sources.add(SourceKind.CHAT, text, moment)
+            remember_as_said(source, home.graph, there, moment)
+        else:
+            there.respond(text)
     yield from waiting
 
 

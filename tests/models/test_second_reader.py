@@ -1,0 +1,123 @@
+"""The language model as a second reader: hidden states of the real 135M, and how both count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+
+from agent.errors import ModelError, PromptTooLong
+from agent.models import second_reader as module
+from agent.models.adapters.llama import LlamaModel
+from agent.models.registry import ModelRegistry
+from agent.models.second_reader import SecondReader, logit, mixed, second_reader
+from agent.ports import ChatTurn, Vectors
+from tests.conftest import ScriptedModel
+
+LAYER = 12
+
+
+def prompt(text: str) -> list[ChatTurn]:
+    return [ChatTurn("system", "Is it about food? Answer yes or no."), ChatTurn("user", text)]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LlamaModel]:
+    path = ModelRegistry(tmp_path_factory.mktemp("models")).resolve_llm("smollm2-135m")
+    with LlamaModel(path, sha256="0123456789abcdef", n_ctx=512) as opened:
+        yield opened
+
+
+TEXTS = ("The soup was cold.", "The train was late again on Monday.", "Bread, butter, jam.")
+
+
+def test_a_state_is_the_same_alone_and_among_others(model: LlamaModel):
+    together = model.states([prompt(text) for text in TEXTS], layer=LAYER)
+    alone = np.concatenate([model.states([prompt(text)], layer=LAYER) for text in TEXTS])
+    assert together.shape == (3, 576)
+    assert np.abs(together - alone).max() < 0.05 * np.abs(alone).max()
+    apart = np.abs(together[0] - together[1]).mean()
+    assert apart > 10 * np.abs(together - alone).mean()
+
+
+def test_many_prompts_and_long_ones_are_read_in_parts(model: LlamaModel):
+    long = "The soup was cold and the bread was old. " * 20
+    texts = [*TEXTS, long, *(f"Lunch number {n}." for n in range(30))]
+    states = model.states([prompt(text) for text in texts], layer=LAYER)
+    again = model.states([prompt(long)], layer=LAYER)
+    assert np.abs(states[3] - again[0]).max() < 0.05 * np.abs(again).max()
+    assert np.isfinite(states).all()
+
+
+def test_reading_states_leaves_the_chat_as_it_is(model: LlamaModel):
+    before = model.chat(prompt("Tomatoes."), max_tokens=8)
+    model.states([prompt(text) for text in TEXTS], layer=LAYER)
+    assert model.chat(prompt("Tomatoes."), max_tokens=8) == before
+
+
+def test_nothing_asked_gives_nothing(model: LlamaModel):
+    assert model.states([], layer=LAYER).shape == (0, 576)
+
+
+def test_a_layer_that_is_not_there_and_a_text_that_is_too_long(model: LlamaModel):
+    with pytest.raises(ModelError, match="no layer 99"):
+        model.states([prompt("Soup.")], layer=99)
+    with pytest.raises(PromptTooLong):
+        model.states([prompt("soup and " * 2000)], layer=LAYER)
+
+
+# ---- both opinions --------------------------------------------------------------------------
+
+
+class Inside(ScriptedModel):
+    """Its state says whether a note names a bakery."""
+
+    loaded = True
+    identity = "inside:1"
+
+    def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
+        self.layer = layer
+        return np.array([["bakery" in turns[-1].content, 1.0] for turns in prompts], np.float32)
+
+
+def weights() -> dict[str, Vectors]:
+    mix = np.array([1.0, 1.0, 0.0], np.float32)
+    own = {"weight": np.array([4.0, -2.0], np.float32), "bias": np.float32(0.0), "mix": mix}
+    named = {f"{task}.{name}": value for task in module.BEGIN for name, value in own.items()}
+    return {"layer": np.float32(7), **named}
+
+
+def test_both_opinions_count():
+    model = Inside()
+    reader = SecondReader(model, weights())
+    notes = ["I work at the bakery.", "The cat sleeps."]
+    both = reader.relevance("Where do I work?", notes, [0.5, 0.5])
+    assert model.layer == 7
+    assert both == pytest.approx([0.881, 0.119], abs=0.001)
+    pairs = [("I work at the bank.", "First day at the bakery."), ("A cat.", "A dog.")]
+    assert reader.changes(pairs, [0.9, 0.9])[0] > 0.9 > reader.changes(pairs, [0.9, 0.9])[1]
+    assert len(reader.changes([], [])) == 0
+
+
+def test_odds_of_what_is_certain_are_finite():
+    assert np.isfinite(logit([0.0, 1.0])).all()
+    assert mixed(logit([0.3]), np.zeros(1), np.array([1.0, 0.0, 0.0])) == pytest.approx([0.3])
+
+
+def test_there_is_none_without_states_weights_or_a_loaded_model(monkeypatch: pytest.MonkeyPatch):
+    assert second_reader(ScriptedModel()) is None
+    assert second_reader(Inside()) is None  # the shipped weights are of another model
+    monkeypatch.setattr(module, "_weights", lambda: {**weights(), "model": np.str_("inside:1")})
+    assert second_reader(Inside()) is not None
+    away = Inside()
+    away.loaded = False
+    assert second_reader(away) is None
+    assert second_reader(away, load=True) is not None
+
+
+def test_the_shipped_weights_are_of_the_shipped_model():
+    stored = module._weights()
+    assert stored is not None
+    assert str(stored["model"]).startswith("qwen2.5-coder-1.5b-instruct-q4_k_m.gguf:")
+    assert {f"{task}.mix" for task in module.BEGIN} <= stored.keys()
