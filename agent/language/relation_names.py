@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-SWITCHED_TO, SWITCHED_FROM = "switched_to", "switched_from"
-"""What one thing was given up for, and that thing: 'I traded my Volvo for a Skoda'."""
 SAME_AS, DIFFERENT_FROM = "same_as", "different_from"
 """Two names of one, or names of two: told, or decided by hand."""
 
@@ -64,7 +62,6 @@ _SYNONYMS: dict[str, str] = {
     "bought": "buy|purchase",
     "visits": "visit|go to|travel to|fly to|have been to|be going to|going to",
     "is": "be",
-    SWITCHED_TO: "switch to|change to",
     "thanks": "thank",
     "expected_on": "be expected on|expected delivery|be expected|delivery|be delivered on",
     "blood_type": "blood group",
@@ -207,11 +204,3 @@ IRREGULAR_PASTS = frozenset(_IRREGULAR) - frozenset("am is are been has does goe
 def is_single(relation: str) -> bool:
     """Whether a head has one value of this relation at a time."""
     return relation in SINGLE_RELATIONS or relation.startswith("favourite_")
-
-
-_SAYS_LITTLE = frozenset("is has visits bought booked meets thinks plans wants needs".split())
-
-
-def is_named(relation: str) -> bool:
-    """Whether it is a name that many wordings share; two different ones are not one relation."""
-    return relation in _SYNONYMS and relation not in _SAYS_LITTLE

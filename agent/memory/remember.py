@@ -23,6 +23,7 @@ from agent.language.validation import checked_message, checked_time
 from agent.memory.changes import (
     Judgements,
     changeable,
+    follows,
     judge_ahead,
     possible_changes,
     sure_replacements,
@@ -30,7 +31,6 @@ from agent.memory.changes import (
 from agent.memory.editing.candidates import Nearby
 from agent.memory.editing.conflicts import ask
 from agent.memory.editing.judges.pair_judge import Judgement, Pair, PairJudge
-from agent.memory.editing.judges.successor import Succession
 from agent.memory.editing.plan import EditPlan, leftovers, plan_edits
 from agent.memory.entities.aliases import in_names_of, meanings, mixed_up, other_slots
 from agent.memory.entities.events import EventsBeside
@@ -42,7 +42,7 @@ from agent.memory.ratings import plan_ratings, with_ratings
 from agent.memory.uncertain.trust import within_trust
 from agent.memory.vectors import ensure_vectors
 from agent.models.second_reader import second_reader
-from agent.ports import Embedder, NameEncoder, Vectors
+from agent.ports import Embedder, Vectors
 from agent.results import Remembered
 from store.derived.partitions import NearMemory
 from store.errors import EditConflict, InvalidInput, MemlaneError
@@ -273,10 +273,9 @@ def plan_against(
     rated, others = plan_ratings(drafts, graph, now)
     nearby.look(others, vectors)
     subclasses = {s.id: s for s in graph.subclasses()}
-    named = models.embedder.encode_names if isinstance(models.embedder, NameEncoder) else None
-    follows = None if named is None else Succession.shipped(named)
     may_change = changeable(graph, models.statements)
-    plan = plan_edits(others, near, subclasses, judge, worded, follows, may_change)
+    after = None if models.statements is None else follows(models.statements)
+    plan = plan_edits(others, near, subclasses, judge, worded, after, may_change)
     if models.statements is not None:
         plan = sure_replacements(plan, graph, models.statements, worded)
     plan = with_ratings(plan, rated)

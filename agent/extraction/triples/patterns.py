@@ -14,7 +14,7 @@ from collections.abc import Callable
 from agent.extraction.triples.employment import JOINS_AS, JOINS_FIRM, JOINS_NAME
 from agent.extraction.triples.pattern_kinds import NAME, PERSON, compiled
 from agent.language.dates.time_phrases import without_times
-from agent.language.relation_names import SWITCHED_FROM, SWITCHED_TO, attribute_name, relation_name
+from agent.language.relation_names import attribute_name, relation_name
 from store.types import Triple
 
 ME = "me"
@@ -120,14 +120,6 @@ def _route(match: re.Match[str]) -> tuple[Triple, ...]:
     )
 
 
-def _switched(match: re.Match[str]) -> tuple[Triple, ...]:
-    """What was given up, and for what; of what kind it is only the graph knows."""
-    return (
-        Triple(ME, SWITCHED_TO, thing(short(match["t"]))),
-        Triple(ME, SWITCHED_FROM, thing(match["o"])),
-    )
-
-
 def _have(match: re.Match[str]) -> tuple[Triple, ...]:
     what = thing(short(match.group("what")))
     when = match.group("when")
@@ -175,11 +167,6 @@ _SHAPES: tuple[tuple[str, Builder | tuple[str, str, str]], ...] = (
      ("me", "{r}", "{t}")),
     ("(I|We) (have )?(switched|changed|gone) (from .+? )?to <t:name> (as|for) (my|our)"
      " <r:noun>", ("me", "{r}", "{t}")),
-    ("(I|We) (have )?(traded|swapped|exchanged)( in)? (my|our|the) (old )?(?P<o>.{2,40}?) for"
-     " ((an?|the|my|our) )?(new )?<t:text>", _switched),
-    ("(I|We) (have )?(switched|changed) from (my |our |the )?(?P<o>.{2,40}?) to"
-     " ((an?|the|my|our) )?(new )?(?!.* (as|for) (my|our) )<t:text>", _switched),
-    ("(I|We) (have )?left (?P<o><name>) for <t:name>", _switched),
     ("<t:name> (has |have )?(replace[sd]?|t(ook|aken|akes) over)( from)?( .+?)? as (my|our)"
      " (new )?<r:noun>", ("me", "{r}", "{t}")),
     ("<t:name> is (the|my|our) <r:kin> (that |who |whom )?(I|we) (\\w+ )?"
@@ -287,7 +274,6 @@ _SHAPES: tuple[tuple[str, Builder | tuple[str, str, str]], ...] = (
      f"( now)?{_SINCE}", ("me", "{r}", "{t}")),
     (f"(My|Our|The) (?!(<kin>)\\b)<r:noun> (has been|have been|will be) <t:value>{_SINCE}",
      ("me", "{r}", "{t}")),
-    ("(I|We) (have )?switched (from .+? )?to <t:text>", ("me", SWITCHED_TO, "{t}")),
     ("(I|We) (have|'ve got|have got) (?P<what>(an?|the|my|our|two|three|some|another) .+?)"
      "( <when:when>)?", _have),
     ("<h:whoever> <adv><x:wish> <t:text>", _wish),

@@ -12,9 +12,10 @@ Exact comparisons come first (``compare``), the first that holds:
    (``changes.reschedule``); without a day it is the event still to come (``changes.upcoming``).
 
 Where none holds, the pair judge (``judges``, ``decision``) sees what plain comparison cannot: the
-same thing in other words, a denial, another value of a slot that has no name. Everything else is a
-new memory; with an end date it is the time-bound edit, expire. What cannot be decided is kept
-beside the old, with a question for the person (``conflicts``).
+same thing in other words, a denial, another value of a slot that has no name. What it takes for new
+may still take the place of a memory, where the statement reader is sure of that (``follows``).
+Everything else is a new memory; with an end date it is the time-bound edit, expire. What cannot be
+decided is kept beside the old, with a question for the person (``conflicts``).
 
 All comparisons read the draft in the names that the memory uses (``agent.memory.entities``):
 'Kenji' and 'my boss' are one where they are told to be.
@@ -26,8 +27,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.language.dates.time_phrases import without_lead
+from agent.memory.editing.beside import both_hold
 from agent.memory.editing.changes.named_value import changes_slot
-from agent.memory.editing.changes.replacement import in_its_place
 from agent.memory.editing.changes.reschedule import another, merged, moved
 from agent.memory.editing.changes.roles import further_name
 from agent.memory.editing.changes.upcoming import ahead
@@ -41,13 +42,14 @@ from agent.memory.editing.compare import (
 from agent.memory.editing.conflicts import Question
 from agent.memory.editing.decision import Judge, decide
 from agent.memory.editing.expiry import ended_by, passes, replaces_nothing
-from agent.memory.editing.judges.successor import Succession, in_slot_of
 from store.derived.partitions import NearMemory
 from store.journal import Edit, Expire, Insert, Replace
 from store.types import Draft, Memory, Subclass, may_replace
 
 Worded = Callable[[Draft], Callable[[Memory], Draft]]
 """A draft, for each memory in the names that it uses."""
+Follows = Callable[[Sequence[tuple[Draft, NearMemory]]], NearMemory | None]
+"""Among memories near a draft, each with the draft in its names, the one whose place it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def plan_edits(
     subclasses: Mapping[str, Subclass],
     judge: Judge | None = None,
     worded: Worded = lambda draft: lambda _: draft,
-    succession: Succession | None = None,
+    follows: Follows | None = None,
     may_change: Callable[[Draft, Memory], bool] = lambda draft, memory: True,
 ) -> EditPlan:
     """Decide for each draft between insert, expire, replace and nothing.
@@ -87,7 +89,6 @@ def plan_edits(
         seen.add(said)
         alike = near(draft)
         matches = [match for match in alike if may_change(draft, match.memory)]
-        draft = in_its_place(draft, matches)
         named = worded(draft)
         told = {match.memory.id: named(match.memory) for match in alike}
         ending = ended_by(draft, [m for m in matches if m.memory.id not in taken])
@@ -117,9 +118,6 @@ def plan_edits(
         old = changed[0] if changed else None
         if old is None and doubtful is None:
             doubtful = next((m for m in free if may_be_no_job(told[m.memory.id], m)), None)
-        if old is None and doubtful is None and succession is not None:
-            old = succession.succeeded(draft, free)
-            draft = draft if old is None else in_slot_of(draft, old)
         if doubtful is not None:
             questions.append(Question(doubtful.memory.id, draft.text))
         elif old is None and judge is not None:
@@ -130,6 +128,9 @@ def plan_edits(
             if decision.match is not None and decision.asks:
                 questions.append(Question(decision.match.memory.id, draft.text))
             old = decision.match if decision.replaces else None
+        if old is None and follows is not None:
+            pairs = [(_undated(told[match.memory.id]), match) for match in free]
+            old = follows([pair for pair in pairs if not both_hold(*pair)])
         if old is None:
             edits.append(Insert(draft))
         else:

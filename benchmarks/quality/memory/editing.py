@@ -190,7 +190,8 @@ def measure(users: Sequence[User], models: Models, tally: dict[str, list[float]]
             ids = [entry.memory for entry in entries]
             ensure_vectors(graph, models.embedder)
             nearby = Nearby(graph, models.embedder.identity, NOW)
-            drafts = drafts_of([asked.text for asked in user.asked], models, "s2")
+            said = graph.sources.add(SourceKind.MANUAL, "utterances", NOW)
+            drafts = drafts_of([asked.text for asked in user.asked], models, said.id)
             encoded = models.embedder.encode([asked.text for asked in user.asked])
             for asked, draft, vector in zip(user.asked, drafts, encoded, strict=True):
                 found = [match.memory.id for match in nearby.to(draft, vector)]

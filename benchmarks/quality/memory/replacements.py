@@ -1,20 +1,18 @@
-"""Automatic replacements: how many are right, with the statement reader's consent and without.
+"""Automatic replacements: how many are right.
 
-The gold sentences of episodes by held-out voices are stored one message after another; each
-replacement that the rules plan is looked up in what the writer marked. A replacement is right where
-the writer marked that the newer statement changes or repeats the older one. The reader that ships
-did not learn from these voices.
+The gold sentences of episodes by held-out voices are stored one after another; each automatic
+replacement is looked up in what the writer marked. It is right where they marked that the newer
+statement changes or repeats the older one. *read* are those of which the reader is sure enough for
+what is read in files. The reader that ships did not learn from these voices.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
-
-import numpy as np
 
 from agent.config import load_config
 from agent.extraction.drafts import make_drafts
@@ -22,7 +20,7 @@ from agent.memory.changes import SURE_READ, SURE_TOLD, judged
 from agent.memory.remember import store_drafts
 from agent.models.adapters.statement_reader import TrainedReader
 from agent.models.local_statement_reader import WEIGHTS
-from agent.ports import RELATIONS, Probabilities, StatementReader
+from agent.ports import StatementReader
 from agent.session.session import Session, open_session
 from benchmarks.quality.answers.changes_data import HELD_VOICES
 from benchmarks.shared.common import parser, progress, write_results
@@ -35,23 +33,9 @@ from store.types import EditKind, SourceKind
 RIGHT = frozenset(("supersedes", "corrects", "ends", "refines", "same"))
 
 
-class Consenting:
-    """A reader that is sure of every change, so that all that rules plan is done."""
-
-    def __init__(self, reader: StatementReader) -> None:
-        self.kinds = reader.kinds
-        self.orders = reader.orders
-        self.relevance = reader.relevance
-
-    def relations(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
-        sure = np.zeros((len(pairs), len(RELATIONS)), dtype=np.float32)
-        sure[:, RELATIONS.index("supersedes")] = 1.0
-        return sure
-
-
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A replacement that rules planned, what the reader gives it, and whether it is right."""
+    """An automatic replacement, what the reader gives it, and whether it is right."""
 
     score: float
     right: bool
@@ -72,7 +56,7 @@ def main() -> None:
             if number % 20 == 0:
                 progress(f"{number} of {len(episodes)} episodes, {len(made)} replacements")
     figures: dict[str, float] = {}
-    for name, least in (("rules", 0.0), ("told", SURE_TOLD), ("read", SURE_READ)):
+    for name, least in (("told", SURE_TOLD), ("read", SURE_READ)):
         kept = [one.right for one in made if one.score >= least]
         figures[f"{name}.n"] = len(kept)
         figures[f"{name}.right"] = sum(kept) / max(1, len(kept))
@@ -82,10 +66,10 @@ def main() -> None:
 
 
 def _planned(episode: Episode, models: Session, reader: StatementReader) -> Iterator[Replacement]:
-    """The replacements that the rules make of an episode's gold sentences, all allowed."""
+    """The replacements that are made of an episode's gold sentences."""
     ids: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as home, fresh(models, Path(home)) as session:
-        session.__dict__["statements"] = Consenting(reader)
+        session.__dict__["statements"] = reader
         for number, (moment, text) in enumerate(episode.messages):
             told = [s for s in episode.statements if s.message == number and s.memory]
             if not told:

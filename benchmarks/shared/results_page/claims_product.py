@@ -47,7 +47,7 @@ QUALITY = (
                 (most(0.06), most(0.15), most(0.15), None, None)),
             Row("automatic replacements that are right, voices held out: told / in files",
                 "replacements:{told,read}.right",
-                {"without the reader": "replacements:rules.right"},
+                {},
                 "replacements:{told,read}.n", (least(0.95), least(0.99))),
         ),
     ),

@@ -1,6 +1,5 @@
 """Learned judges: what a draft does to an older memory where exact comparison is silent.
 
-``pair_judge`` classifies a pair by ``wording_features``; ``successor`` scores which memory a told
-change succeeds. Weights: ``../data``, made by ``benchmarks.editing_train`` and
-``benchmarks.succession_train``.
+``pair_judge`` classifies a pair by ``wording_features``. Weights: ``../data``, made by
+``benchmarks.editing_train``.
 """
