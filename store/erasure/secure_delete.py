@@ -12,7 +12,6 @@ import os
 import re
 import secrets
 import shutil
-import sqlite3
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from store.connection import Connection
+from store.driver import errors
 from store.erasure.fingerprints import (
     SHORTEST,
     Fingerprint,
@@ -155,7 +155,7 @@ def sweep(rows: Connection, patience: float | None = None) -> bool:
         with rows.writing():
             rows.execute("UPDATE forgotten SET swept = 1 WHERE swept = 0")
         return not conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-    except sqlite3.OperationalError:
+    except errors("OperationalError"):
         return False  # another process reads or writes
     finally:
         conn.execute(f"PRAGMA busy_timeout = {before}")
