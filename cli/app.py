@@ -34,6 +34,7 @@ from cli.commands.processes.mcp import mcp
 from cli.commands.processes.resident import down, up
 from cli.commands.processes.web import web
 from cli.commands.services import remind, travel
+from cli.commands.status import status
 from cli.context import Run
 from cli.exit_codes import exit_code, report
 from cli.output.command_groups import GroupedCommands, first_screen
@@ -82,7 +83,7 @@ app.command()(down)
 app.command()(web)
 app.command()(lock)
 app.command()(unlock)
-app.command()(admin.status)
+app.command()(status)
 app.command()(admin.doctor)
 app.add_typer(admin.config, name="config")
 app.command()(transfer.export)

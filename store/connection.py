@@ -36,12 +36,24 @@ seconds_spent: ContextVar[Callable[[float], None] | None] = ContextVar("spent", 
 """Gets the seconds of each use of the database, where somebody in this context counts them."""
 
 
+_open_here: dict[int, str] = {}
+
+
+def is_open_here(path: Path) -> bool:
+    """Whether a ``Connection`` of this process has the database open.
+
+    The locks of SQLite and of SQLCipher in one process do not see one another.
+    """
+    return os.path.realpath(path) in _open_here.values()
+
+
 class Connection:
     """The open database, with reads and writes that fail in our words."""
 
     def __init__(self, db: Database, path: Path) -> None:
         self.db = db
         self.path = path
+        _open_here[id(self)] = os.path.realpath(path)
 
     @classmethod
     def open(cls, home: Path) -> Connection:
@@ -50,6 +62,7 @@ class Connection:
 
     def close(self) -> None:
         self.db.close()
+        _open_here.pop(id(self), None)
 
     def writing(self) -> AbstractContextManager[None]:
         """One write transaction; what is done inside stands or falls together."""

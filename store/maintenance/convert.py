@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from store.connection import translated
+from store.connection import is_open_here, translated
 from store.driver import errors, key_literal, open_database, opening
 from store.encryption.envelope import sync_folder
 from store.errors import CorruptStore, StoreBusy
@@ -37,6 +37,9 @@ def convert(
     copy = scratch / database.name
     with opening(database, alone=True):
         copy_under(database, old, new, copy)
+        with translated(database), closing(open_database(copy, new)) as conn:
+            conn.execute("PRAGMA journal_mode = WAL")  # as a home is: readers wait for no writer
+        _sync(copy)
         before()
         copy.replace(database)
         sync_folder(database.parent)
@@ -52,8 +55,12 @@ def copy_under(database: Path, old: bytes, new: bytes, copy: Path) -> None:
         _alone(conn, database)
         os.close(os.open(copy, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         _export(conn, copy, new)
-    with copy.open("rb+") as file:
-        os.fsync(file.fileno())
+    _sync(copy)
+
+
+def _sync(file: Path) -> None:
+    with file.open("rb+") as opened:
+        os.fsync(opened.fileno())
 
 
 def _export(conn: sqlite3.Connection, copy: Path, key: bytes) -> None:
@@ -108,7 +115,7 @@ def _alone(conn: sqlite3.Connection, database: Path) -> None:
         if "locked" not in str(error):
             raise
         mode = "locked"
-    if mode != "delete":
+    if mode != "delete" or is_open_here(database):
         raise StoreBusy(
             f"Another process has {database} open. Close chats, memlane mcp and other memlane "
             "commands of this home, then run the command again."

@@ -102,6 +102,9 @@ def _copied(
     read = _numbered(source, table) if numbered else _from_both_ends(source, table)
     marks = ", ".join("?" * len(columns))
     done = wrong = 0
+    refused: tuple[type[Exception], ...] = (
+        ValueError, LookupError, TypeError, AttributeError, CorruptStore, *errors()
+    )  # fmt: skip
     for values in read:
         try:
             # By position: a definition that is damaged may call a column otherwise.
@@ -113,7 +116,7 @@ def _copied(
                     f'INSERT OR REPLACE INTO "{table}" VALUES ({marks})', list(row.values())
                 )
             done += 1
-        except (ValueError, LookupError, TypeError, AttributeError, CorruptStore, *errors()):
+        except refused:
             wrong += 1
     return done, wrong
 
