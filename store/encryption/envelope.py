@@ -66,10 +66,16 @@ def id_of(key: bytes) -> str:
     return hashlib.blake2b(key, digest_size=16, person=b"memlane-home-key").hexdigest()
 
 
-def wrapped(key: bytes, passphrase: str, memory_kib: int = MEMORY_KIB) -> Wrapped:
+def checked_passphrase(passphrase: str) -> str:
     """:raises InvalidInput: if the passphrase is shorter than ``SHORTEST`` characters."""
     if len(passphrase) < SHORTEST:
         raise InvalidInput(f"A passphrase has at least {SHORTEST} characters. Choose a longer one.")
+    return passphrase
+
+
+def wrapped(key: bytes, passphrase: str, memory_kib: int = MEMORY_KIB) -> Wrapped:
+    """The key under a passphrase. :raises InvalidInput: as of ``checked_passphrase``."""
+    checked_passphrase(passphrase)
     plain = Wrapped(secrets.token_hex(16), secrets.token_hex(12), "", memory_kib)
     sealed = _cipher(plain, passphrase).encrypt(bytes.fromhex(plain.nonce), key, _bound(id_of(key)))
     return replace(plain, key=sealed.hex())

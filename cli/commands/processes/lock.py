@@ -107,7 +107,7 @@ def unlock(context: typer.Context) -> None:
 def _encrypt(run: Run, keyring: bool, yes: bool) -> None:
     from agent.io.encryption import encrypt, refuse_plain_files
     from store.driver import sqlcipher
-    from store.encryption.envelope import new_key, recovery_words, wrapped
+    from store.encryption.envelope import checked_passphrase, new_key, recovery_words
     from store.encryption.keys import put_into_keyring
 
     home = run.config.home
@@ -121,8 +121,7 @@ def _encrypt(run: Run, keyring: bool, yes: bool) -> None:
     if keyring:
         put_into_keyring(key)
     else:
-        typed = asked(run, "New passphrase", twice=True)
-        wrapped(key, typed)  # too short: told before the recovery key is shown
+        typed = checked_passphrase(asked(run, "New passphrase", twice=True))
     words = recovery_words(key)
     if not run.json:
         run.out.print(f"{WRITE_DOWN}\n\n  {words}\n", markup=False)

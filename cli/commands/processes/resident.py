@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.context import Run
-from store.errors import HomeUnavailable, MemlaneError, StoreBusy
+from store.errors import HomeLocked, HomeUnavailable, MemlaneError, StoreBusy
 
 if TYPE_CHECKING:
     from agent.config import Config
@@ -112,7 +112,15 @@ def _install(run: Run, port: int | None) -> None:
     from platformdirs import user_config_path
 
     from agent.server.resident.starting.autostart import unit_for, write
+    from store.connection import DATABASE_NAME
+    from store.encryption.envelope import envelope_of
 
+    envelope = envelope_of(run.config.home / DATABASE_NAME)
+    if envelope is not None and envelope.passphrase is not None:
+        raise HomeLocked(
+            f"The home {run.config.home} needs its passphrase, which nobody types at login. Run "
+            "memlane unlock instead, or keep the key in the keyring: memlane lock --keyring"
+        )
     unit = unit_for(run.resident_command(port), user_config_path(), os.getuid())
     write(unit)
     run.emit(
