@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,13 +29,16 @@ from cli.commands.learning.ratings import predict, rate
 from cli.commands.learning.train import train
 from cli.commands.memories import entities, forget, memories, types, undo
 from cli.commands.processes import hook
+from cli.commands.processes.lock import lock, unlock
 from cli.commands.processes.mcp import mcp
 from cli.commands.processes.resident import down, up
 from cli.commands.processes.web import web
 from cli.commands.services import remind, travel
+from cli.commands.status import status
 from cli.context import Run
 from cli.exit_codes import exit_code, report
 from cli.output.command_groups import GroupedCommands, first_screen
+from store.encryption.keys import register_source
 
 app = typer.Typer(
     name="memlane",
@@ -77,7 +81,9 @@ app.add_typer(hook.app, name="hook")
 app.command()(up)
 app.command()(down)
 app.command()(web)
-app.command()(admin.status)
+app.command()(lock)
+app.command()(unlock)
+app.command()(status)
 app.command()(admin.doctor)
 app.add_typer(admin.config, name="config")
 app.command()(transfer.export)
@@ -117,6 +123,12 @@ def options(
     context.obj = make({"home": home, "llm": llm, "resident": resident}, now, json, debug)
 
 
+def _held_by_resident(home: Path) -> bytes | None:
+    from agent.server.resident.client import held_key
+
+    return held_key(home)
+
+
 def main() -> None:
     """The entry point of the ``memlane`` command."""
     sys.exit(run(sys.argv[1:]))
@@ -129,6 +141,7 @@ def run(arguments: Sequence[str]) -> int:
 
         print(f"memlane {version('memlane')}")
         return 0
+    register_source(_held_by_resident)
     ordered = hoisted(arguments)
     completes = guide.COMPLETION_VARIABLE in os.environ
     if completes:

@@ -1,7 +1,7 @@
 """Database connections and readable SQLite errors.
 
 Owns: the home directory's permissions, connection settings, the write transaction, and the
-translation of ``sqlite3`` errors into ``store.errors``. Invariant: the home is 0700 and every
+translation of SQLite's errors into ``store.errors``. Invariant: the home is 0700 and every
 file of the database 0600 before anything is written into it.
 """
 
@@ -19,6 +19,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from store.driver import BUSY_SECONDS, errors, open_database, opening
+from store.encryption.envelope import envelope_of
+from store.encryption.keys import key_of
 from store.errors import CorruptStore, HomeUnavailable, NewerStore, StoreBusy, StoreFull
 from store.migrations import migrations
 from store.write_ahead_log import damage_of
@@ -26,13 +29,22 @@ from store.write_ahead_log import damage_of
 DATABASE_NAME = "memlane.db"
 DATABASE_FILES = tuple(DATABASE_NAME + part for part in ("", "-wal", "-shm", "-journal"))
 """What SQLite keeps a database in."""
-BUSY_SECONDS = 30.0
-"""How long a writer waits for another process before it gives up."""
 ROWS_AT_ONCE = 500
 """Rows of a large read that are taken from SQLite together."""
 
 seconds_spent: ContextVar[Callable[[float], None] | None] = ContextVar("spent", default=None)
 """Gets the seconds of each use of the database, where somebody in this context counts them."""
+
+
+_open_here: dict[int, str] = {}
+
+
+def is_open_here(path: Path) -> bool:
+    """Whether a ``Connection`` of this process has the database open.
+
+    The locks of SQLite and of SQLCipher in one process do not see one another.
+    """
+    return os.path.realpath(path) in _open_here.values()
 
 
 class Connection:
@@ -41,6 +53,7 @@ class Connection:
     def __init__(self, db: Database, path: Path) -> None:
         self.db = db
         self.path = path
+        _open_here[id(self)] = os.path.realpath(path)
 
     @classmethod
     def open(cls, home: Path) -> Connection:
@@ -49,6 +62,7 @@ class Connection:
 
     def close(self) -> None:
         self.db.close()
+        _open_here.pop(id(self), None)
 
     def writing(self) -> AbstractContextManager[None]:
         """One write transaction; what is done inside stands or falls together."""
@@ -126,6 +140,11 @@ def ensure_home(home: Path) -> Path:
     return home
 
 
+def is_encrypted(home: Path) -> bool:
+    """Whether nothing of a home may lie on the disk in plain. Needs no key."""
+    return envelope_of(home / DATABASE_NAME) is not None
+
+
 def _home_error(home: Path, error: OSError) -> HomeUnavailable | StoreFull:
     if isinstance(error, FileExistsError | NotADirectoryError):
         return HomeUnavailable(f"{home} is not a directory. Choose another with --home DIR.")
@@ -167,8 +186,15 @@ def connect(home: Path) -> Database:
     :raises HomeUnavailable: if directory or file cannot be used.
     :raises CorruptStore: if the file or its log is damaged, or it is no database.
     :raises NewerStore: if a newer memlane wrote it.
+    :raises HomeLocked: if it is encrypted and this process has no key.
     """
     path = ensure_home(home) / DATABASE_NAME
+    with opening(path):
+        return _connected(path)
+
+
+def _connected(path: Path) -> Database:
+    key = key_of(path)
     try:
         # SQLite gives the -wal and -shm files the permissions of the database file. One that is
         # there is not opened here: closing it again would drop the locks of this process's other
@@ -178,10 +204,10 @@ def connect(home: Path) -> Database:
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
     except OSError as error:
-        raise _home_error(home, error) from error
+        raise _home_error(path.parent, error) from error
     refuse_damaged_log(path)
     with translated(path):
-        conn = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
+        conn = open_database(path, key)
         try:
             conn.execute("PRAGMA foreign_keys = ON")
             _ensure_wal(conn)
@@ -203,7 +229,7 @@ def _ensure_wal(conn: sqlite3.Connection) -> None:
             if conn.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                 conn.execute("PRAGMA journal_mode = WAL")
             return
-        except sqlite3.OperationalError as error:
+        except errors("OperationalError") as error:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
@@ -246,7 +272,7 @@ def write_transaction(db: Database, path: Path | None = None) -> Iterator[None]:
             with _counted():
                 db.conn.execute("COMMIT")
         except BaseException:
-            with suppress(sqlite3.Error):
+            with suppress(*errors()):
                 db.rollback()
             raise
 
@@ -266,10 +292,10 @@ def _counted() -> Iterator[None]:
 
 @contextmanager
 def translated(path: Path | None = None) -> Iterator[None]:
-    """Turn ``sqlite3`` errors into ours; everything else passes."""
+    """Turn SQLite's errors into ours; everything else passes."""
     try:
         yield
-    except sqlite3.Error as error:
+    except errors() as error:
         raise _store_error(error, path) from error
 
 
@@ -306,7 +332,8 @@ def _store_error(error: sqlite3.Error, path: Path | None) -> Exception:
         )
     if code == sqlite3.SQLITE_IOERR:
         return HomeUnavailable(f"Cannot read or write {where}: {error}. Check the disk.")
-    if type(error) not in (sqlite3.OperationalError, sqlite3.DatabaseError) or code not in _DAMAGE:
+    general = errors("OperationalError") + errors("DatabaseError")
+    if type(error) not in general or code not in _DAMAGE:
         return error
     # All statements are fixed, so one that SQLite cannot carry out is the file's fault.
     return CorruptStore(

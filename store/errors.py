@@ -6,7 +6,8 @@
     │   ├── StoreFull            no space is left on the disk
     │   ├── StoreBusy            another process holds the write lock for too long
     │   ├── CorruptStore         the file is no database, or is damaged
-    │   └── NewerStore           the file was written by a newer memlane
+    │   ├── NewerStore           the file was written by a newer memlane
+    │   └── HomeLocked           the home is encrypted, and nobody here has its key
     ├── UnknownId                no such memory, source, edit, turn or subclass
     ├── WeightsDamaged           a file of trained weights is missing, cut or changed
     ├── EditConflict             an edit or undo that later edits stand in the way of
@@ -44,6 +45,10 @@ class CorruptStore(StoreError):
 
 class NewerStore(StoreError):
     """The database was written by a newer version of memlane."""
+
+
+class HomeLocked(StoreError):
+    """The home is encrypted and this process has no key for it."""
 
 
 class UnknownId(MemlaneError):

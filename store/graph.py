@@ -20,7 +20,8 @@ from store.derived.vector_index import MemoryIndex
 from store.derived.view import GraphView
 from store.erasure.plan import ErasePlan, plan_erase
 from store.erasure.run import Forgotten, forget_for_good
-from store.erasure.secure_delete import Proof, prove, sweep
+from store.erasure.secure_delete import Proof, SearchedFiles, prove, sweep
+from store.erasure.words import words_left
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.journal import (
     Amend,
@@ -339,6 +340,10 @@ class MemoryGraph:
         """Look through every byte of the home for what was ever erased."""
         sweep(self._rows)
         return prove(self._rows, self.path.parent)
+
+    def words_left(self) -> SearchedFiles:
+        """Which files of the home hold words of it; none do where it is encrypted."""
+        return words_left(self._rows, self.path.parent)
 
     # ---- derived --------------------------------------------------------------------------
 

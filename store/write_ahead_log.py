@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 HEADER, FRAME_HEADER = 32, 24
 LARGEST = 256 * 1024 * 1024
 """Bytes of the largest log that is looked through."""
+_ENCRYPTED_PAGE = 4096
+"""Bytes of a page of SQLCipher, unless one asks for another size, which nobody does here."""
 _MAGIC = 0x377F0682
 """The last bit is set where checksums are of big-endian words."""
 _INDEX, _BACKFILLED = 136, 96
@@ -166,6 +168,8 @@ def _bytes(database: Path, ending: str, most: int) -> bytes:
 
 def _page_size(database: Path) -> int:
     data = _bytes(database, "", 18)
+    if len(data) == 18 and not data.startswith(b"SQLite format 3\0"):
+        return _ENCRYPTED_PAGE  # nothing can be read of it
     size = struct.unpack_from(">H", data, 16)[0] if len(data) == 18 else 0
     return 65536 if size == 1 else int(size)
 

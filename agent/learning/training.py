@@ -25,6 +25,7 @@ from policies import reinforce
 from policies.base import Episode, Value
 from policies.mlp import FlatWeights, Floats, Mlp
 from policies.reinforce import Progress, State, Trainable
+from store.connection import is_encrypted
 from store.erasure.secure_delete import CACHE_FOLDER
 from store.errors import InvalidInput, WeightsDamaged
 
@@ -66,16 +67,20 @@ class _About:
 class Checkpoint:
     """Where an interrupted training goes on: two small files in the cache of a home.
 
-    Forgetting something for good empties that folder, and a damaged checkpoint counts as none.
+    Forgetting something for good empties that folder, and a damaged checkpoint counts as none. In
+    an encrypted home none is kept: what is interrupted there begins anew.
     """
 
     def __init__(self, home: Path, policy: str) -> None:
+        self._off = is_encrypted(home)
         self._folder = home / CACHE_FOLDER / f"training-{policy}"
 
     def save(
         self, plan: Plan, keys: Sequence[str], start: str, phase: str, state: State[Any]
     ) -> None:
         """``keys`` are those of all episodes, ``start`` the digest of the first weights."""
+        if self._off:
+            return
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         state.save(self._folder / "state.npz")
         about = _About(asdict(plan), tuple(keys), start, phase)

@@ -14,6 +14,8 @@ from agent.language.identify import is_english
 from agent.language.injection import as_data
 from agent.memory.passages import Passage
 from agent.ports import ChatTurn, LanguageModel
+from store.connection import DATABASE_NAME
+from store.encryption.sealed import sealer_of
 from store.erasure.secure_delete import CACHE_FOLDER
 from store.errors import MemlaneError
 
@@ -37,24 +39,28 @@ def in_english(passage: Passage, glosses: Glosses) -> str | None:
 
 
 class Glosses:
-    """The glosses of one home: ``cache/glosses`` holds a file for each text."""
+    """The glosses of one home: ``cache/glosses`` holds a file for each text.
+
+    In an encrypted home the files are sealed with its key.
+    """
 
     def __init__(self, home: Path, llm: LanguageModel) -> None:
         self._folder = home / CACHE_FOLDER / "glosses"
         self._llm = llm
+        self._sealer = sealer_of(home / DATABASE_NAME)
 
     def known(self, text: str) -> str | None:
         """The text in English, if that is what it is in or its gloss was made."""
         if is_english(text):
             return text
         with suppress(OSError):
-            return self._file(text).read_text("utf-8")
+            return self._read(text)
         return None
 
     def make(self, text: str) -> str | None:
         """The text, which is not in English, in English; None where no model can say it."""
         with suppress(OSError):
-            return self._file(text).read_text("utf-8")
+            return self._read(text)
         if len(text) > LONGEST:
             return None
         try:
@@ -66,8 +72,15 @@ class Glosses:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = self._file(text)
             file.touch(mode=0o600)
-            file.write_text(made, "utf-8")
+            file.write_bytes(self._sealer.seal(made) if self._sealer else made.encode())
         return made
 
+    def _read(self, text: str) -> str:
+        """:raises OSError: if there is none."""
+        data = self._file(text).read_bytes()
+        return self._sealer.open(data) if self._sealer else data.decode()
+
     def _file(self, text: str) -> Path:
+        if self._sealer:
+            return self._folder / self._sealer.name(text)
         return self._folder / hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -28,6 +28,7 @@ from agent.models.worker.opening import GgufOpener, ReaderOpener
 from agent.models.worker.settings import Finding
 from agent.models.worker.worker import Worker
 from agent.ports import ChatTurn, Decoding, Entropy, Prompt, Sampling, TextLine, Vectors, Words
+from store.connection import is_encrypted
 from store.erasure.secure_delete import CACHE_FOLDER
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ class LocalRewardModel(_Lazy):
         path, sha256 = _path_of(config.reward_model, config, self._on_progress)
         return _load_rewards(
             path, sha256, *_worker_settings(config), config.batch, config.reward_cache_mb,
-            _cache_of(config.home) if self._cached else None,
+            _cache_of(config.home) if self._cached and not is_encrypted(config.home) else None,
         )  # fmt: skip
 
     @property

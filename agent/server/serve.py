@@ -19,7 +19,8 @@ from agent.server.resident.sockets import LOOPBACK, bind_tcp, quiet_server
 from agent.server.resident.starting.until_idle import end_when_idle
 from agent.server.web.listener import Listener
 from agent.version import __version__
-from store.connection import ensure_home
+from store.connection import DATABASE_NAME, ensure_home
+from store.encryption.envelope import envelope_of
 
 log = logging.getLogger("memlane.resident")
 Ready = Callable[[str], None]
@@ -38,21 +39,25 @@ def serve(
     """Be the resident process of a home until SIGTERM or Ctrl-C. ``on_ready`` gets its address.
 
     ``command`` works out whole command lines for whoever may open the socket in the home. With
-    ``until_idle`` the process also ends as ``resident.until_idle`` says.
+    ``until_idle`` the process also ends as ``resident.until_idle`` says; so does every process that
+    holds a key which a passphrase opened. In an encrypted home ``debug`` writes no texts either.
 
     :raises StoreBusy: if there is one already.
     :raises HomeUnavailable: if the home, its socket or the port cannot be used.
+    :raises HomeLocked: if the home is encrypted and this process has no key.
     """
+    envelope = envelope_of(config.home / DATABASE_NAME)
     os.umask(0o077)  # whatever is written from here on is the person's alone
     place = Place(config.home)
     lock = Lock(ensure_home(config.home) and place.lock)
     lock.take()
-    handler = open_log(place.log, debug=debug)
+    handler = open_log(place.log, debug=debug and envelope is None)
     try:
         listening = bind(place)
         try:
             desk = open_desk(config)
-            desk.until_idle = until_idle
+            desk.forgets_key = envelope is not None and envelope.passphrase is not None
+            desk.until_idle = until_idle or desk.forgets_key
             tcp = None if port is None else bind_tcp(port)
             token = "" if tcp is None else ensure_token(place)
             log.info("up: memlane %s, process %d", __version__, os.getpid())

@@ -27,6 +27,7 @@ from agent.models.reward_cache import MEGABYTE
 from agent.ports import ChatTurn
 from agent.server_address import is_loopback, parse_address
 from policies.weight_file import read_arrays, read_json
+from store.connection import is_encrypted
 from store.erasure.run import softly_forgotten
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
@@ -57,6 +58,7 @@ def overview(graph: MemoryGraph, config: Config) -> dict[str, Any]:
             "embedder": config.embedder,
         },
         "home": str(config.home),
+        "encrypted": is_encrypted(config.home),
         "memories": graph.memories.counts(),
         "sources": graph.sources.counts(),
         "undecided": [
@@ -102,6 +104,7 @@ def examine(
     run("database", lambda: _database(config))
     run("permissions", lambda: _permissions(config))
     run("sources", lambda: _sources(config))
+    run("encryption", lambda: _encryption(config))
     run("forgotten", lambda: _forgotten(config, search_forgotten))
     run("models", lambda: _models(config, read=try_models))
     run("weights", _weights)
@@ -134,7 +137,16 @@ def _database(config: Config) -> str:
 
 
 def _permissions(config: Config) -> str:
-    private = ("memlane.db*", "*.key", "memlane.sock", "resident.lock", "token", "logs", "logs/*")
+    private = (
+        "memlane.db*",
+        "*.key",
+        "encryption.json",
+        "memlane.sock",
+        "resident.lock",
+        "token",
+        "logs",
+        "logs/*",
+    )
     found = (path for pattern in private for path in config.home.glob(pattern))
     for path in (config.home, *found):
         mode = path.stat().st_mode & 0o777
@@ -180,6 +192,23 @@ def _forgotten(config: Config, search: bool) -> str:
             f"{proof.forgotten} times something was forgotten for good{without}; no trace of it in "
             f"any byte of {looked}{soft}"
         )
+
+
+def _encryption(config: Config) -> str:
+    """In an encrypted home every byte is held against every word."""
+    if not is_encrypted(config.home):
+        return "off: whoever has the disk can read the home (to encrypt it: memlane lock)"
+    with MemoryGraph.open(config.home) as graph:
+        looked = graph.words_left()
+    if looked.found:
+        raise _Failed(
+            f"words of your memories are in {', '.join(looked.found)}, readable without the key. "
+            "Delete such files, or move them elsewhere."
+        )
+    return (
+        "on: no words of a memory, a source or a message in any byte of "
+        f"{looked.files} files, {looked.size / 1e6:.1f} MB"
+    )
 
 
 def _models(config: Config, *, read: bool) -> str:

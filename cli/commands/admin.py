@@ -1,13 +1,12 @@
-"""Administration commands: models, status, doctor, config."""
+"""Administration commands: models, doctor, config."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.commands.processes.resident import running_of, shape
 from cli.context import Run
 
 if TYPE_CHECKING:
@@ -283,65 +282,6 @@ def config_set(
     run.emit(
         {key: value, "file": str(file)},
         lambda out: out.print(f"{key} = {value}  (in {file})", markup=False),
-    )
-
-
-def status(context: typer.Context) -> None:
-    """Show what is stored and what is waiting."""
-    run: Run = context.obj
-    from agent.io.watch_status import watch_status
-    from agent.session.doctor import overview
-    from cli.commands.files.watch import folder_lines, waiting_line
-
-    with run.graph() as graph:
-        found = overview(graph, run.config)
-        found["watch"] = watch_status(graph, run.config)
-    running = running_of(run.config)
-    if running is not None:
-        found |= shape(running)
-
-    def show(out: Console) -> None:
-        out.print(f"home      {found['home']}", markup=False)
-        for what in ("memories", "sources"):
-            counts = ", ".join(f"{n} {name}" for name, n in found[what].items()) or "none"
-            out.print(f"{what:<9} {counts}", markup=False)
-        if running is None:
-            out.print("resident  not running: commands load the models themselves (memlane up)")
-        else:
-            loaded = ", ".join(running.loaded) or "nothing"
-            port = f", port {running.port}" if running.port else ""
-            takes = f" ({running.memory_mb:,} MB)" if running.memory_mb else ""
-            ends = (
-                f", ends after {running.ends_after_minutes} minutes without a command"
-                if running.ends_after_minutes
-                else ""
-            )
-            out.print(
-                f"resident  process {running.pid}{port}, up {running.uptime_s:,.0f} s, "
-                f"in memory: {loaded}{takes}{ends}"
-            )
-        for line in folder_lines(found["watch"]):
-            out.print(f"watched   {line}", markup=False)
-        if waiting := waiting_line(found["watch"]):
-            out.print(f"watched   {waiting}", markup=False)
-        for one in found["failed"]:
-            where = one["path"] or one["kind"]
-            state = "failed   " if one["status"] == "failed" else "waiting  "
-            out.print(f"{state} {one['source']} {where}: {one['error']}", markup=False)
-        for one in found["undecided"]:
-            out.print(f"to decide {_undecided(one)}", markup=False)
-        if found["queue"]:
-            out.print(f"{found['queue']} not extracted yet: memlane ingest --retry")
-
-    run.emit(found, show)
-
-
-def _undecided(one: dict[str, Any]) -> str:
-    """A contradiction with the ways to decide it."""
-    old, new = one["memories"]
-    return (
-        f"{one['question']}\n          Answer in memlane chat, or: memlane forget --soft {old} (or "
-        f"{new}); memlane memories unlink {old} {new} if both are true."
     )
 
 

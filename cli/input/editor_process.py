@@ -45,8 +45,18 @@ def editor_command() -> list[str]:
 
 
 def scratch(home: Path, text: str) -> Path:
-    """A private file in the home, whose folder is open to its owner alone."""
+    """A private file in the home, whose folder is open to its owner alone.
+
+    :raises InvalidInput: in an encrypted home, as an editor reads and writes plain files.
+    """
+    from store.connection import is_encrypted
     from store.erasure.secure_delete import EDITS_FOLDER
+
+    if is_encrypted(home):
+        raise InvalidInput(
+            "An editor needs a plain file, and the home is encrypted. Use --text and the other "
+            "options, or --file with a file of your own."
+        )
 
     folder = home / EDITS_FOLDER
     try:

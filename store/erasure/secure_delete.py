@@ -12,7 +12,6 @@ import os
 import re
 import secrets
 import shutil
-import sqlite3
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from store.connection import Connection
+from store.driver import errors
 from store.erasure.fingerprints import (
     SHORTEST,
     Fingerprint,
@@ -72,7 +72,7 @@ def clean_lines(home: Path, texts: Iterable[str]) -> tuple[str, ...]:
     """Take the lines that say one of the texts out of logs and histories; returns their names."""
     needles = [text for text in texts if len(stream(text)) >= SHORTEST]
     cleaned: list[str] = []
-    for path in _files(home):
+    for path in files_of(home):
         if path.suffix not in _LINES and "history" not in path.name:
             continue
         lines = path.read_bytes().decode("utf-8", "surrogateescape").splitlines(keepends=True)
@@ -95,7 +95,7 @@ def clean_edits(home: Path, ids: Collection[str], texts: Iterable[str]) -> tuple
     named = re.compile(rf"^id:[ \t]*['\"]?(?:{'|'.join(map(re.escape, ids))})\b", re.M | re.I)
     needles = [text for text in texts if len(stream(text)) >= SHORTEST]
     gone: list[str] = []
-    for path in _files(home / EDITS_FOLDER):
+    for path in files_of(home / EDITS_FOLDER):
         typed = path.read_bytes().decode("utf-8", "replace")
         if named.search(typed) or any(occurrences(needle, typed) for needle in needles):
             path.unlink()
@@ -103,7 +103,7 @@ def clean_edits(home: Path, ids: Collection[str], texts: Iterable[str]) -> tuple
     return tuple(gone)
 
 
-def _files(home: Path) -> Iterator[Path]:
+def files_of(home: Path) -> Iterator[Path]:
     """Every file of a home but the key, which is random."""
     for folder, _, names in os.walk(home):
         for name in sorted(names):
@@ -155,7 +155,7 @@ def sweep(rows: Connection, patience: float | None = None) -> bool:
         with rows.writing():
             rows.execute("UPDATE forgotten SET swept = 1 WHERE swept = 0")
         return not conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-    except sqlite3.OperationalError:
+    except errors("OperationalError"):
         return False  # another process reads or writes
     finally:
         conn.execute(f"PRAGMA busy_timeout = {before}")
@@ -238,7 +238,7 @@ def prove(rows: Connection, home: Path) -> Proof:
     hits: dict[Fingerprint, list[str]] = {}
     files = size = 0
     for path, found in _each(home, marker, marks, []):
-        files, size = files + 1, size + _size(path)
+        files, size = files + 1, size + size_of(path)
         for mark in found:
             hits.setdefault(mark, []).append(path.relative_to(home).as_posix())
     told = _told_since(rows, marker, hits, erased.values()) if hits else {}
@@ -287,7 +287,7 @@ def _search(
     looked = list(_each(home, marker, marks, exact))
     return SearchedFiles(
         len(looked),
-        sum(_size(path) for path, _ in looked),
+        sum(size_of(path) for path, _ in looked),
         tuple(path.relative_to(home).as_posix() for path, found in looked if found),
     )
 
@@ -296,7 +296,7 @@ def _each(
     home: Path, marker: Fingerprints, marks: Mapping[Fingerprint, object], exact: list[bytes]
 ) -> Iterator[tuple[Path, set[Fingerprint]]]:
     """Each file of the home with the marks found in it."""
-    for path in _files(home):
+    for path in files_of(home):
         try:
             found = {mark for piece in streams_of(path) for mark in marker.find(marks, piece)}
             whole = (b"".join(part) for part in parts_of(path)) if exact else ()
@@ -307,7 +307,8 @@ def _each(
         yield path, found
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
+    """Bytes of a file; 0 of one that is gone."""
     with suppress(FileNotFoundError):
         return path.stat().st_size
     return 0

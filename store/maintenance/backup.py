@@ -11,19 +11,15 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from store.connection import (
-    BUSY_SECONDS,
-    DATABASE_NAME,
-    Connection,
-    refuse_damaged_log,
-    translated,
-)
+from store.connection import DATABASE_NAME, Connection, refuse_damaged_log, translated
+from store.driver import BUSY_SECONDS, open_database, opening
+from store.encryption.keys import key_of
 from store.errors import StoreBusy, StoreError
 from store.graph import MemoryGraph
 from store.journal import Change, Entry, payload_from_changes
@@ -42,18 +38,22 @@ _FEW_PAGES = 8
 def copy_database(source: Path, target: Path, on_pages: Pages | None = None) -> None:
     """Copy a database that may be in use into a new file ``target``, as of one moment.
 
+    The copy of an encrypted database is encrypted with the same key.
+
     :raises StoreError: if the source cannot be read or the target not be written.
     """
-    refuse_damaged_log(source)
-    with (
-        translated(source),
-        closing(sqlite3.connect(source, timeout=BUSY_SECONDS)) as reading,
-        closing(sqlite3.connect(target)) as writing,
-    ):
+    with ExitStack() as until_open, ExitStack() as stack:
+        stack.enter_context(translated(source))
+        until_open.enter_context(opening(source))
+        key = key_of(source)
+        refuse_damaged_log(source)
+        reading = stack.enter_context(closing(open_database(source, key)))
+        writing = stack.enter_context(closing(open_database(target, key)))
         # A read transaction keeps the moment: without it every write of another process would
         # make the backup begin again.
         reading.execute("BEGIN")
         reading.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        until_open.close()
         reading.backup(writing, pages=_PAGES, progress=_watched(source, on_pages))
         reading.rollback()
         # One file that stands alone: no -wal and -shm beside it.
@@ -75,6 +75,8 @@ def put_back(
     :raises CorruptStore: if the write-ahead log of the home is damaged; nothing is changed.
     """
     live = home / DATABASE_NAME
+    with opening(live):
+        key = key_of(live)
     refuse_damaged_log(live)
     watched = _watched(live, on_pages)
     locked = False
@@ -90,8 +92,8 @@ def put_back(
 
     with (
         translated(live),
-        closing(sqlite3.connect(copy)) as reading,
-        closing(sqlite3.connect(live, timeout=BUSY_SECONDS)) as writing,
+        closing(open_database(copy, key_of(copy))) as reading,
+        closing(open_database(live, key)) as writing,
     ):
         reading.backup(writing, pages=_FEW_PAGES, progress=progress, sleep=0.05)
 

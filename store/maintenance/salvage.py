@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from store.connection import DATABASE_NAME, Connection, translated
+from store.driver import errors, open_database
+from store.encryption.keys import key_of
 from store.errors import CorruptStore
 from store.graph import MemoryGraph
 from store.journal import changes_from_payload
@@ -47,6 +49,7 @@ def salvage(home: Path, scratch: Path) -> Salvaged:
     :raises CorruptStore: if nothing of it can be read.
     """
     copy, fresh = scratch / "damaged", scratch / "salvaged"
+    key = key_of(home / DATABASE_NAME)
     copy.mkdir(mode=0o700)
     for name in (DATABASE_NAME, f"{DATABASE_NAME}-wal", f"{DATABASE_NAME}-shm"):
         if (home / name).exists():
@@ -58,7 +61,7 @@ def salvage(home: Path, scratch: Path) -> Salvaged:
     refused = 0
     target = Connection.open(fresh)
     try:
-        with translated(), closing(sqlite3.connect(copy / DATABASE_NAME)) as source:
+        with translated(), closing(open_database(copy / DATABASE_NAME, key)) as source:
             # Without it one definition that cannot be read hides all the others.
             source.execute("PRAGMA writable_schema = ON")
             source.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -99,6 +102,9 @@ def _copied(
     read = _numbered(source, table) if numbered else _from_both_ends(source, table)
     marks = ", ".join("?" * len(columns))
     done = wrong = 0
+    refused: tuple[type[Exception], ...] = (
+        ValueError, LookupError, TypeError, AttributeError, CorruptStore, *errors()
+    )  # fmt: skip
     for values in read:
         try:
             # By position: a definition that is damaged may call a column otherwise.
@@ -110,7 +116,7 @@ def _copied(
                     f'INSERT OR REPLACE INTO "{table}" VALUES ({marks})', list(row.values())
                 )
             done += 1
-        except (ValueError, LookupError, TypeError, AttributeError, sqlite3.Error, CorruptStore):
+        except refused:
             wrong += 1
     return done, wrong
 
@@ -125,7 +131,7 @@ def _numbered(source: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...
                 f'SELECT * FROM "{table}" NOT INDEXED WHERE rowid BETWEEN ? AND ?', (low, high)
             ).fetchall()
             failures = 0 if found else failures
-        except sqlite3.Error:
+        except errors():
             failures += 1
             if low < high:
                 middle = (low + high) // 2
@@ -140,7 +146,7 @@ def _last(source: sqlite3.Connection, table: str) -> int:
         f'SELECT max(rowid) FROM "{table}" NOT INDEXED',
         f"SELECT seq FROM sqlite_sequence WHERE name = '{table}'",
     ):
-        with suppress(sqlite3.Error):
+        with suppress(*errors()):
             row = source.execute(query).fetchone()
             if row and isinstance(row[0], int):
                 return int(row[0])
@@ -152,7 +158,7 @@ def _from_both_ends(source: sqlite3.Connection, table: str) -> Iterator[tuple[An
     key = ", ".join(_keys(source, table))
     for order in ("", f"ORDER BY {key.replace(',', ' DESC,')} DESC" if key else ""):
         whole = False
-        with suppress(sqlite3.Error):
+        with suppress(*errors()):
             yield from source.execute(f'SELECT * FROM "{table}" {order}')
             whole = True
         if whole or not key:
@@ -160,7 +166,7 @@ def _from_both_ends(source: sqlite3.Connection, table: str) -> Iterator[tuple[An
 
 
 def _keys(source: sqlite3.Connection, table: str) -> list[str]:
-    with suppress(sqlite3.Error):
+    with suppress(*errors()):
         rows = source.execute(f'PRAGMA table_info("{table}")').fetchall()
         return [f'"{row[1]}"' for row in sorted(rows, key=lambda row: row[5]) if row[5]]
     return []

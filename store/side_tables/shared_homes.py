@@ -7,19 +7,18 @@ consent, so what was read was allowed at the moment it was read.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from store.connection import BUSY_SECONDS, DATABASE_NAME, Connection, translated
+from store.connection import DATABASE_NAME, Connection, is_encrypted, translated
+from store.driver import open_database, opening
 from store.errors import HomeUnavailable, InvalidInput, StoreError
 from store.side_tables.personas import LineStatus, PersonaLayer, PersonaTable
 from store.side_tables.sharing_consents import (
@@ -69,9 +68,14 @@ def looked_into(home: Path) -> Iterator[Connection]:
     :raises StoreError: if it cannot be read, or an older memlane wrote it.
     """
     path = checked_home(home) / DATABASE_NAME
+    if is_encrypted(path.parent):
+        raise StoreError(
+            f"{home} is encrypted, and an encrypted home is read by its owner alone. Its owner can "
+            "decrypt it: memlane lock --off"
+        )
     with translated(path):
-        address = f"file:{quote(str(path))}?mode=ro"
-        conn = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)
+        with opening(path):
+            conn = open_database(path, read_only=True)
         try:
             conn.execute("BEGIN")
             found = conn.execute(

@@ -2,7 +2,8 @@
 
 A backup is a zip with the database and a manifest that holds its SHA-256. It is verified before it
 gets its name, and again before it is restored. The present home is backed up before anything takes
-its place.
+its place. The backup of an encrypted home is encrypted with the same key and brings the envelope of
+that key with it, so its passphrase opens it anywhere.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -20,16 +22,36 @@ from pathlib import Path
 from typing import Any
 
 from store.connection import DATABASE_NAME, ensure_home
+from store.driver import PLAIN
+from store.encryption.envelope import (
+    ENVELOPE_NAME,
+    Envelope,
+    as_bytes,
+    envelope_of,
+    parsed,
+    sync_folder,
+    write_envelope,
+)
+from store.encryption.keys import key_for
 from store.erasure.fingerprints import ZIP_ERRORS
-from store.errors import CorruptStore, HomeUnavailable, NewerStore, StoreError, StoreFull
+from store.errors import (
+    CorruptStore,
+    HomeUnavailable,
+    InvalidInput,
+    NewerStore,
+    StoreError,
+    StoreFull,
+)
 from store.graph import MemoryGraph
 from store.maintenance.backup import copy_database, put_back
+from store.maintenance.convert import copy_under
 from store.maintenance.left_overs import scratch_folder
 
 KIND = "memlane-backup"
 VERSION = 1
 FOLDER = "backups"
 _MANIFEST = "manifest.json"
+_LONGEST_ENVELOPE = 10_000
 
 Step = Callable[[str, int, int], None]
 """Called with (what is done, done, in all)."""
@@ -89,6 +111,8 @@ def backup(home: Path, out: Path, now: datetime, on_step: Step | None = None) ->
         ensure_home(out.parent)
     with _writing_to(out), scratch_folder(out.parent) as folder:
         copy = folder / DATABASE_NAME
+        if envelope := envelope_of(home / DATABASE_NAME):
+            write_envelope(copy, envelope)
         _private(copy)
         copy_database(
             home / DATABASE_NAME,
@@ -99,15 +123,15 @@ def backup(home: Path, out: Path, now: datetime, on_step: Step | None = None) ->
         memories = _verified(folder, "The home")
         _step(on_step, "verifying", 1, 1)
         scratch = folder / out.name
-        digest = _zipped(copy, scratch, now, memories, on_step)
+        digest = _zipped(copy, scratch, now.isoformat(), memories, on_step)
         size = scratch.stat().st_size
         scratch.replace(out)
-        _sync(out.parent)
+        sync_folder(out.parent)
     return Backup(out, size, digest, now.isoformat(), memories)
 
 
 def _zipped(
-    copy: Path, out: Path, now: datetime, memories: dict[str, int], on_step: Step | None
+    copy: Path, out: Path, taken: str, memories: dict[str, int], on_step: Step | None
 ) -> str:
     digest = hashlib.sha256()
     total = copy.stat().st_size
@@ -123,12 +147,14 @@ def _zipped(
         manifest = {
             "kind": KIND,
             "version": VERSION,
-            "taken": now.isoformat(),
+            "taken": taken,
             "memlane": version("memlane"),
             "sha256": digest.hexdigest(),
             "size": total,
             "memories": memories,
         }
+        if envelope := envelope_of(copy):
+            archive.writestr(ENVELOPE_NAME, as_bytes(envelope))
         archive.writestr(_MANIFEST, json.dumps(manifest, indent=2) + "\n")
     with out.open("rb+") as file:
         os.fsync(file.fileno())
@@ -143,11 +169,13 @@ def restore(home: Path, file: Path, now: datetime, on_step: Step | None = None) 
     :raises CorruptStore: if the file does not verify; the home is as it was.
     :raises NewerStore: if a newer memlane wrote it.
     :raises StoreBusy: if another process keeps the write lock; the home is as it was.
+    :raises HomeLocked: if the backup or the home is encrypted and this process has no key for it.
     """
     ensure_home(home)
     with _writing_to(home), scratch_folder(home) as folder:
         found = _extracted(file, folder, on_step)
-        copy, live = folder / DATABASE_NAME, home / DATABASE_NAME
+        live = home / DATABASE_NAME
+        copy = _for_home(live, folder / DATABASE_NAME, file)
 
         def restoring(done: int, total: int) -> None:
             _step(on_step, "restoring", done, total)
@@ -171,6 +199,59 @@ def restore(home: Path, file: Path, now: datetime, on_step: Step | None = None) 
             return Restored(found, moved, damaged=True)
 
 
+def _for_home(live: Path, copy: Path, file: Path) -> Path:
+    """The database of a backup as the home keeps its own: encrypted or plain.
+
+    A home that has no database yet becomes as the backup is.
+    """
+    theirs, ours = envelope_of(copy), envelope_of(live)
+    if not live.exists():
+        if theirs is not None:
+            write_envelope(live, theirs)
+        return copy
+    if (theirs is None) == (ours is None):
+        return copy
+    if theirs is None:
+        raise InvalidInput(
+            f"{file} is not encrypted, and {live.parent} is: unpacking it there would leave it in "
+            "plain on the disk. Restore it into a new home (--home DIR) and encrypt that: memlane "
+            "lock"
+        )
+    plain = copy.with_name("plain") / DATABASE_NAME
+    plain.parent.mkdir(mode=0o700)
+    copy_under(copy, key_for(theirs, copy.parent), PLAIN, plain)
+    return plain
+
+
+def envelope_in(file: Path) -> Envelope | None:
+    """The envelope that an encrypted backup brings; None of a plain one.
+
+    :raises CorruptStore: if it is no backup, or damaged.
+    """
+    _manifest(file)
+    with zipfile.ZipFile(file) as archive:
+        if ENVELOPE_NAME not in archive.namelist():
+            return None
+        with archive.open(ENVELOPE_NAME) as member:
+            return parsed(member.read(_LONGEST_ENVELOPE), file)
+
+
+def encrypt_backup(file: Path, key: bytes, envelope: Envelope) -> None:
+    """Put an encrypted backup in the place of a plain one, in one step.
+
+    :raises CorruptStore: if it does not verify; it is as it was.
+    """
+    with _writing_to(file), scratch_folder(file.parent) as folder:
+        found = _extracted(file, folder, None)
+        locked = folder / "locked" / DATABASE_NAME
+        locked.parent.mkdir(mode=0o700)
+        copy_under(folder / DATABASE_NAME, PLAIN, key, locked)
+        write_envelope(locked, envelope)
+        _zipped(locked, folder / file.name, found.taken, found.memories, None)
+        (folder / file.name).replace(file)
+        sync_folder(file.parent)
+
+
 def inspect(file: Path, home: Path, on_step: Step | None = None) -> Backup:
     """Check a backup without restoring it; it is unpacked in ``home``, where nobody else reads.
 
@@ -192,6 +273,8 @@ def _moved_aside(home: Path, now: datetime) -> Path:
     for name in (DATABASE_NAME, f"{DATABASE_NAME}-wal", f"{DATABASE_NAME}-shm"):
         if (home / name).exists():
             (home / name).rename(moved / name)
+    if (home / ENVELOPE_NAME).exists():  # what decrypts them; the home needs it too
+        shutil.copyfile(home / ENVELOPE_NAME, moved / ENVELOPE_NAME)
     return moved
 
 
@@ -199,6 +282,8 @@ def _extracted(file: Path, folder: Path, on_step: Step | None) -> Backup:
     """The database of a backup, checked, in ``folder``."""
     manifest = _manifest(file)
     copy = folder / DATABASE_NAME
+    if envelope := envelope_in(file):
+        write_envelope(copy, envelope)
     _private(copy)
     digest = hashlib.sha256()
     total = manifest["size"]
@@ -285,15 +370,6 @@ def _writing_to(path: Path) -> Iterator[None]:
 
 def _private(path: Path) -> None:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-
-
-def _sync(folder: Path) -> None:
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _step(on_step: Step | None, what: str, done: int, total: int) -> None:

@@ -30,7 +30,8 @@ from agent.io.transfer.rebuild import rebuild
 from agent.io.transfer.records import KINDS
 from agent.io.transfer.report import Tally
 from agent.language.redaction import redact
-from store.connection import DATABASE_NAME, ensure_home
+from store.connection import DATABASE_NAME, ensure_home, is_encrypted
+from store.encryption.envelope import envelope_of, write_envelope
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.maintenance.backup import Rebuild, copy_database
@@ -96,7 +97,10 @@ def import_file(
         return text if keep_secrets else redact(text).text
 
     with _home_to_use(home, dry_run) as used:
-        tally = Tally(keep=None if dry_run else rejected or _beside(path, home))
+        kept = rejected or _beside(path, home)
+        # In an encrypted home they would lie in plain; they stand in the file itself.
+        plain = kept.parent == home and is_encrypted(home)
+        tally = Tally(keep=None if dry_run or plain else kept)
         target = Rebuild(used)
         try:
             if form in ("chatgpt", "claude"):
@@ -178,6 +182,8 @@ def _home_to_use(home: Path, dry_run: bool) -> Iterator[Path]:
     try:
         with scratch_folder(ensure_home(home)) as scratch:
             if (home / DATABASE_NAME).exists():
+                if envelope := envelope_of(home / DATABASE_NAME):
+                    write_envelope(scratch / DATABASE_NAME, envelope)
                 copy_database(home / DATABASE_NAME, scratch / DATABASE_NAME)
             MemoryGraph.open(scratch).close()
             yield scratch

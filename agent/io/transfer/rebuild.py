@@ -9,7 +9,6 @@ as empty as it was.
 from __future__ import annotations
 
 import base64
-import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
@@ -21,6 +20,7 @@ from agent.io.transfer.records import Record, Rejected, Row, Value
 from agent.io.transfer.report import Tally
 from agent.io.transfer.spool import Spool
 from agent.io.transfer.validate import check
+from store.driver import errors
 from store.errors import CorruptStore, EditConflict, MemlaneError, StoreError
 from store.journal import Change, Entry
 from store.maintenance.backup import Rebuild, all_subclasses
@@ -79,6 +79,9 @@ class _Work:
     def put(self, record: Record, *, late: bool = False) -> None:
         name = type(record.value).__name__.lower()
         name = "edit" if name == "entry" else name
+        refused: tuple[type[Exception], ...] = (
+            ValueError, MemlaneError, *errors("IntegrityError")
+        )  # fmt: skip
         try:
             check(record.value)
             # A savepoint: what one record did before it failed is taken back, the others stay.
@@ -86,7 +89,7 @@ class _Work:
                 if not self._write(record.value, late):
                     self.late.add(record)
                     return
-        except (ValueError, MemlaneError, sqlite3.IntegrityError) as error:
+        except refused as error:
             if isinstance(error, StoreError) and type(error) is not StoreError:
                 raise  # the disk is full, the home cannot be written: not the line's fault
             self.subclasses = self._known_subclasses()

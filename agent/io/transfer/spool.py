@@ -1,20 +1,25 @@
-"""Spool file of large imports."""
+"""Spool file of large imports; in an encrypted home it stays in memory."""
 
 from __future__ import annotations
 
+import io
 import pickle
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from agent.io.transfer.records import Record
+from store.connection import is_encrypted
 
 
 class Spool:
     """Records that wait until all others are in, in a file of the home that has no name."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by ``close``
+        self._file: IO[bytes] = (
+            io.BytesIO() if is_encrypted(folder) else tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by ``close``
+        )
         self._count = 0
 
     def add(self, record: Record) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import h11
 
 from agent.codec import decode, encode
-from agent.config import Config
+from agent.config import Config, load_config
 from agent.errors import of_kind
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply
 from agent.server.resident.paths import Place, holder, is_mine
@@ -111,6 +111,17 @@ def connect(config: Config, notice: Callable[[str], None]) -> Client | None:
         notice(f"{problem}: working without it. To change that: memlane down && memlane up")
         return None
     return client
+
+
+def held_key(home: Path) -> bytes | None:
+    """The key of an encrypted home that its resident process holds; None where it holds none."""
+    path = Place(home).socket
+    if not is_mine(path):
+        return None
+    try:
+        return Client(load_config({"home": str(home)}), path).key()
+    except (OSError, ValueError, MemlaneError):
+        return None
 
 
 def _other(hello: Hello, config: Config) -> str | None:
@@ -234,6 +245,12 @@ class Client:
     def running(self) -> Running:
         (event,) = self._events("GET", "/v1/status", timeout=_HELLO_S)
         return decode(Running, event, "status")
+
+    def key(self) -> bytes | None:
+        """The key of an encrypted home, which the process holds. :raises OSError: if it is down."""
+        for event in self._events("GET", "/v1/key", timeout=_HELLO_S):
+            return bytes.fromhex(event["key"]) if event.get("key") else None
+        return None
 
     # ---- on the wire ----------------------------------------------------------------------
 

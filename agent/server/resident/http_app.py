@@ -37,6 +37,8 @@ from agent.server.resident.requests import CALLS, COMMAND, Call, CommandLine, Co
 from agent.server.resident.service import Desk
 from agent.server.resident.workers import Stopped
 from agent.version import __version__
+from store.connection import DATABASE_NAME
+from store.encryption.keys import key_of
 from store.errors import EditConflict, InvalidInput, MemlaneError, StoreError, UnknownId
 
 log = logging.getLogger("memlane.resident")
@@ -75,6 +77,10 @@ def build_app(
     async def openapi(request: Request) -> Response:
         return JSONResponse(description())
 
+    async def key(request: Request) -> Response:
+        held = await asyncio.to_thread(key_of, desk.config.home / DATABASE_NAME)
+        return JSONResponse({"key": None if held is None else held.hex()})
+
     async def commanded(asked: CommandLine, *_: object) -> Printed:
         assert command is not None
         return await asyncio.to_thread(command, asked)
@@ -88,7 +94,8 @@ def build_app(
         Route("/v1/openapi.json", openapi),
         *(Route(f"/v1/{c.name}", endpoint(c, method_of(c)), methods=["POST"]) for c in CALLS),
     ]
-    if command is not None:
+    if command is not None:  # the socket in the home, which nobody else can open
+        routes.append(Route("/v1/key", key))
         routes.append(Route("/v1/command", endpoint(COMMAND, commanded), methods=["POST"]))
     return Starlette(routes=routes)
 

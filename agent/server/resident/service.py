@@ -68,6 +68,8 @@ class Desk:
         self.config = config
         self.until_idle = False
         """Whether the process ends when nobody needs it."""
+        self.forgets_key = False
+        """Whether its end is what locks the home: then watched folders do not keep it."""
         self.raw, self._quick, self.slow = Lane("raw"), Lane("quick"), Lane("slow")
         self.watching, self._looking = Lane("watching"), Lane("looking")
         self.reminding = Lane("reminding")

@@ -9,8 +9,9 @@ import typer
 
 from cli.context import Run
 from cli.input.confirm import confirmed
-from cli.input.standard_streams import emit_beside, readable, writable
+from cli.input.standard_streams import STREAM, emit_beside, readable, writable
 from cli.output.progress import progress
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,6 +68,7 @@ def restore(
 
     config = run.config
     with readable(file, "memlane.zip") as path:
+        _unlocked(run, path, from_stdin=file == STREAM)
         with progress(run.err) as advance:
             found = inspect(path, config.home, advance)
         home, what = config.home, f"{found.taken} ({_in_words(found)})"
@@ -93,6 +95,23 @@ def restore(
         "damaged": done.damaged,
     }
     run.emit(document, show)
+
+
+def _unlocked(run: Run, file: Path, *, from_stdin: bool) -> None:
+    """Have the key of an encrypted backup: that of the home, else by its passphrase."""
+    from agent.io.transfer.backup import envelope_in
+    from cli.input.passphrase import asked
+    from store.encryption.envelope import opened
+    from store.encryption.keys import found, hold
+
+    envelope = envelope_in(file)
+    if envelope is None or found(envelope, run.config.home) is not None:
+        return
+    if from_stdin and not run.has_person():
+        raise InvalidInput(
+            "This backup is encrypted. Name its file, and write the passphrase to stdin."
+        )
+    hold(opened(envelope, asked(run, "Passphrase of the backup")))
 
 
 def _backup_document(done: Backup) -> dict[str, Any]:

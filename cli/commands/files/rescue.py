@@ -23,10 +23,13 @@ def rescue(
     they should be, are left out and counted. Look at the new home with --home FOLDER before you put
     it in the place of the old one.
 
+    The new home is not encrypted: encrypt it with memlane lock.
+
     Example: memlane rescue ~/rescued.
     """
     run: Run = context.obj
     from agent.io.rescue import rescue as save
+    from store.connection import is_encrypted
 
     config = run.config
     done = save(config.home, folder.absolute(), config.now())
@@ -34,6 +37,9 @@ def rescue(
     def show(console: Console) -> None:
         kept = ", ".join(f"{n:,} {kind}" for kind, n in sorted(done.kept.items()) if n)
         console.print(f"{done.home}: {kept or 'nothing'}", markup=False)
+        if is_encrypted(config.home):
+            out = f"memlane --home {done.home} lock"
+            console.print(f"The new home is not encrypted. To encrypt it: {out}", markup=False)
         if done.refused:
             console.print(f"left out, not readable: {done.refused:,} rows")
         if done.log:

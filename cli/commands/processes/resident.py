@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.context import Run
-from store.errors import HomeUnavailable, MemlaneError, StoreBusy
+from store.errors import HomeLocked, HomeUnavailable, MemlaneError, StoreBusy
 
 if TYPE_CHECKING:
     from agent.config import Config
@@ -36,6 +36,9 @@ def up(
     until_idle: Annotated[
         bool, typer.Option("--until-idle", hidden=True, help="End when nobody needs it.")
     ] = False,
+    key_on_stdin: Annotated[
+        bool, typer.Option("--key-on-stdin", hidden=True, help="Read the key of the home.")
+    ] = False,
     install: Annotated[
         bool,
         typer.Option("--install", help="Only write the file that starts it at login."),
@@ -50,6 +53,12 @@ def up(
     if install:
         _install(run, port)
     elif foreground:
+        if key_on_stdin:
+            import sys
+
+            from store.encryption.keys import hold
+
+            hold(bytes.fromhex(sys.stdin.readline()))
         _serve(run, port, context.find_root().command, until_idle=until_idle)
     else:
         _detach(run, port)
@@ -62,13 +71,27 @@ def down(context: typer.Context) -> None:
     lost.
     """
     run: Run = context.obj
+    pid = stop(run.config)
+    run.emit(
+        {"running": False, "pid": None, "stopped": pid},
+        lambda out: out.print(
+            "The resident process has stopped." if pid else "It was not running."
+        ),
+    )
+
+
+def stop(config: Config) -> int | None:
+    """End the resident process of the home; its number, None if there was none.
+
+    :raises StoreBusy: if it does not end.
+    """
     import os
     import signal
     import time
 
     from agent.server.resident.paths import Place, holder
 
-    lock = Place(run.config.home).lock
+    lock = Place(config.home).lock
     pid = holder(lock)
     if pid is not None:
         os.kill(pid, signal.SIGTERM)
@@ -80,12 +103,7 @@ def down(context: typer.Context) -> None:
                     f"-9 {pid}"
                 )
             time.sleep(_STEP_S)
-    run.emit(
-        {"running": False, "pid": None, "stopped": pid},
-        lambda out: out.print(
-            "The resident process has stopped." if pid else "It was not running."
-        ),
-    )
+    return pid
 
 
 def _install(run: Run, port: int | None) -> None:
@@ -94,7 +112,15 @@ def _install(run: Run, port: int | None) -> None:
     from platformdirs import user_config_path
 
     from agent.server.resident.starting.autostart import unit_for, write
+    from store.connection import DATABASE_NAME
+    from store.encryption.envelope import envelope_of
 
+    envelope = envelope_of(run.config.home / DATABASE_NAME)
+    if envelope is not None and envelope.passphrase is not None:
+        raise HomeLocked(
+            f"The home {run.config.home} needs its passphrase, which nobody types at login. Run "
+            "memlane unlock instead, or keep the key in the keyring: memlane lock --keyring"
+        )
     unit = unit_for(run.resident_command(port), user_config_path(), os.getuid())
     write(unit)
     run.emit(
@@ -146,6 +172,9 @@ def _detach(run: Run, port: int | None) -> None:
 def start(run: Run, port: int | None = None) -> Running:
     """Start the process in a session of its own, and wait until it answers.
 
+    It gets the key of an encrypted home through a pipe, which nobody else reads.
+
+    :raises HomeLocked: if the home is encrypted and nobody has its key.
     :raises StoreBusy: if it is up already.
     :raises HomeUnavailable: if it does not come up.
     """
@@ -153,7 +182,8 @@ def start(run: Run, port: int | None = None) -> Running:
     import time
 
     from agent.server.resident.paths import Place, holder
-    from store.connection import ensure_home
+    from store.connection import DATABASE_NAME, ensure_home
+    from store.encryption.keys import key_of
 
     lock = Place(run.config.home).lock
     if pid := holder(lock):
@@ -162,14 +192,19 @@ def start(run: Run, port: int | None = None) -> Running:
             "See it with: memlane status"
         )
     ensure_home(run.config.home)
+    key = key_of(run.config.home / DATABASE_NAME)
+    words = run.resident_command(port)
     with subprocess.Popen(
-        run.resident_command(port),
-        stdin=subprocess.DEVNULL,
+        words if key is None else [*words, "--key-on-stdin"],
+        stdin=subprocess.DEVNULL if key is None else subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         cwd="/",
         start_new_session=True,
     ) as child:
+        if key is not None and child.stdin:
+            child.stdin.write(f"{key.hex()}\n".encode())
+            child.stdin.close()
         deadline = time.monotonic() + START_S
         while (running := running_of(run.config)) is None or running.pid != child.pid:
             if child.poll() is not None:

@@ -1,7 +1,8 @@
 """The end of a resident process that a command left behind.
 
 It ends when nobody has asked it anything for ``idle_minutes``, when its home is gone, and when one
-was left behind for another home of this person: one is enough for a small machine.
+was left behind for another home of this person: one is enough for a small machine. A process that
+holds the key of an encrypted home ends likewise, however it was started: its end locks the home.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ async def end_when_idle(desk: Desk, end: Callable[[], None]) -> None:
     while lock == _file(place.lock):
         idle = desk.idle_s()
         if idle > (BETWEEN_S if asked.is_set() else patience) and (
-            asked.is_set() or not await desk.watches()
+            asked.is_set() or desk.forgets_key or not await desk.watches()
         ):
             break
         with suppress(TimeoutError):
