@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,11 +82,11 @@ class Inside(ScriptedModel):
         return np.array([["bakery" in turns[-1].content, 1.0] for turns in prompts], np.float32)
 
 
-def weights() -> dict[str, Vectors]:
+def weights() -> dict[str, Any]:
     mix = np.array([1.0, 1.0, 0.0], np.float32)
-    own = {"weight": np.array([4.0, -2.0], np.float32), "bias": np.float32(0.0), "mix": mix}
+    own = {"weight": np.array([4.0, -2.0], np.float32), "bias": np.zeros(()), "mix": mix}
     named = {f"{task}.{name}": value for task in module.BEGIN for name, value in own.items()}
-    return {"layer": np.float32(7), **named}
+    return {"layer": np.array(7), **named}
 
 
 def test_both_opinions_count():
@@ -102,12 +103,13 @@ def test_both_opinions_count():
 
 def test_odds_of_what_is_certain_are_finite():
     assert np.isfinite(logit([0.0, 1.0])).all()
-    assert mixed(logit([0.3]), np.zeros(1), np.array([1.0, 0.0, 0.0])) == pytest.approx([0.3])
+    assert mixed(logit([0.3]), *_arrays([0.0], [1.0, 0.0, 0.0])) == pytest.approx([0.3])
 
 
 def test_there_is_none_without_states_weights_or_a_loaded_model(monkeypatch: pytest.MonkeyPatch):
     assert second_reader(ScriptedModel()) is None
-    assert second_reader(Inside()) is None  # the shipped weights are of another model
+    monkeypatch.setattr(module, "_weights", lambda: {**weights(), "model": np.str_("other:1")})
+    assert second_reader(Inside()) is None
     monkeypatch.setattr(module, "_weights", lambda: {**weights(), "model": np.str_("inside:1")})
     assert second_reader(Inside()) is not None
     away = Inside()
@@ -116,8 +118,5 @@ def test_there_is_none_without_states_weights_or_a_loaded_model(monkeypatch: pyt
     assert second_reader(away, load=True) is not None
 
 
-def test_the_shipped_weights_are_of_the_shipped_model():
-    stored = module._weights()
-    assert stored is not None
-    assert str(stored["model"]).startswith("qwen2.5-coder-1.5b-instruct-q4_k_m.gguf:")
-    assert {f"{task}.mix" for task in module.BEGIN} <= stored.keys()
+def _arrays(*rows: Sequence[float]) -> list[Vectors]:
+    return [np.array(row, np.float32) for row in rows]

@@ -89,7 +89,7 @@ class LlamaModel:
         self._busy = False
         self._exact = exact
         self._states: HiddenStates | None = None
-        self._settings = {"threads": n_threads or default_threads(), "flash": flash and not exact}
+        self._threads, self._flash = n_threads or default_threads(), flash and not exact
         self._clock = itertools.count(1)
         self._identity = f"{path.name}:{sha256[:12]}"
         self._weights = Weights(path, repack=repack and not exact)
@@ -100,7 +100,7 @@ class LlamaModel:
         params.kv_unified = not exact
         if exact or not flash:
             params.flash_attn_type = ll.LLAMA_FLASH_ATTN_TYPE_DISABLED
-        params.n_threads = params.n_threads_batch = self._settings["threads"]
+        params.n_threads = params.n_threads_batch = self._threads
         try:
             self._context = self._weights.context(params)
         except ModelError:
@@ -159,7 +159,9 @@ class LlamaModel:
             if self._states is None or self._states.layer != layer:
                 if self._states is not None:
                     self._states.close()
-                self._states = HiddenStates(self._weights, layer, **self._settings)
+                self._states = HiddenStates(
+                    self._weights, layer, threads=self._threads, flash=self._flash
+                )
             return self._states.read([self._weights.prompt(turns)[0] for turns in prompts])
 
     def trial(self, size: int, steps: int, follow: Sequence[int] | None = None) -> Trial:

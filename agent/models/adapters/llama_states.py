@@ -159,7 +159,7 @@ class HiddenStates:
 
     def _on_tensor(self, tensor: Any, ask: bool, _: Any) -> bool:
         """Called before each tensor (``ask``: is it wanted?) and when a wanted one is computed."""
-        wanted = libggml.ggml_get_name(tensor) == self._name
+        wanted = bool(libggml.ggml_get_name(tensor) == self._name)
         if ask:
             return wanted
         size = libggml.ggml_nbytes(tensor)

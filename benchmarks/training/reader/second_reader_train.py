@@ -16,9 +16,9 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.preprocessing import StandardScaler
@@ -111,7 +111,7 @@ def main() -> None:
     held = [one for one in read_people(HELD) if "_" not in one.id[-3:]]
     held = held[: 1 if given.quick else None]
     states = States(llm)
-    weights: dict[str, NDArray[np.float32] | NDArray[np.str_]] = {
+    weights: dict[str, Any] = {
         "layer": np.float32(LAYER),
         "model": np.str_(llm.identity),
     }
