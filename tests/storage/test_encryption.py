@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
+import random
 import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,7 +48,9 @@ from tests.support.lock_work import encrypt as encrypt_killed
 
 ROOT = Path(__file__).parents[2]
 STEP = 3
-"""Every how many works on a file a process is killed; with 1 it takes some minutes."""
+"""Every how many works on a file a process is killed."""
+KILLS = 12
+"""By the clock."""
 
 
 @pytest.fixture(autouse=True)
@@ -324,12 +328,26 @@ def killed(workers, target, home: Path, key: bytes, number: int) -> bool:
     return bool(process.exitcode == -9)
 
 
-def kinds(home: Path) -> list[Path]:
-    """Files that are a plain database, or packed ones."""
-    return [path for path in home.rglob("*") if path.is_file() and is_plain(path)]
+def is_whole(home: Path, key: bytes, before: list[str]) -> bool | None:
+    """Checks a home whose encryption was killed; whether it was finished, None if it is plain."""
+    envelope = envelope_of(home / DATABASE_NAME)
+    if envelope is None:
+        assert told(home) == before  # as it was
+        encrypt(home, key, PASSPHRASE)
+    elif not envelope.finished:
+        with pytest.raises(HomeLocked, match="interrupted"):
+            MemoryGraph.open(home)
+    unlock(home, PASSPHRASE)
+    assert told(home) == before
+    with MemoryGraph.open(home) as graph:
+        assert not graph.words_left().found
+    assert not any(is_plain(path) for path in home.rglob("*") if path.is_file())
+    forget_keys()
+    shutil.rmtree(home)
+    return None if envelope is None else envelope.finished
 
 
-def test_killed_at_any_moment_of_encrypting_the_home_is_whole(
+def test_killed_at_any_work_on_a_file_while_it_is_encrypted_the_home_is_whole(
     full: Path, key: bytes, workers, tmp_path: Path
 ):
     backup(full, full / "backups" / "one.zip", NOW)
@@ -338,27 +356,32 @@ def test_killed_at_any_moment_of_encrypting_the_home_is_whole(
         home = Path(shutil.copytree(full, tmp_path / f"home{number}"))
         if not killed(workers, encrypt_killed, home, key, number):
             break
-        envelope = envelope_of(home / DATABASE_NAME)
-        states.add(None if envelope is None else envelope.finished)
-        if envelope is None:
-            assert told(home) == before  # plain, and as it was
-            encrypt(home, key, PASSPHRASE)
-        if envelope is not None and not envelope.finished:
-            with pytest.raises(HomeLocked, match="interrupted"):
-                MemoryGraph.open(home)
-        unlock(home, PASSPHRASE)
-        assert told(home) == before
-        with MemoryGraph.open(home) as graph:
-            assert not graph.words_left().found
-        assert not kinds(home)
-        forget_keys()
-        shutil.rmtree(home)
+        states.add(is_whole(home, key, before))
         number += STEP
     assert states >= {None, False}
     assert number > 20
 
 
-def test_killed_at_any_moment_of_decrypting_the_home_is_whole(
+def test_killed_at_any_time_while_it_is_encrypted_the_home_is_whole(
+    full: Path, key: bytes, workers, tmp_path: Path
+):
+    backup(full, full / "backups" / "one.zip", NOW)
+    before = told(full)
+    random.seed(8)
+    for number in range(KILLS):
+        home = Path(shutil.copytree(full, tmp_path / f"home{number}"))
+        process = workers.Process(target=encrypt_killed, args=(home, key, 0))
+        process.start()
+        while process.is_alive() and not any(home.glob(".memlane-*")):
+            time.sleep(0.001)
+        # SQLite writes between what the other test stops at.
+        time.sleep(random.uniform(0, 0.1))
+        process.kill()
+        process.join()
+        is_whole(home, key, before)
+
+
+def test_killed_at_any_work_on_a_file_while_it_is_decrypted_the_home_is_whole(
     locked: Path, key: bytes, workers, tmp_path: Path
 ):
     hold(key)
