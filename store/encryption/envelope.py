@@ -137,7 +137,7 @@ def envelope_of(database: Path) -> Envelope | None:
     path = database.with_name(ENVELOPE_NAME)
     try:
         data = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise HomeUnavailable(f"Cannot read {path}: {error.strerror}.") from error
