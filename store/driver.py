@@ -64,6 +64,8 @@ def open_database(
     module = sqlite3 if key is None else sqlcipher()
     address = f"file:{quote(str(path))}?mode=ro" if read_only else str(path)
     conn = module.connect(address, uri=read_only, timeout=BUSY_SECONDS, check_same_thread=False)
+    if key is not None:
+        conn.execute("PRAGMA cipher_log_level = NONE")  # it writes to standard error
     if key:
         conn.execute(f"PRAGMA key = {key_literal(key)}")
     # Typed as Python's: SQLCipher's module is built from the same source.

@@ -19,6 +19,7 @@ from typing import Any
 from store.connection import DATABASE_NAME, Connection, translated
 from store.driver import errors, open_database
 from store.encryption.keys import key_of
+from store.encryption.pages import decrypt_pages
 from store.errors import CorruptStore
 from store.graph import MemoryGraph
 from store.journal import changes_from_payload
@@ -54,14 +55,16 @@ def salvage(home: Path, scratch: Path) -> Salvaged:
     for name in (DATABASE_NAME, f"{DATABASE_NAME}-wal", f"{DATABASE_NAME}-shm"):
         if (home / name).exists():
             shutil.copyfile(home / name, copy / name)
-    if log := damage_of(copy / DATABASE_NAME):
+    if (log := damage_of(copy / DATABASE_NAME)) or key is not None:
         fold_in(copy / DATABASE_NAME)
+    if key is not None:
+        decrypt_pages(copy / DATABASE_NAME, key)
     MemoryGraph.open(fresh).close()
     rows: dict[str, int] = {}
     refused = 0
     target = Connection.open(fresh)
     try:
-        with translated(), closing(open_database(copy / DATABASE_NAME, key)) as source:
+        with translated(), closing(open_database(copy / DATABASE_NAME)) as source:
             # Without it one definition that cannot be read hides all the others.
             source.execute("PRAGMA writable_schema = ON")
             source.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -17,6 +17,7 @@ import pytest
 
 import agent.io.encryption
 from agent.io.encryption import change_passphrase, decrypt, encrypt, open_in, unlock
+from agent.io.rescue import rescue
 from agent.io.transfer.backup import backup, envelope_in, restore
 from agent.io.transfer.import_ import import_file
 from store.connection import DATABASE_NAME, is_encrypted
@@ -294,6 +295,20 @@ def test_a_damaged_log_of_an_encrypted_home_is_refused(locked: Path, key: bytes)
     log.write_bytes(data)
     with pytest.raises(CorruptStore, match="write-ahead log"):
         MemoryGraph.open(copy)
+
+
+def test_changed_bytes_cost_an_encrypted_home_no_more_than_a_plain_one(
+    locked: Path, key: bytes, tmp_path: Path
+):
+    hold(key)
+    before = told(locked)
+    data = bytearray((locked / DATABASE_NAME).read_bytes())
+    data[70] ^= 1  # in the first page, without which SQLCipher opens nothing
+    (locked / DATABASE_NAME).write_bytes(data)
+    with pytest.raises(CorruptStore, match="memlane rescue"):
+        MemoryGraph.open(locked)
+    rescue(locked, tmp_path / "new", NOW)
+    assert not is_encrypted(tmp_path / "new") and told(tmp_path / "new") == before
 
 
 def test_without_the_extra_one_line_says_how_to_install_it(
