@@ -180,7 +180,7 @@ SPEED = (
         "Choosing and editing stay fast among a hundred thousand invented memories that are alike"
         " in all but a name or a number. Runs on this busy machine differ, and one before missed"
         " the bar of the smaller home ([choosing](selection.md), the question's embedding aside).",
-        ("select_speed", "edit_speed"),
+        ("select_speed", "edit_speed", "lock_speed"),
         "`scout`, the product",
         (
             Row("choosing, ms, at 10,000 / 100,000", "{10000,100000}.scout.ms",
@@ -199,6 +199,12 @@ SPEED = (
                 "edit_speed:100000.{open_s,rss_mb}", n="edit_speed:seeds",
                 bars=(most("edit_speed:config.bars.open_s"),
                       most("edit_speed:config.bars.rss_mb"))),
+            Row("encrypted: first question, ms, at 1,000 / 10,000 (bars: times plain)",
+                "lock_speed:{1000,10000}.encrypted.first_question_ms",
+                {"plain": "lock_speed:{1000,10000}.plain.first_question_ms"},
+                "lock_speed:config.first * lock_speed:seeds",
+                (most("lock_speed:config.bar", "lock_speed:1000.first_question_ratio"),
+                 most("lock_speed:config.bar", "lock_speed:10000.first_question_ratio"))),
         ),
     ),
     Claim(
