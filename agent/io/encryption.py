@@ -25,6 +25,7 @@ from store.encryption.envelope import (
     Envelope,
     envelope_of,
     id_of,
+    is_plain,
     key_of_words,
     opened,
     wrapped,
@@ -114,6 +115,7 @@ def unlock(home: Path, typed: str) -> bytes:
     envelope = _envelope(home)
     key = opened(envelope, typed)
     hold(key)
+    remove_left_overs(home)
     finish(home, key)
     return key
 
@@ -123,9 +125,11 @@ def change_passphrase(home: Path, old: str, new: str) -> bytes:
 
     Backups keep the passphrase that they were made with.
 
+    :raises HomeUnavailable: if the home is not encrypted.
     :raises InvalidInput: if ``old`` opens nothing, or ``new`` is too short.
     """
     database = home / DATABASE_NAME
+    refuse_plain(home)
     try:
         envelope = envelope_of(database)
     except CorruptStore:
@@ -141,6 +145,17 @@ def change_passphrase(home: Path, old: str, new: str) -> bytes:
     hold(key)
     finish(home, key)
     return key
+
+
+def refuse_plain(home: Path) -> None:
+    """:raises HomeUnavailable: if the home is not encrypted, whatever its envelope says."""
+    database = home / DATABASE_NAME
+    if is_plain(database) or not database.exists():
+        raise _not_encrypted(home)
+
+
+def _not_encrypted(home: Path) -> HomeUnavailable:
+    return HomeUnavailable(f"The home {home} is not encrypted. To encrypt it: memlane lock")
 
 
 def key_at_hand(home: Path) -> bytes | None:
@@ -207,7 +222,7 @@ def _envelope(home: Path) -> Envelope:
     """:raises HomeUnavailable: if the home is not encrypted."""
     envelope = envelope_of(home / DATABASE_NAME)
     if envelope is None:
-        raise HomeUnavailable(f"The home {home} is not encrypted. To encrypt it: memlane lock")
+        raise _not_encrypted(home)
     return envelope
 
 

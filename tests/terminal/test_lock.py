@@ -122,6 +122,7 @@ def test_without_a_terminal_it_asks_for_yes_and_a_passphrase(told: Path, memlane
     assert refused.code == 2 and "at least 8" in refused.err and not refused.out
     assert "not encrypted" in memlane("unlock").err
     assert "not encrypted" in memlane("lock", "--off").err
+    assert "not encrypted" in memlane("lock", "--passphrase").err
     assert not is_encrypted(told)
 
 
@@ -140,6 +141,15 @@ def test_the_passphrase_is_changed(told: Path, memlane: Memlane, typing):
     assert memlane("unlock").code == 2
     typing("ten blue herons")
     assert memlane("unlock").code == 0
+
+
+def test_a_copy_that_a_killed_decryption_left_goes_when_it_is_locked(told: Path, memlane: Memlane):
+    encrypt(told, new_key(), PASSPHRASE)
+    left = told / ".memlane-killed"
+    left.mkdir()
+    (left / "memlane.db").write_text(TOLD)
+    assert memlane("lock").code == 0
+    assert not left.exists()
 
 
 def test_without_the_extra_it_says_what_to_install(

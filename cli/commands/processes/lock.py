@@ -146,11 +146,13 @@ def _encrypt(run: Run, keyring: bool, yes: bool) -> None:
 def _lock(run: Run, envelope: Envelope) -> None:
     from agent.io.encryption import open_in
     from store.connection import DATABASE_NAME
+    from store.maintenance.left_overs import remove_left_overs
 
     home = run.config.home
     if not envelope.finished:
         raise HomeLocked(f"The encryption of {home} was interrupted. Finish it: memlane unlock")
     stop(run.config)
+    remove_left_overs(home)  # a killed decryption leaves a plain copy
     if others := open_in(home / DATABASE_NAME):
         numbers = ", ".join(map(str, others))
         run.note(f"still open in process {numbers}, which keeps the key until it ends")
@@ -193,9 +195,10 @@ def _decrypt(run: Run, envelope: Envelope | None, yes: bool) -> None:
 
 
 def _change(run: Run) -> None:
-    from agent.io.encryption import change_passphrase
+    from agent.io.encryption import change_passphrase, refuse_plain
 
     home = run.config.home
+    refuse_plain(home)
     old = asked(run, "Passphrase or recovery key")
     change_passphrase(home, old, asked(run, "New passphrase", twice=True))
     run.emit(
