@@ -227,14 +227,8 @@ ORDERS = ("none", "forget", "undo", "other")
 Probabilities = NDArray[np.float32]
 
 
-@runtime_checkable
-class HiddenStateModel(Protocol):
+class HiddenStateModel(LanguageModel, Protocol):
     """A language model whose hidden states can be read."""
-
-    @property
-    def identity(self) -> str:
-        """Name and hash of the weights."""
-        ...
 
     @property
     def loaded(self) -> bool:

@@ -13,7 +13,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, cast
+from types import ModuleType
+from typing import Literal, cast
 from urllib.parse import quote
 
 from store.errors import HomeUnavailable, StoreBusy
@@ -35,7 +36,7 @@ def errors(kind: ErrorKind = "Error") -> tuple[type[sqlite3.Error], ...]:
     return (own,) if other is None else (own, getattr(other, kind))
 
 
-def sqlcipher() -> Any:  # noqa: ANN401 - an untyped module
+def sqlcipher() -> ModuleType:
     """SQLCipher's module.
 
     :raises HomeUnavailable: if the extra ``encrypted`` is not installed.
@@ -44,7 +45,8 @@ def sqlcipher() -> Any:  # noqa: ANN401 - an untyped module
         from sqlcipher3 import dbapi2
     except ImportError as error:
         raise HomeUnavailable(f"Encryption is not installed. {INSTALL}") from error
-    return dbapi2
+    module: ModuleType = dbapi2
+    return module
 
 
 def key_literal(key: bytes) -> str:

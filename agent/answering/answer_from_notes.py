@@ -32,9 +32,8 @@ QUOTABLE = 0.35
 """Relevance from which a note is quoted; no less than ``BESIDE_BEST`` of the most relevant one."""
 BESIDE_BEST = 0.45
 QUOTABLE_WEIGHED = 0.25
-"""The same where the second reader's opinion is in the relevance. Of 60 questions of people held
-out whose answer was told, the likeliest note then is the one needed in 27 and one that it changed
-in 16; of 18 that nothing answers 12 stay without a quotation, by the first reader alone none."""
+"""The same where the second reader's opinion is in the relevance. It is of a trial (decision 18)
+and is to be chosen again with the weights that will ship."""
 DOUBTED = 0.2
 """Probability of a change from which the older note is no answer by itself."""
 NO_LESS = 0.6

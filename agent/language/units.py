@@ -14,8 +14,6 @@ SHORT = 25
 """Characters below which a unit is joined with its neighbour."""
 AROUND = 160
 """Characters of the message that stand beside a unit as its context."""
-BESIDE = " | "
-"""Between a unit and its context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,4 +49,4 @@ def in_message(unit: Unit, message: str) -> str:
         return " ".join(unit.text.split())
     first = max(0, min(unit.start - AROUND // 2, len(message) - AROUND))
     around = " ".join(message[first : first + AROUND].split())
-    return f"{' '.join(unit.text.split())}{BESIDE}{around}"
+    return f"{' '.join(unit.text.split())} | {around}"

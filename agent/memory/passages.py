@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.language.units import BESIDE, Unit, in_message, units
+from agent.language.units import Unit, in_message, units
 from store.erasure.plan import BLANK, GONE
 from store.errors import UnknownId
 from store.graph import MemoryGraph
@@ -37,10 +37,13 @@ class Passage:
     place: tuple[str, int] = ("", 0)
     """Source and start: two memories of one place have one passage."""
 
+    unit: str = ""
+    """Of the message that is the passage, what the memory was read from; empty where it is all."""
+
     @property
     def words(self) -> str:
         """The words alone, for the language model as a second reader."""
-        return self.read.split(BESIDE)[0]
+        return self.unit or self.text
 
 
 def passage_of(memory: Memory, sources: Mapping[str, Source]) -> Passage:
@@ -78,7 +81,8 @@ def _passage(memory: Memory, source: Source) -> Passage | None:
     read = in_message(words, source.text)
     if len(source.text) <= SHORT:
         # A short message is understood as a whole: 'The 12th is off. It is the 19th now.'
-        return Passage(_line(source.text), source.captured, read, (source.id, 0))
+        whole, own = _line(source.text), _line(words.text)
+        return Passage(whole, source.captured, read, (source.id, 0), own)
     return Passage(_line(words.text), source.captured, read, (source.id, start))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeGuard
 
 import numpy as np
 
@@ -105,6 +105,16 @@ BEGIN: dict[Task, tuple[ChatTurn, ...]] = {
 """The instruction and worked examples of each task. The states depend on every word of them."""
 
 
+def about_change(old: str, new: str) -> str:
+    """What is asked about an older and a newer text."""
+    return f"New message: {as_data(new)}\nOld note: {as_data(old)}"
+
+
+def about_note(question: str, note: str) -> str:
+    """What is asked about a question and a note."""
+    return f"Question: {as_data(question)}\nNote: {as_data(note)}"
+
+
 class SecondReader:
     """Both opinions about pairs, weighed.
 
@@ -119,13 +129,11 @@ class SecondReader:
 
     def changes(self, pairs: Sequence[tuple[str, str]], first: Sequence[float]) -> Vectors:
         """Of each (older, newer) pair the probability of a change; ``first`` is the reader's."""
-        asked = [f"New message: {as_data(new)}\nOld note: {as_data(old)}" for old, new in pairs]
-        return self._both("relation", asked, first)
+        return self._both("relation", [about_change(old, new) for old, new in pairs], first)
 
     def relevance(self, question: str, notes: Sequence[str], first: Sequence[float]) -> Vectors:
         """Of each note, how likely the answer needs it; ``first`` is what the reader said."""
-        asked = [f"Question: {as_data(question)}\nNote: {as_data(note)}" for note in notes]
-        return self._both("relevance", asked, first)
+        return self._both("relevance", [about_note(question, note) for note in notes], first)
 
     def _both(self, task: Task, asked: Sequence[str], first: Sequence[float]) -> Vectors:
         if not asked:
@@ -155,12 +163,16 @@ def second_reader(model: LanguageModel, *, load: bool = False) -> SecondReader |
 
     A model that is not in memory is loaded for it only where it is needed anyway (``load``).
     """
-    if not isinstance(model, HiddenStateModel) or not (load or model.loaded):
-        return None
     weights = _weights()
-    if weights is None or model.identity != str(weights["model"]):
+    if weights is None or not tells_states(model) or not (load or model.loaded):
         return None
-    return SecondReader(model, weights)
+    # Only now: to know the identity of a model its file has to be there.
+    return SecondReader(model, weights) if model.identity == str(weights["model"]) else None
+
+
+def tells_states(model: LanguageModel) -> TypeGuard[HiddenStateModel]:
+    """Whether the model has hidden states to read; asks its class, so nothing is loaded."""
+    return callable(getattr(type(model), "states", None))
 
 
 @cache

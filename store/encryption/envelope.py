@@ -15,10 +15,13 @@ import unicodedata
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from store.driver import INSTALL
 from store.errors import CorruptStore, HomeUnavailable, InvalidInput, NewerStore
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 ENVELOPE_NAME = "encryption.json"
 KIND, VERSION = "memlane-encryption", 1
@@ -203,7 +206,7 @@ def _bound(identity: str) -> bytes:
     return f"{KIND} {VERSION} {identity}".encode()
 
 
-def _cipher(kept: Wrapped, passphrase: str) -> Any:  # noqa: ANN401 - of an optional package
+def _cipher(kept: Wrapped, passphrase: str) -> AESGCM:
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         from cryptography.hazmat.primitives.kdf.argon2 import Argon2id

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from agent.config import Config
 from agent.errors import ModelError, PromptTooLong
 from agent.models import second_reader as module
 from agent.models.adapters.llama import LlamaModel
+from agent.models.lazy import LocalLanguageModel
 from agent.models.registry import ModelRegistry
 from agent.models.second_reader import SecondReader, logit, mixed, second_reader
 from agent.ports import ChatTurn, Vectors
@@ -107,6 +111,8 @@ def test_odds_of_what_is_certain_are_finite():
 
 
 def test_there_is_none_without_states_weights_or_a_loaded_model(monkeypatch: pytest.MonkeyPatch):
+    assert second_reader(Inside()) is None
+    monkeypatch.setattr(module, "_weights", weights)
     assert second_reader(ScriptedModel()) is None
     monkeypatch.setattr(module, "_weights", lambda: {**weights(), "model": np.str_("other:1")})
     assert second_reader(Inside()) is None
@@ -116,6 +122,15 @@ def test_there_is_none_without_states_weights_or_a_loaded_model(monkeypatch: pyt
     away.loaded = False
     assert second_reader(away) is None
     assert second_reader(away, load=True) is not None
+
+
+@pytest.mark.parametrize("stored", [None, {**weights(), "model": np.str_("inside:1")}])
+def test_a_model_whose_file_is_missing_stands_in_nobodys_way(
+    monkeypatch: pytest.MonkeyPatch, settings: Config, tmp_path: Path, stored: Any
+):
+    monkeypatch.setattr(module, "_weights", lambda: stored)
+    missing = LocalLanguageModel(replace(settings, llm=str(tmp_path / "none.gguf")))
+    assert second_reader(missing) is None
 
 
 def _arrays(*rows: Sequence[float]) -> list[Vectors]:

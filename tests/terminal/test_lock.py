@@ -40,7 +40,7 @@ TOLD = "My locker at the Quixotl pool opens with 4711-zebra."
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No key of another test, no keyring of this machine, and no process that stays."""
-    keyring.set_keyring(NoKeyring())  # type: ignore[no-untyped-call]
+    keyring.set_keyring(NoKeyring())  # type: ignore[no-untyped-call]  # untyped
     monkeypatch.setattr(commands, "start", lambda run: SimpleNamespace(pid=1))
     forget_keys()
     yield
@@ -185,7 +185,7 @@ def test_a_machine_without_a_keyring_says_so(told: Path, memlane: Memlane):
 
 
 def test_with_a_keyring_commands_ask_nothing(told: Path, memlane: Memlane, typing):
-    keyring.set_keyring(InMemory())  # type: ignore[no-untyped-call]
+    keyring.set_keyring(InMemory())  # type: ignore[no-untyped-call]  # untyped
     InMemory.kept.clear()
     words = memlane("lock", "--keyring", "--yes", "--json").json["recovery_key"]
     forget_keys()

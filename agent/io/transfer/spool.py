@@ -17,9 +17,9 @@ class Spool:
     """Records that wait until all others are in, in a file of the home that has no name."""
 
     def __init__(self, folder: Path) -> None:
-        self._file: IO[bytes] = (
-            io.BytesIO() if is_encrypted(folder) else tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by ``close``
-        )
+        self._file: IO[bytes] = io.BytesIO()
+        if not is_encrypted(folder):
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by ``close``
         self._count = 0
 
     def add(self, record: Record) -> None:

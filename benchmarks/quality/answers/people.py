@@ -29,8 +29,15 @@ from agent.memory.passages import passage_of, sources_of
 from agent.memory.remember import remember_as_said
 from agent.session.session import Session, open_session
 from benchmarks.quality.answers.pasting import answer_by_pasting
+from benchmarks.quality.answers.people_data import (
+    HELD,
+    Asked,
+    Person,
+    Sentence,
+    read_people,
+    sentences,
+)
 from benchmarks.shared.common import parser, progress, write_results
-from benchmarks.shared.people_data import HELD, Asked, Person, Sentence, read_people, sentences
 from benchmarks.shared.questions.qa_models import KeptAnswers, TokenCount
 from benchmarks.shared.simulated_lives.lives import at, fresh
 from store.side_tables.change_edges import ChangeKind
@@ -104,7 +111,7 @@ def _count(
     counts: Counter[str],
 ) -> None:
     case = one.case
-    kind = f"{person.id[-2:]}.{one.kind}" if "_" in person.id[-3:] else one.kind
+    kind = one.kind if person.language == "en" else f"{person.language}.{one.kind}"
     said = {}
     if "ours" in arms:
         reply = at(home, case.asked).ask(case.question)

@@ -18,7 +18,8 @@ from agent.config import Config
 from agent.errors import ModelError
 from agent.models.adapters.gguf import Weights
 from agent.models.registry import ModelRegistry
-from agent.ports import ChatTurn, HiddenStateModel, LanguageModel, Vectors
+from agent.models.second_reader import tells_states
+from agent.ports import ChatTurn, LanguageModel, Vectors
 from benchmarks.shared.common import ROOT
 
 ANSWERS = ROOT / "build" / "benchmarks" / "answers.sqlite"
@@ -44,7 +45,7 @@ class KeptAnswers:
 
     def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
         """As the model's; not kept."""
-        if not isinstance(self._model, HiddenStateModel):
+        if not tells_states(self._model):
             raise ModelError(f"{self.identity} does not tell its hidden states.")
         return self._model.states(prompts, layer=layer)
 

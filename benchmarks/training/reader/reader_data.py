@@ -127,15 +127,16 @@ def units_of(episode: Episode) -> list[list[tuple[Unit, list[Statement]]]]:
         own = [s for s in episode.statements if s.message == number]
         row = []
         for unit in units(text):
-            held = []
-            for statement in own:
-                start = text.find(statement.span)
-                shared = min(unit.end, start + len(statement.span)) - max(unit.start, start)
-                if shared > 0.5 * min(len(statement.span), unit.end - unit.start):
-                    held.append(statement)
-            row.append((unit, held))
+            row.append((unit, [one for one in own if holds(unit, one.span, text)]))
         rows.append(row)
     return rows
+
+
+def holds(unit: Unit, span: str, message: str) -> bool:
+    """Whether a unit of a message holds a good part of a span of it."""
+    start = message.find(span)
+    shared = min(unit.end, start + len(span)) - max(unit.start, start)
+    return shared > 0.5 * min(len(span), unit.end - unit.start)
 
 
 def slot_examples(count: int, seed: int = 0) -> list[Example]:

@@ -24,14 +24,13 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
 from agent.config import load_config
-from agent.language.injection import as_data
 from agent.models.adapters.statement_reader import TrainedReader
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.models.local_statement_reader import WEIGHTS as READER
-from agent.models.second_reader import BEGIN, WEIGHTS, Task, logit
+from agent.models.second_reader import BEGIN, WEIGHTS, Task, about_change, about_note, logit
 from agent.ports import RELATIONS, ChatTurn, HiddenStateModel, Vectors
+from benchmarks.quality.answers.people_data import HELD, PEOPLE, Pairs, pairs_of, read_people
 from benchmarks.shared.common import ROOT, parser, progress, write_results
-from benchmarks.shared.people_data import HELD, PEOPLE, Pairs, pairs_of, read_people
 from benchmarks.training.reader.reader_train import encoder_folder
 
 LAYER = 17
@@ -108,7 +107,7 @@ def main() -> None:
     reader = TrainedReader(encoder_folder(), READER)
     people = [one for one in read_people(PEOPLE) if one.id not in given.without]
     people = people[: 2 if given.quick else None]
-    held = [one for one in read_people(HELD) if "_" not in one.id[-3:]]
+    held = [one for one in read_people(HELD) if one.language == "en"]
     held = held[: 1 if given.quick else None]
     states = States(llm)
     weights: dict[str, Any] = {
@@ -179,10 +178,10 @@ def _examples(
 
 
 def _prompt(group: Pairs, number: int) -> str:
-    new, old = as_data(group.text), as_data(group.others[number].text)
+    other = group.others[number].text
     if group.task == "relation":
-        return f"New message: {new}\nOld note: {old}"
-    return f"Question: {new}\nNote: {old}"
+        return about_change(other, group.text)
+    return about_note(group.text, other)
 
 
 def _first(group: Pairs, number: int, reader: TrainedReader) -> float:

@@ -18,6 +18,7 @@ from agent.language.units import in_message, units
 from agent.ports import RELATIONS, Embedder
 from benchmarks.quality.answers.changes_data import Case
 from benchmarks.shared.common import ROOT
+from benchmarks.training.reader.reader_data import holds
 
 PEOPLE = ROOT / "benchmarks" / "samples" / "people"
 HELD = ROOT / "benchmarks" / "samples" / "people_held"
@@ -52,6 +53,7 @@ class Person:
     """All that one person told and asked."""
 
     id: str
+    language: str
     messages: dict[str, tuple[datetime, str]]
     facts: dict[str, Fact]
     asked: tuple[Asked, ...]
@@ -102,19 +104,24 @@ def _person(row: dict[str, Any]) -> Person:
         for f in row["facts"]
     ]
     messages = {m["id"]: (_moment(m["at"]), m["text"]) for m in row["messages"]}
-    asked = (_asked(row["id"], number, q, messages) for number, q in enumerate(row["questions"]))
-    return Person(row["id"], messages, {fact.id: fact for fact in facts}, tuple(asked))
+    language = row.get("language", "en")
+    asked = (_asked(row["id"], n, q, language, messages) for n, q in enumerate(row["questions"]))
+    return Person(row["id"], language, messages, {fact.id: fact for fact in facts}, tuple(asked))
 
 
 def _asked(
-    person: str, number: int, row: dict[str, Any], messages: dict[str, tuple[datetime, str]]
+    person: str,
+    number: int,
+    row: dict[str, Any],
+    language: str,
+    messages: dict[str, tuple[datetime, str]],
 ) -> Asked:
     moment, every = _moment(row["at"]), tuple(row["all"])
     case = Case(
         id=f"{person}-{number}",
         set=person,
         kind=row["kind"],
-        language="en",
+        language=language,
         messages=tuple(one for one in messages.values() if one[0] <= moment),
         asked=moment,
         question=row["q"],
@@ -136,12 +143,7 @@ def sentences(person: Person) -> list[Sentence]:
     for name, (said, text) in person.messages.items():
         own = [fact for fact in person.facts.values() if fact.message == name]
         for unit in units(text):
-            told = []
-            for fact in own:
-                start = text.find(fact.span)
-                shared = min(unit.end, start + len(fact.span)) - max(unit.start, start)
-                if shared > 0.5 * min(len(fact.span), unit.end - unit.start):
-                    told.append(fact.id)
+            told = [fact.id for fact in own if holds(unit, fact.span, text)]
             words = " ".join(unit.text.split())
             found.append(Sentence(name, said, words, in_message(unit, text), tuple(told)))
     return found

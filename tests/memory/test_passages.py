@@ -1,0 +1,25 @@
+"""Passages: the words of a source that a memory was read from."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from agent.memory.passages import passage_of
+from store.types import Memory, Source, SourceKind, Span
+
+NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
+
+
+def test_the_words_are_the_unit_and_whole_whatever_signs_stand_in_them():
+    text = "The menu is soup | fish | cake on every single Friday. Dora cooks all of it herself."
+    source = Source("s1", SourceKind.CHAT, text, "", NOW)
+    span = Span(0, text.index("Dora") - 1)
+    memory = Memory("m1", text, "", "attribute.food", NOW, source="s1", span=span)
+    passage = passage_of(memory, {"s1": source})
+    assert passage.words == "The menu is soup | fish | cake on every single Friday."
+    assert passage.text == text
+
+
+def test_a_memory_without_a_source_has_its_own_words():
+    memory = Memory("m1", "I work at Redford.", "", "attribute.occupation", NOW)
+    assert passage_of(memory, {}).words == "I work at Redford."
