@@ -46,6 +46,31 @@ def test_an_answer_is_kept_over_runs_and_apart_by_its_settings(tmp_path):
     second.close()
 
 
+class ModelWithStates(ScriptedModel):
+    """Its state of a prompt is the length of the last turn; counts the prompts it reads."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.read = 0
+
+    def states(self, prompts, *, layer):
+        self.read += len(prompts)
+        return np.array([[len(turns[-1].content), layer] for turns in prompts], np.float32)
+
+
+def test_a_hidden_state_is_kept_over_runs_and_apart_by_its_layer(tmp_path):
+    model = ModelWithStates()
+    first = KeptAnswers(model, tmp_path / "answers.sqlite")
+    one, two = [ChatTurn("user", "Oslo")], [ChatTurn("user", "Bergen")]
+    assert first.states([one], layer=3).tolist() == [[4, 3]]
+    first.close()
+    second = KeptAnswers(model, tmp_path / "answers.sqlite")
+    assert second.states([two, one], layer=3).tolist() == [[6, 3], [4, 3]]
+    assert model.read == 2
+    assert second.states([one], layer=4).tolist() == [[4, 4]]
+    second.close()
+
+
 def test_from_the_root_a_bounded_part_of_the_layers_is_met_whatever_is_asked():
     memory = simulated(BANK, 0).memories[0]
     memories = tuple(

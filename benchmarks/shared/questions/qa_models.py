@@ -1,4 +1,4 @@
-"""The answering model with its answers kept on disk, and the counting of its tokens.
+"""The answering model with its answers and hidden states kept on disk, and the counting of tokens.
 
 An answer is kept under a hash of the weights' identity, the prompt and the settings, so a run that
 was interrupted goes on where it stopped and no prompt is ever paid for twice. The file holds texts
@@ -13,6 +13,8 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
+
+import numpy as np
 
 from agent.config import Config
 from agent.errors import ModelError
@@ -33,6 +35,7 @@ class KeptAnswers:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._rows = sqlite3.connect(path, isolation_level=None)
         self._rows.execute("CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, said TEXT)")
+        self._rows.execute("CREATE TABLE IF NOT EXISTS states (key BLOB PRIMARY KEY, row BLOB)")
         self.asked = self.found = 0
 
     @property
@@ -44,10 +47,23 @@ class KeptAnswers:
         return True
 
     def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
-        """As the model's; not kept."""
+        """As the model's, kept in half precision."""
         if not tells_states(self._model):
             raise ModelError(f"{self.identity} does not tell its hidden states.")
-        return self._model.states(prompts, layer=layer)
+        keys = [_key(self.identity, layer, [turn.content for turn in turns]) for turns in prompts]
+        missing = {
+            key: turns for key, turns in zip(keys, prompts, strict=True) if self._state(key) is None
+        }
+        if missing:
+            rows = self._model.states(list(missing.values()), layer=layer).astype(np.float16)
+            kept = [(key, row.tobytes()) for key, row in zip(missing, rows, strict=True)]
+            self._rows.executemany("INSERT OR REPLACE INTO states VALUES (?, ?)", kept)
+        states = [self._state(key) or b"" for key in keys]
+        return np.stack([np.frombuffer(row, np.float16) for row in states]).astype(np.float32)
+
+    def _state(self, key: bytes) -> bytes | None:
+        row = self._rows.execute("SELECT row FROM states WHERE key = ?", [key]).fetchone()
+        return None if row is None else bytes(row[0])
 
     def chat(
         self,
@@ -68,8 +84,7 @@ class KeptAnswers:
                 stop=stop, on_text=on_text, on_score=on_score,
             )  # fmt: skip
         prompt = [(turn.role, turn.content) for turn in turns]
-        settings = [self.identity, prompt, max_tokens, grammar, temperature, seed, list(stop)]
-        key = hashlib.sha256(json.dumps(settings).encode()).digest()
+        key = _key(self.identity, prompt, max_tokens, grammar, temperature, seed, list(stop))
         self.asked += 1
         row = self._rows.execute("SELECT said FROM answers WHERE key = ?", [key]).fetchone()
         if row is not None:
@@ -84,6 +99,10 @@ class KeptAnswers:
 
     def close(self) -> None:
         self._rows.close()
+
+
+def _key(*settings: object) -> bytes:
+    return hashlib.sha256(json.dumps(settings).encode()).digest()
 
 
 class TokenCount:

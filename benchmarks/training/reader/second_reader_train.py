@@ -11,9 +11,8 @@ statement reader, of the second reader alone, and of both.
 
 from __future__ import annotations
 
-import hashlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,8 @@ from agent.models.local_statement_reader import WEIGHTS as READER
 from agent.models.second_reader import BEGIN, WEIGHTS, Task, about_change, about_note, logit
 from agent.ports import RELATIONS, ChatTurn, HiddenStateModel, Vectors
 from benchmarks.quality.answers.people_data import HELD, PEOPLE, Pairs, pairs_of, read_people
-from benchmarks.shared.common import ROOT, parser, progress, write_results
+from benchmarks.shared.common import parser, progress, write_results
+from benchmarks.shared.questions.qa_models import KeptAnswers
 from benchmarks.training.reader.reader_train import encoder_folder
 
 LAYER = 17
@@ -43,7 +43,6 @@ NEAREST, BESIDE = 2, 1
 """Unrelated sentences learned from beside a new one: the nearest, and others drawn."""
 TESTED = 9
 """Unrelated sentences, the nearest, that are measured with."""
-KEPT = ROOT / "build" / "benchmarks" / "states.npz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,43 +57,18 @@ class Example:
     weight: float
 
 
-class States:
-    """Hidden states of prompts, kept on disk under the hash of the prompt."""
-
-    def __init__(self, model: HiddenStateModel, path: Path = KEPT) -> None:
-        self._model = model
-        self._path = path
-        self._rows: dict[str, Vectors] = {}
-        if path.exists():
-            with np.load(path) as kept:
-                self._rows = dict(zip(kept["keys"].tolist(), kept["rows"], strict=True))
-
-    def of(self, task: Task, groups: Sequence[Sequence[str]]) -> dict[str, Vectors]:
-        """The state of each prompt; those of a group begin alike and are read together."""
-        for number, group in enumerate(groups, 1):
-            missing = [prompt for prompt in group if _key(task, prompt) not in self._rows]
-            if missing:
-                turns = [(*BEGIN[task], ChatTurn("user", prompt)) for prompt in missing]
-                rows = self._model.states(turns, layer=LAYER)
-                for prompt, row in zip(missing, rows, strict=True):
-                    self._rows[_key(task, prompt)] = row.astype(np.float16)
-            if number % 50 == 0 or number == len(groups):
-                progress(f"{task}: {number} of {len(groups)}")
-                self.keep()
-        return {
-            prompt: self._rows[_key(task, prompt)].astype(np.float32)
-            for group in groups
-            for prompt in group
-        }
-
-    def keep(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(self._path, keys=list(self._rows), rows=np.stack(list(self._rows.values())))
-
-
-def _key(task: Task, prompt: str) -> str:
-    begin = "\n".join(turn.content for turn in BEGIN[task])
-    return hashlib.sha256(f"{LAYER}\n{begin}\n{prompt}".encode()).hexdigest()
+def states_of(
+    model: HiddenStateModel, task: Task, groups: Sequence[Sequence[Example]]
+) -> dict[str, Vectors]:
+    """The state of each prompt; those of a group begin alike and are read together."""
+    known: dict[str, Vectors] = {}
+    for number, group in enumerate(filter(None, groups), 1):
+        prompts = [example.prompt for example in group]
+        rows = model.states([(*BEGIN[task], ChatTurn("user", p)) for p in prompts], layer=LAYER)
+        known |= dict(zip(prompts, rows, strict=True))
+        if number % 50 == 0 or number == len(groups):
+            progress(f"{task}: {number} of {len(groups)}")
+    return known
 
 
 def main() -> None:
@@ -103,13 +77,13 @@ def main() -> None:
     options.add_argument("--without", nargs="*", default=[], help="people not to learn from")
     given = options.parse_args()
     config = load_config()
-    embedder, llm = LocalEmbedder(config), LocalLanguageModel(config)
+    embedder, llm = LocalEmbedder(config), KeptAnswers(LocalLanguageModel(config))
     reader = TrainedReader(encoder_folder(), READER)
     people = [one for one in read_people(PEOPLE) if one.id not in given.without]
     people = people[: 2 if given.quick else None]
+    english = {one.id for one in people if one.language == "en"}
     held = [one for one in read_people(HELD) if one.language == "en"]
     held = held[: 1 if given.quick else None]
-    states = States(llm)
     weights: dict[str, Any] = {
         "layer": np.float32(LAYER),
         "model": np.str_(llm.identity),
@@ -126,11 +100,12 @@ def main() -> None:
         )
         if given.quick:
             learned, tested = learned[:30], tested[:10]
-        vectors = states.of(task, [[e.prompt for e in group] for group in (*learned, *tested)])
+        vectors = states_of(llm, task, (*learned, *tested))
         rows = [example for group in learned for example in group]
         test = [example for group in tested for example in group]
         weight, bias = fit(rows, vectors)
-        mix = fit_mix(rows, vectors)
+        # The statement reader reads English alone.
+        mix = fit_mix(rows, vectors, english)
         own = np.stack([vectors[e.prompt] for e in test]) @ weight + bias
         first = logit([e.first for e in test])
         labels = [e.label for e in test]
@@ -201,8 +176,10 @@ def fit(rows: Sequence[Example], vectors: dict[str, Vectors]) -> tuple[Vectors, 
     return weight, float(model.intercept_[0] - weight @ scaler.mean_)
 
 
-def fit_mix(rows: Sequence[Example], vectors: dict[str, Vectors]) -> Vectors:
-    """Weights of both scores and a bias, so that the sum is a calibrated log-odds.
+def fit_mix(
+    rows: Sequence[Example], vectors: dict[str, Vectors], among: Collection[str]
+) -> Vectors:
+    """Weights of both scores and a bias, so that the sum is a calibrated log-odds of these people.
 
     The second score of a person comes from a classifier that did not learn from that person.
     """
@@ -215,8 +192,13 @@ def fit_mix(rows: Sequence[Example], vectors: dict[str, Vectors]) -> Vectors:
             if row.person in left:
                 scores[n] = vectors[row.prompt] @ weight + bias
     both = np.stack([logit([row.first for row in rows]), scores], axis=1)
+    kept = [n for n, row in enumerate(rows) if row.person in among]
     model = LogisticRegression(C=100.0)
-    model.fit(both, [row.label for row in rows], sample_weight=[row.weight for row in rows])
+    model.fit(
+        both[kept],
+        [rows[n].label for n in kept],
+        sample_weight=[rows[n].weight for n in kept],
+    )
     return np.array([*model.coef_[0], model.intercept_[0]], np.float32)
 
 
