@@ -7,6 +7,8 @@ vectors are derived from the rows.
 
 from __future__ import annotations
 
+from math import exp, log
+
 from sqlite_utils import Database, Migrations
 
 migrations = Migrations("memlane")
@@ -523,3 +525,20 @@ def m024_change_edges(db: Database) -> None:
 def m025_decided_questions(db: Database) -> None:
     """When the user decided a question: until then it is asked again."""
     _run(db, "ALTER TABLE questions ADD COLUMN decided TEXT")
+
+
+@migrations()
+def m026_calibrated_edges(db: Database) -> None:
+    """Probabilities of changes mean what they say: those kept so far were too sure.
+
+    The weights are those of the statement reader alone (``relation.alone`` of
+    ``benchmarks.second_reader_train``), beside what else a sentence changes on average.
+    """
+    kept = db.execute("SELECT older, newer, probability FROM change_edges WHERE change != 'may_add'")
+    for older, newer, probability in kept.fetchall():
+        held = min(max(probability, 1e-3), 1 - 1e-3)
+        score = 0.654 * log(held / (1 - held)) - 1.83
+        db.execute(
+            "UPDATE change_edges SET probability = ? WHERE older = ? AND newer = ?",
+            [1 / (1 + exp(-score)), older, newer],
+        )

@@ -16,7 +16,7 @@ from agent.language.units import in_message, units
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Home
 from agent.memory.passages import Passage, passage_of, sources_of
-from agent.models.second_reader import SecondReader, second_reader
+from agent.models.second_reader import SecondReader, rivals, second_reader
 from agent.ports import StatementReader
 from policies.base import Question
 from policies.baselines.fusion import activate
@@ -38,8 +38,11 @@ OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
 """Edges that bring the newer note along and leave the older one true."""
-CHANGED = 0.35
-"""Probability of a change from which the older note is taken to hold no longer."""
+CHANGED = 0.2
+"""Probability of a change from which the older note is taken to hold no longer. Of two people whose
+words nobody learned from, 40 of 68 such changes were right (administrator, dairy_farmer)."""
+DOUBTED = 0.15
+"""Probability of a change from which the older note is no answer by itself."""
 UNREAD = 0.4
 """Relevance of a passage in another language that has no gloss."""
 SECOND = 8
@@ -178,9 +181,12 @@ def _weighed(
     """The relevance, of the likeliest passages with what the second reader says of them."""
     words = {name: passage.words for name, passage in passages.items()}
     likeliest = sorted(relevance, key=lambda name: -relevance[name])
-    asked = list(dict.fromkeys(words[name] for name in likeliest))[:SECOND]
     first = {words[name]: relevance[name] for name in reversed(likeliest)}
-    both = second.relevance(question, asked, [first[text] for text in asked])
+    beside = dict(zip(first, rivals([*first.values()]).tolist(), strict=True))
+    asked = list(dict.fromkeys(words[name] for name in likeliest))[:SECOND]
+    both = second.relevance(
+        question, asked, [first[text] for text in asked], [beside[text] for text in asked]
+    )
     known = dict(zip(asked, both.tolist(), strict=True))
     # What the reader finds less likely than all of these is no likelier than they are.
     least = float(both.min(initial=1.0))
@@ -245,7 +251,7 @@ def _note(
 
 
 def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> tuple[Note, ...]:
-    """The selection, of ``BESIDE`` other passages the most relevant, and what they changed.
+    """The selection, of ``BESIDE`` other passages the most relevant, and what changed these.
 
     What was selected stays whatever the reader says of it: it may be a link of a chain. What no
     longer holds takes nobody's place: it is not shown to the model.
@@ -259,6 +265,9 @@ def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> t
         if note.holds and len(places) < BESIDE:
             places.setdefault(note.passage.place, note)
     chosen += [*places.values(), *[note for note in others if not note.holds][:BESIDE]]
+    known = {note.memory.id for note in chosen}
+    doubted = {note.by for note in chosen if note.changed >= DOUBTED and note.relevance >= least}
+    chosen += [note for note in notes if note.memory.id in doubted - known]
     return tuple(sorted(chosen, key=lambda note: (note.passage.said, int(note.memory.id[1:]))))
 
 

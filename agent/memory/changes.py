@@ -9,9 +9,10 @@ at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from agent.memory.editing.plan import EditPlan, Follows, Worded
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Models
 from agent.memory.passages import passage_of, sources_of
-from agent.models.second_reader import SecondReader
+from agent.models.second_reader import SecondReader, alone, rivals
 from agent.ports import RELATIONS, Probabilities, StatementReader, Vectors
 from store.derived.partitions import NearMemory
 from store.derived.vector_index import MemoryIndex
@@ -33,7 +34,7 @@ from store.journal import Insert, Replace
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, Memory, SourceKind, Trust, may_replace
 
-LEAST = 0.15
+LEAST = 0.1
 """Probability of a change from which an edge is kept."""
 TOGETHER = 0.5
 """Probability of ``adds`` from which two memories are kept together."""
@@ -82,8 +83,14 @@ class Views(NamedTuple):
     """The words alone, in their own language."""
 
 
-Judgements = dict[TextPair, Probabilities]
-"""What the reader said of pairs of texts: the probability of each of ``RELATIONS``."""
+@dataclass(slots=True)
+class Judgements:
+    """What the readers said of pairs, so that nothing is judged twice: chances of ``RELATIONS``."""
+
+    read: dict[TextPair, Probabilities] = field(default_factory=dict)
+    """By the statement reader alone."""
+    weighed: dict[Views, Probabilities] = field(default_factory=dict)
+    """By both readers, beside what else the newer one may change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +144,8 @@ def possible_changes(
         first, second = graph.memories.of(pair)
         pairs[pair] = first, second
     texts = _texts(pairs, graph, models)
-    _judge(texts.values(), reader, known)
-    return tuple(_edges(texts, [_judged(_chances(views, known)) for views in texts.values()]))
+    _judge(texts, reader, known)
+    return tuple(_edges(texts, [_judged(known.weighed[views]) for views in texts.values()]))
 
 
 def judge_ahead(
@@ -168,11 +175,7 @@ def judge_ahead(
         if isinstance(edit, Replace):
             (old,) = graph.memories.of([edit.memory])
             pairs[old.id, memory.id] = old, memory
-    texts = _texts(pairs, graph, models)
-    fresh = [views for views in texts.values() if not all(view in known for view in views[:2])]
-    _judge(texts.values(), reader, known)
-    if second is not None:
-        _ask_second(fresh, second, known)
+    _judge(_texts(pairs, graph, models), reader, known, second)
 
 
 def _ahead(draft: Draft, number: int) -> Memory:
@@ -236,27 +239,52 @@ def _texts(
     return texts
 
 
-def _judge(texts: Iterable[Views], reader: StatementReader, known: Judgements) -> None:
-    views = dict.fromkeys(view for one in texts for view in (one.read, one.extracted))
-    missing = [view for view in views if view not in known]
-    if missing:
-        known.update(zip(missing, reader.relations(missing), strict=True))
+def _judge(
+    texts: Mapping[tuple[str, str], Views],
+    reader: StatementReader,
+    known: Judgements,
+    second: SecondReader | None = None,
+) -> None:
+    """Judge pairs, by their ids, into ``known``; of the likeliest changes ``second`` is asked."""
+    both = dict.fromkeys(view for views in texts.values() for view in (views.read, views.extracted))
+    if missing := [view for view in both if view not in known.read]:
+        known.read.update(zip(missing, reader.relations(missing), strict=True))
+    rows = {views: _chances(views, known) for views in texts.values()}
+    changed = {views: _judged(row).changed for views, row in rows.items()}
+    beside = _rivals(texts, changed)
+    fresh = [views for views in rows if views not in known.weighed]
+    fresh.sort(key=lambda views: -changed[views])
+    asked = fresh[:SECOND] if second else []
+    others = fresh[len(asked) :]
+    chances = alone([changed[v] for v in others], [beside[v] for v in others]).tolist()
+    if second is not None:
+        chances += second.changes(
+            [views.words for views in asked],
+            [changed[views] for views in asked],
+            [beside[views] for views in asked],
+        ).tolist()
+    for views, chance in zip((*others, *asked), chances, strict=True):
+        known.weighed[views] = _with_change(rows[views], chance)
+
+
+def _rivals(
+    texts: Mapping[tuple[str, str], Views], changed: Mapping[Views, float]
+) -> dict[Views, float]:
+    """Of each pair, how likely it is that the newer one changes another one instead."""
+    found: dict[Views, float] = {}
+    for _, group in groupby(sorted(texts, key=_newer), key=_newer):
+        own = list(dict.fromkeys(texts[pair] for pair in group))
+        found.update(zip(own, rivals([changed[views] for views in own]).tolist(), strict=True))
+    return found
+
+
+def _newer(pair: tuple[str, str]) -> str:
+    return pair[1]
 
 
 def _chances(views: Views, known: Judgements) -> Probabilities:
     """The words and what was extracted of them are two views of one pair."""
-    return np.asarray((known[views.read] + known[views.extracted]) / 2)
-
-
-def _ask_second(texts: Iterable[Views], second: SecondReader, known: Judgements) -> None:
-    """Weigh in what the second reader says of the likeliest changes."""
-    chances = {views: _chances(views, known) for views in texts}
-    changed = {views: _judged(row).changed for views, row in chances.items()}
-    asked = sorted(changed, key=lambda views: -changed[views])[:SECOND]
-    both = second.changes([views.words for views in asked], [changed[views] for views in asked])
-    for views, chance in zip(asked, both.tolist(), strict=True):
-        row = _with_change(chances[views], chance)
-        known[views.read] = known[views.extracted] = row
+    return np.asarray((known.read[views.read] + known.read[views.extracted]) / 2)
 
 
 def _with_change(row: Probabilities, changed: float) -> Probabilities:

@@ -217,7 +217,7 @@ def store_drafts(
     vectors = dict(
         zip((d.text for d in drafts), embedder.encode([d.text for d in drafts]), strict=True)
     )
-    judged: Judgements = {}
+    judged = Judgements()
     # What is kept as it was said, or read in files, waits for no language model.
     second = second_reader(models.llm) if source.kind is SourceKind.CHAT else None
     for attempt in range(1, ATTEMPTS + 1):

@@ -120,6 +120,8 @@ class SecondReader:
 
     :param weights: Of a task a vector (``relation.weight``), a bias, and how the opinions are
         mixed (``relation.mix``); ``layer`` of the model that they were trained on.
+
+    What is asked about several texts competes: how likely the others are (``rivals``) counts too.
     """
 
     def __init__(self, model: HiddenStateModel, weights: dict[str, Vectors]) -> None:
@@ -127,21 +129,33 @@ class SecondReader:
         self._weights = weights
         self._layer = int(weights["layer"])
 
-    def changes(self, pairs: Sequence[tuple[str, str]], first: Sequence[float]) -> Vectors:
-        """Of each (older, newer) pair the probability of a change; ``first`` is the reader's."""
-        return self._both("relation", [about_change(old, new) for old, new in pairs], first)
+    def changes(
+        self, pairs: Sequence[tuple[str, str]], first: Sequence[float], beside: Sequence[float]
+    ) -> Vectors:
+        """Of each (older, newer) pair the probability of a change.
 
-    def relevance(self, question: str, notes: Sequence[str], first: Sequence[float]) -> Vectors:
+        ``first`` is the statement reader's, ``beside`` the ``rivals`` of each pair.
+        """
+        asked = [about_change(old, new) for old, new in pairs]
+        return self._both("relation", asked, first, beside)
+
+    def relevance(
+        self, question: str, notes: Sequence[str], first: Sequence[float], beside: Sequence[float]
+    ) -> Vectors:
         """Of each note, how likely the answer needs it; ``first`` is what the reader said."""
-        return self._both("relevance", [about_note(question, note) for note in notes], first)
+        return self._both(
+            "relevance", [about_note(question, note) for note in notes], first, beside
+        )
 
-    def _both(self, task: Task, asked: Sequence[str], first: Sequence[float]) -> Vectors:
+    def _both(
+        self, task: Task, asked: Sequence[str], first: Sequence[float], beside: Sequence[float]
+    ) -> Vectors:
         if not asked:
             return np.zeros(0, np.float32)
         prompts = [(*BEGIN[task], ChatTurn("user", text)) for text in asked]
         states = self._model.states(prompts, layer=self._layer)
         own = states @ self._weights[f"{task}.weight"] + self._weights[f"{task}.bias"]
-        return mixed(logit(first), own, self._weights[f"{task}.mix"])
+        return mixed([logit(first), own, beside], self._weights[f"{task}.mix"])
 
 
 def logit(chances: Sequence[float] | Vectors) -> Vectors:
@@ -151,11 +165,30 @@ def logit(chances: Sequence[float] | Vectors) -> Vectors:
     return odds
 
 
-def mixed(first: Vectors, second: Vectors, mix: Vectors) -> Vectors:
-    """The probability by both: ``mix`` is the weight of each score and the bias."""
-    score = mix[0] * first + mix[1] * second + mix[2]
+def rivals(chances: Sequence[float] | Vectors) -> Vectors:
+    """Of each of several probabilities, the logarithm of one and the odds of all others."""
+    odds = np.exp(logit(chances))
+    beside: Vectors = np.log1p(odds.sum() - odds)
+    return beside
+
+
+def mixed(signs: Sequence[Sequence[float] | Vectors], mix: Vectors) -> Vectors:
+    """The probability by several signs: ``mix`` is the weight of each and the bias."""
+    score = np.asarray(signs, np.float32).T @ mix[:-1] + mix[-1]
     chances: Vectors = 1 / (1 + np.exp(-score))
     return chances
+
+
+def alone(first: Sequence[float], beside: Sequence[float]) -> Vectors:
+    """The probability of a change where nobody asks the language model.
+
+    The statement reader learned from pairs that were chosen for it. Among all that a person tells
+    a change is rarer than there, so its probability is weighed (``relation.alone``).
+    """
+    weights = _weights()
+    if weights is None or not first:
+        return np.asarray(first, np.float32)
+    return mixed([logit(first), beside], weights["relation.alone"])
 
 
 def second_reader(model: LanguageModel, *, load: bool = False) -> SecondReader | None:

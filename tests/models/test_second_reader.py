@@ -16,7 +16,14 @@ from agent.models import second_reader as module
 from agent.models.adapters.llama import LlamaModel
 from agent.models.lazy import LocalLanguageModel
 from agent.models.registry import ModelRegistry
-from agent.models.second_reader import SecondReader, logit, mixed, second_reader
+from agent.models.second_reader import (
+    SecondReader,
+    alone,
+    logit,
+    mixed,
+    rivals,
+    second_reader,
+)
 from agent.ports import ChatTurn, Vectors
 from tests.conftest import ScriptedModel
 
@@ -87,7 +94,7 @@ class Inside(ScriptedModel):
 
 
 def weights() -> dict[str, Any]:
-    mix = np.array([1.0, 1.0, 0.0], np.float32)
+    mix = np.array([1.0, 1.0, 0.0, 0.0], np.float32)
     own = {"weight": np.array([4.0, -2.0], np.float32), "bias": np.zeros(()), "mix": mix}
     named = {f"{task}.{name}": value for task in module.BEGIN for name, value in own.items()}
     return {"layer": np.array(7), **named}
@@ -97,20 +104,36 @@ def test_both_opinions_count():
     model = Inside()
     reader = SecondReader(model, weights())
     notes = ["I work at the bakery.", "The cat sleeps."]
-    both = reader.relevance("Where do I work?", notes, [0.5, 0.5])
+    both = reader.relevance("Where do I work?", notes, [0.5, 0.5], [0.0, 0.0])
     assert model.layer == 7
     assert both == pytest.approx([0.881, 0.119], abs=0.001)
     pairs = [("I work at the bank.", "First day at the bakery."), ("A cat.", "A dog.")]
-    assert reader.changes(pairs, [0.9, 0.9])[0] > 0.9 > reader.changes(pairs, [0.9, 0.9])[1]
-    assert len(reader.changes([], [])) == 0
+    first, second = reader.changes(pairs, [0.9, 0.9], [0.0, 0.0])
+    assert first > 0.9 > second
+    assert len(reader.changes([], [], [])) == 0
 
 
 def test_odds_of_what_is_certain_are_finite():
     assert np.isfinite(logit([0.0, 1.0])).all()
-    assert mixed(logit([0.3]), *_arrays([0.0], [1.0, 0.0, 0.0])) == pytest.approx([0.3])
+    assert mixed([logit([0.3])], np.array([1.0, 0.0])) == pytest.approx([0.3])
+
+
+def test_rivals_are_all_the_others():
+    assert rivals([0.5]) == pytest.approx([0.0])
+    assert rivals([0.5, 0.75]) == pytest.approx(np.log([4.0, 2.0]))
+    assert len(rivals([])) == 0
+
+
+def test_the_statement_reader_alone_is_weighed_too(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "_weights", lambda: None)
+    assert alone([0.3, 0.6], [0.0, 0.0]) == pytest.approx([0.3, 0.6])
+    weighed = {"relation.alone": np.array([1.0, -1.0, 0.0], np.float32)}
+    monkeypatch.setattr(module, "_weights", lambda: weighed)
+    assert alone([0.5, 0.5], [0.0, np.log(3.0)]) == pytest.approx([0.5, 0.25])
 
 
 def test_there_is_none_without_states_weights_or_a_loaded_model(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "_weights", lambda: None)
     assert second_reader(Inside()) is None
     monkeypatch.setattr(module, "_weights", weights)
     assert second_reader(ScriptedModel()) is None
@@ -131,7 +154,3 @@ def test_a_model_whose_file_is_missing_stands_in_nobodys_way(
     monkeypatch.setattr(module, "_weights", lambda: stored)
     missing = LocalLanguageModel(replace(settings, llm=str(tmp_path / "none.gguf")))
     assert second_reader(missing) is None
-
-
-def _arrays(*rows: Sequence[float]) -> list[Vectors]:
-    return [np.array(row, np.float32) for row in rows]

@@ -26,7 +26,16 @@ from agent.config import load_config
 from agent.models.adapters.statement_reader import TrainedReader
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.models.local_statement_reader import WEIGHTS as READER
-from agent.models.second_reader import BEGIN, WEIGHTS, Task, about_change, about_note, logit
+from agent.models.second_reader import (
+    BEGIN,
+    WEIGHTS,
+    Task,
+    about_change,
+    about_note,
+    logit,
+    mixed,
+    rivals,
+)
 from agent.ports import RELATIONS, ChatTurn, HiddenStateModel, Vectors
 from benchmarks.quality.answers.people_data import HELD, PEOPLE, Pairs, pairs_of, read_people
 from benchmarks.shared.common import parser, progress, write_results
@@ -54,6 +63,8 @@ class Example:
     label: bool
     first: float
     """The statement reader's probability."""
+    rival: float
+    """How likely other sentences are (``agent.models.second_reader.rivals``)."""
     weight: float
 
 
@@ -105,17 +116,27 @@ def main() -> None:
         test = [example for group in tested for example in group]
         weight, bias = fit(rows, vectors)
         # The statement reader reads English alone.
-        mix = fit_mix(rows, vectors, english)
+        mix = fit_mix(rows, [unseen(rows, vectors)], english)
+        by_reader = fit_mix(rows, [], english)
         own = np.stack([vectors[e.prompt] for e in test]) @ weight + bias
-        first = logit([e.first for e in test])
         labels = [e.label for e in test]
         figures[f"{task}.learned"], figures[f"{task}.tested"] = len(rows), len(test)
         figures[f"{task}.true"] = sum(labels)
-        scores = {"reader": first, "second": own, "both": mix[0] * first + mix[1] * own + mix[2]}
+        scores = {
+            "reader": logit([e.first for e in test]),
+            "reader_weighed": mixed(_signs(test, []), by_reader),
+            "second": own,
+            "both": mixed(_signs(test, [own]), mix),
+        }
         for name, score in scores.items():
             figures[f"{task}.{name}.auc"] = float(roc_auc_score(labels, score))
             figures[f"{task}.{name}.precision"] = float(average_precision_score(labels, score))
-        weights |= {f"{task}.weight": weight, f"{task}.bias": np.float32(bias), f"{task}.mix": mix}
+        weights |= {
+            f"{task}.weight": weight,
+            f"{task}.bias": np.float32(bias),
+            f"{task}.mix": mix,
+            f"{task}.alone": by_reader,
+        }
     for key, value in figures.items():
         progress(f"{key} {value:.3f}")
     settings = {"quick": given.quick, "layer": LAYER, "people": [p.id for p in people]}
@@ -134,18 +155,23 @@ def _examples(
         if group.task != task:
             continue
         numbers = range(len(group.others))
-        related = [n for n in numbers if group.labels[n] != "unrelated"]
+        # What a change has made untrue answers a question as well as what is true, by its words.
+        left = ("unrelated",) if whole else ("unrelated", "changed")
+        related = [n for n in numbers if group.labels[n] not in left]
         others = [n for n in numbers if group.labels[n] == "unrelated" and group.looked_at[n]]
         taken, rest = others[:TESTED], others[NEAREST:]
         if not whole:
             taken = others[:NEAREST] + chance.sample(rest, min(BESIDE, len(rest)))
         stands_for = len(others) / max(1, len(taken))
+        first = _first(group, reader)
+        beside = rivals(first).tolist()
         yield [
             Example(
                 group.person,
                 _prompt(group, n),
                 group.labels[n] in (CHANGES if task == "relation" else ("needed",)),
-                _first(group, n, reader),
+                first[n],
+                beside[n],
                 stands_for if n in taken else 1.0,
             )
             for n in (*related, *taken)
@@ -159,11 +185,13 @@ def _prompt(group: Pairs, number: int) -> str:
     return about_note(group.text, other)
 
 
-def _first(group: Pairs, number: int, reader: TrainedReader) -> float:
-    other = group.others[number].read
+def _first(group: Pairs, reader: TrainedReader) -> list[float]:
+    """What the statement reader says of each."""
+    read = [other.read for other in group.others]
     if group.task == "relation":
-        return float(reader.relations([(other, group.read)])[0, CHANGED].sum())
-    return float(reader.relevance(group.read, [other])[0, 0])
+        chances = reader.relations([(other, group.read) for other in read])
+        return [float(row[CHANGED].sum()) for row in chances]
+    return [float(row[0]) for row in reader.relevance(group.read, read)]
 
 
 def fit(rows: Sequence[Example], vectors: dict[str, Vectors]) -> tuple[Vectors, float]:
@@ -176,13 +204,8 @@ def fit(rows: Sequence[Example], vectors: dict[str, Vectors]) -> tuple[Vectors, 
     return weight, float(model.intercept_[0] - weight @ scaler.mean_)
 
 
-def fit_mix(
-    rows: Sequence[Example], vectors: dict[str, Vectors], among: Collection[str]
-) -> Vectors:
-    """Weights of both scores and a bias, so that the sum is a calibrated log-odds of these people.
-
-    The second score of a person comes from a classifier that did not learn from that person.
-    """
+def unseen(rows: Sequence[Example], vectors: dict[str, Vectors]) -> Vectors:
+    """The score of each by a classifier that did not learn from that person."""
     people = sorted({row.person for row in rows})
     scores = np.zeros(len(rows), np.float32)
     for part in range(min(5, len(people))):
@@ -191,15 +214,25 @@ def fit_mix(
         for n, row in enumerate(rows):
             if row.person in left:
                 scores[n] = vectors[row.prompt] @ weight + bias
-    both = np.stack([logit([row.first for row in rows]), scores], axis=1)
+    return scores
+
+
+def fit_mix(rows: Sequence[Example], own: Sequence[Vectors], among: Collection[str]) -> Vectors:
+    """Weights of the signs and a bias, so that the sum is a calibrated log-odds of these people."""
+    signs = np.stack(_signs(rows, own), axis=1)
     kept = [n for n, row in enumerate(rows) if row.person in among]
     model = LogisticRegression(C=100.0)
     model.fit(
-        both[kept],
+        signs[kept],
         [rows[n].label for n in kept],
         sample_weight=[rows[n].weight for n in kept],
     )
     return np.array([*model.coef_[0], model.intercept_[0]], np.float32)
+
+
+def _signs(rows: Sequence[Example], own: Sequence[Vectors]) -> list[Vectors]:
+    rival = np.array([row.rival for row in rows], np.float32)
+    return [logit([row.first for row in rows]), *own, rival]
 
 
 if __name__ == "__main__":
