@@ -534,7 +534,9 @@ def m026_calibrated_edges(db: Database) -> None:
     The weights are those of the statement reader alone (``relation.alone`` of
     ``benchmarks.second_reader_train``), beside what else a sentence changes on average.
     """
-    kept = db.execute("SELECT older, newer, probability FROM change_edges WHERE change != 'may_add'")
+    kept = db.execute(
+        "SELECT older, newer, probability FROM change_edges WHERE change != 'may_add'"
+    )
     for older, newer, probability in kept.fetchall():
         held = min(max(probability, 1e-3), 1 - 1e-3)
         score = 0.654 * log(held / (1 - held)) - 1.83

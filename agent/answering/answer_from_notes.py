@@ -35,8 +35,8 @@ QUOTABLE_WEIGHED = 0.12
 """The same where the second reader's opinion is in the relevance."""
 KNOWN = 0.13
 """Relevance of the most relevant note, with the second reader's opinion in it, from which there is
-an answer at all. For questions about what was never told it was 0.14 at most, but for one of twelve;
-for those that were answered right 0.17 at least (administrator, dairy_farmer)."""
+an answer at all. For questions about what was never told it was 0.14 at most, but for one of
+twelve; for those that were answered right 0.17 at least (administrator, dairy_farmer)."""
 NO_LESS = 0.6
 """Of the relevance of a note, that from which what may have changed it is the answer."""
 OVER = 0.6
