@@ -72,7 +72,7 @@ def test_an_invented_name_is_no_answer():
 
 
 def test_where_it_is_a_toss_up_both_are_told_and_nothing_is_claimed():
-    older, newer = notes_of(KINDLING, REDFORD, changed=0.25)
+    older, newer = notes_of(KINDLING, REDFORD, changed=0.17)
     told, _ = ask("You work at Kindling.", [older, replace(newer, relevance=0.4)])
     assert KINDLING in told.text and REDFORD in told.text
     assert "You work" not in told.text and "not sure" in told.text
@@ -112,3 +112,9 @@ def test_an_irrelevant_note_is_not_quoted():
 def test_examples_in_english_do_not_stand_before_a_chinese_question():
     notes = notes_of("我在蓝鲸科技上班。")
     assert len(build_turns("我在哪家公司上班？", notes, NOW)) == 2
+
+
+def test_what_the_second_reader_finds_unlikely_everywhere_gets_no_answer():
+    notes = [replace(note, relevance=0.08, weighed=True) for note in notes_of(KINDLING, REDFORD)]
+    told, model = ask("You work at Redford.", notes)
+    assert told.abstained and not model.asked

@@ -108,7 +108,9 @@ class Doubting:
         self.chance = chance
         self.pairs: list[tuple[str, str]] = []
 
-    def changes(self, pairs: Sequence[tuple[str, str]], first: Sequence[float]) -> Probabilities:
+    def changes(
+        self, pairs: Sequence[tuple[str, str]], first: Sequence[float], beside: Sequence[float]
+    ) -> Probabilities:
         self.pairs += pairs
         return np.full(len(pairs), self.chance, np.float32)
 

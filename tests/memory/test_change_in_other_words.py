@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.answering.notes import CHANGED
+from agent.answering.notes import DOUBTED
 from agent.answering.plain_statements import states_facts
 from agent.session.session import Session
 from store.types import Status
@@ -34,7 +34,7 @@ def test_a_change_that_the_reader_is_not_sure_of_is_an_edge_between_two_kept_mem
     assert new.kind.value == "insert"
     (edge,) = session.graph.change_edges.of([old.memory])
     assert (edge.older, edge.newer) == (old.memory, new.memory)
-    assert edge.probability >= CHANGED
+    assert edge.probability >= DOUBTED
 
 
 @pytest.mark.parametrize(
