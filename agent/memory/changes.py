@@ -46,8 +46,9 @@ that was said last."""
 SECOND = 8
 """Likeliest changes of a message that the second reader is asked about."""
 WORTH_ASKING = 0.05
-"""The statement reader's probability below which it is not asked. On the held-out people that
-leaves out two thirds of the pairs and none of the changes that are found."""
+"""The statement reader's probability below which it is not asked. Of the people learned from, each
+judged by weights that did not know them, it leaves out 62 % of the pairs and 2 of 188 changes that
+were found."""
 COMPARED = 8
 """Memories near a new one that it may take the place of, at most."""
 ALIKE = 0.3

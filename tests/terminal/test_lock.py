@@ -282,5 +282,5 @@ def test_a_process_that_holds_the_key_ends_though_folders_are_watched(
     desk = SimpleNamespace(
         config=load_config(), forgets_key=True, idle_s=lambda: 1e6, watches=watches
     )
-    asyncio.run(asyncio.wait_for(end_when_idle(desk, lambda: ended.append(time.time())), 60))  # type: ignore[arg-type]
+    asyncio.run(asyncio.wait_for(end_when_idle(desk, lambda: ended.append(time.time())), 60))  # type: ignore[arg-type]  # what it uses of a desk
     assert ended
