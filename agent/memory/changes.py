@@ -2,37 +2,34 @@
 
 The reader gives each pair of passages a probability for each relation. What is likely enough is
 kept as an edge (``store.side_tables.change_edges``): it hides nothing, and an answer that uses the
-older memory sees the newer one beside it. ``allows`` says which automatic replacement may be made
-at all.
+older memory sees the newer one beside it. Which automatic replacement may be made at all says
+``agent.memory.editing.replacing``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
-from agent.extraction.documents.wiki_links import title_of
-from agent.language.identify import is_english, is_foreign
-from agent.language.sentences import is_chinese
+from agent.language.identify import is_english
 from agent.memory.editing.candidates import probes_among
-from agent.memory.editing.plan import EditPlan, Follows, Worded
+from agent.memory.editing.judges.by_reader import CHANGES, Judged, judged_as
+from agent.memory.editing.plan import EditPlan
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Models
 from agent.memory.passages import passage_of, sources_of
 from agent.models.second_reader import SecondReader, alone, rivals
 from agent.ports import RELATIONS, Probabilities, StatementReader, Vectors
-from store.derived.partitions import NearMemory
 from store.derived.vector_index import MemoryIndex
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Draft, Memory, SourceKind, Trust, may_replace
+from store.types import Draft, Memory, SourceKind, may_replace
 
 LEAST = 0.1
 """Probability of a change from which an edge is kept."""
@@ -49,30 +46,9 @@ WORTH_ASKING = 0.05
 """The statement reader's probability below which it is not asked. Of the people learned from, each
 judged by weights that did not know them, it leaves out 62 % of the pairs and 2 of 188 changes that
 were found."""
-COMPARED = 8
-"""Memories near a new one that it may take the place of, at most."""
-ALIKE = 0.3
-"""Cosine similarity below which a memory is not taken for what a new one is about."""
 RECENT = 4
 """Newest older memories that it is compared with as well: people go on about the same thing."""
-SURE_TOLD, SURE_READ = 0.85, 0.99
-"""Score that a planned replacement needs: told by the user, read in a file. Of 72 replacements that
-rules planned for four voices it did not learn from, 0.83 were right; of those with the first score,
-0.96 (48 of 50), with the second 16 of 17 (``benchmarks.replacements``)."""
-SURE_ALONE = 0.99
-"""The same where no rule planned it: the reader named the pair by itself. On those voices 42 of the
-42 replacements by rules and reader together were right; at 0.97 54 of 56, but answers in homes of
-several stories (``benchmarks.homes``) lost one of 40."""
-
-_CHANGES: Mapping[str, ChangeKind] = {
-    "supersedes": ChangeKind.SUPERSEDES,
-    "corrects": ChangeKind.CORRECTS,
-    "ends": ChangeKind.ENDS,
-    "refines": ChangeKind.REFINES,
-}
-_FOLLOWS = tuple(RELATIONS.index(name) for name in ("supersedes", "corrects", "ends", "same"))
 _REPLACING = (ChangeKind.SUPERSEDES, ChangeKind.CORRECTS, ChangeKind.ENDS)
-_TOLD = (None, Trust.TOLD)
 TextPair = tuple[str, str]
 """An older text and a newer one."""
 
@@ -95,35 +71,6 @@ class Judgements:
     """By the statement reader alone."""
     weighed: dict[Views, Probabilities] = field(default_factory=dict)
     """By both readers, beside what else the newer one may change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What a newer passage does to an older one, by the reader."""
-
-    change: ChangeKind
-    """The likeliest kind of change."""
-    changed: float
-    """Probability that it changes the older one in any way."""
-    added: float
-    """Probability that both hold, side by side."""
-    same: float
-
-
-def judged(reader: StatementReader, pairs: Sequence[tuple[str, str]]) -> list[Judged]:
-    """Judge (older, newer) pairs of passages."""
-    return [_judged(row) for row in reader.relations(pairs)]
-
-
-def _judged(row: Probabilities) -> Judged:
-    chance = dict(zip(RELATIONS, map(float, row), strict=True))
-    likeliest = max(_CHANGES, key=lambda name: chance[name])
-    return Judged(
-        _CHANGES[likeliest],
-        sum(chance[name] for name in _CHANGES),
-        chance["adds"],
-        chance["same"],
-    )
 
 
 def possible_changes(
@@ -149,7 +96,7 @@ def possible_changes(
         pairs[pair] = first, second
     texts = _texts(pairs, graph, models)
     _judge(texts, reader, known)
-    return tuple(_edges(texts, [_judged(known.weighed[views]) for views in texts.values()]))
+    return tuple(_edges(texts, [judged_as(known.weighed[views]) for views in texts.values()]))
 
 
 def judge_ahead(
@@ -254,7 +201,7 @@ def _judge(
     if missing := [view for view in both if view not in known.read]:
         known.read.update(zip(missing, reader.relations(missing), strict=True))
     rows = {views: _chances(views, known) for views in texts.values()}
-    changed = {views: _judged(row).changed for views, row in rows.items()}
+    changed = {views: judged_as(row).changed for views, row in rows.items()}
     beside = _rivals(texts, changed)
     fresh = [views for views in rows if views not in known.weighed]
     fresh.sort(key=lambda views: -changed[views])
@@ -293,7 +240,7 @@ def _chances(views: Views, known: Judgements) -> Probabilities:
 
 def _with_change(row: Probabilities, changed: float) -> Probabilities:
     """The probabilities, with those of all changes together ``changed``."""
-    changes = np.array([name in _CHANGES for name in RELATIONS])
+    changes = np.array([name in CHANGES for name in RELATIONS])
     before = float(row[changes].sum())
     scale = np.where(changes, changed / max(before, 1e-6), (1 - changed) / max(1 - before, 1e-6))
     return np.asarray(row * scale)
@@ -324,95 +271,3 @@ def possibly_newer(
         if old and new and may_replace(new.trust, old.trust):
             newer.setdefault(edge.older, new)
     return newer
-
-
-def follows(reader: StatementReader) -> Follows:
-    """Which memory the reader alone is sure that a draft takes the place of, the likeliest.
-
-    The reader knows English alone.
-    """
-
-    def followed(near: Sequence[tuple[Draft, NearMemory]]) -> NearMemory | None:
-        close = [
-            (draft, match)
-            for draft, match in near
-            if match.score >= ALIKE and is_english(draft.text) and is_english(match.memory.text)
-        ][:COMPARED]
-        if not close:
-            return None
-        chances = reader.relations([(match.memory.text, draft.text) for draft, match in close])
-        scores = chances[:, list(_FOLLOWS)].sum(axis=1)
-        best = int(scores.argmax())
-        return close[best][1] if scores[best] >= SURE_ALONE else None
-
-    return followed
-
-
-def sure_replacements(
-    plan: EditPlan,
-    graph: MemoryGraph,
-    reader: StatementReader,
-    worded: Worded = lambda draft: lambda _: draft,
-) -> EditPlan:
-    """The plan without replacements that the reader is not sure of.
-
-    A replacement hides what somebody told, so the rules that plan one are not enough. What is taken
-    out is inserted beside the older memory; an edge between the two tells that it may have changed
-    it. The reader reads a draft in the names that the older memory uses (``worded``).
-    """
-    risky = [edit for edit in plan.edits if isinstance(edit, Replace)]
-    if not risky:
-        return plan
-    older = graph.memories.of([edit.memory for edit in risky])
-    pairs = [
-        (old.text, worded(edit.draft)(old).text) for edit, old in zip(risky, older, strict=True)
-    ]
-    unsure = {
-        edit.memory
-        for edit, old, one in zip(risky, older, judged(reader, pairs), strict=True)
-        # What may not replace at all is asked about (``agent.memory.uncertain.trust``).
-        if may_replace(edit.draft.trust, old.trust)
-        and (is_foreign(edit.draft.text) or not allows(one, edit.draft.trust, old.trust))
-        and (edit.draft.trust not in _TOLD or not is_chinese(edit.draft.text))
-    }
-    edits = tuple(
-        Insert(edit.draft) if isinstance(edit, Replace) and edit.memory in unsure else edit
-        for edit in plan.edits
-    )
-    return replace(plan, edits=edits)
-
-
-def allows(judgement: Judged, new: Trust | None, old: Trust | None) -> bool:
-    """Whether a planned replacement is sure enough; what is read in files replaces nothing told."""
-    if new not in _TOLD and old in _TOLD:
-        return False
-    return judgement.changed + judgement.same >= (SURE_TOLD if new in _TOLD else SURE_READ)
-
-
-def changeable(
-    graph: MemoryGraph, reader: StatementReader | None
-) -> Callable[[Draft, Memory], bool]:
-    """Which older memories a draft may change at all, told by whence both were read.
-
-    What the user tells may change anything. What is read in a file changes what an older version
-    of the same file said; of another file about the same person or topic, only what the reader is
-    sure of; and never what the user told. A picture that contradicts that is asked about.
-    """
-    source_of = cache(graph.sources.get)
-
-    def may(draft: Draft, memory: Memory) -> bool:
-        new = source_of(draft.source) if draft.source else None
-        if new is None or new.locator is None:
-            return True
-        if memory.trust in _TOLD:
-            return not may_replace(draft.trust, memory.trust)
-        old = source_of(memory.source) if memory.source else None
-        if old is None or old.locator == new.locator:
-            return True
-        # Files are read in any order: an older one changes nothing that a newer one says.
-        if title_of(old) != title_of(new) or reader is None or draft.created < memory.created:
-            return False
-        (one,) = judged(reader, [(memory.text, draft.text)])
-        return allows(one, draft.trust, memory.trust)
-
-    return may

@@ -20,18 +20,12 @@ from agent.extraction.verbatim import facts
 from agent.language.identify import is_english
 from agent.language.redaction import redact, what_is_gone
 from agent.language.validation import checked_message, checked_time
-from agent.memory.changes import (
-    Judgements,
-    changeable,
-    follows,
-    judge_ahead,
-    possible_changes,
-    sure_replacements,
-)
+from agent.memory.changes import Judgements, judge_ahead, possible_changes
 from agent.memory.editing.candidates import Nearby
 from agent.memory.editing.conflicts import ask
 from agent.memory.editing.judges.pair_judge import Judgement, Pair, PairJudge
 from agent.memory.editing.plan import EditPlan, leftovers, plan_edits
+from agent.memory.editing.replacing import changeable, follows, sure_replacements
 from agent.memory.entities.aliases import in_names_of, meanings, mixed_up, other_slots
 from agent.memory.entities.events import EventsBeside
 from agent.memory.entities.identity import Identities

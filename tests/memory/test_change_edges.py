@@ -14,8 +14,9 @@ from agent.answering.notes import gather
 from agent.config import Config
 from agent.language.units import units
 from agent.memory import remember
-from agent.memory.changes import allows, changeable, judged, sure_replacements
+from agent.memory.editing.judges.by_reader import judged
 from agent.memory.editing.plan import EditPlan
+from agent.memory.editing.replacing import allows, changeable, sure_replacements
 from agent.ports import KINDS, ORDERS, RELATIONS, Embedder, Probabilities
 from agent.session.session import Session
 from store.graph import MemoryGraph

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from agent.config import load_config
 from agent.extraction.drafts import make_drafts
-from agent.memory.changes import SURE_READ, SURE_TOLD, judged
+from agent.memory.editing.judges.by_reader import judged
+from agent.memory.editing.replacing import SURE_READ, SURE_TOLD
 from agent.memory.remember import store_drafts
 from agent.models.adapters.statement_reader import TrainedReader
 from agent.models.local_statement_reader import WEIGHTS
