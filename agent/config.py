@@ -127,7 +127,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "hook_exclude",
         lambda: "",
-        "folders in which coding agents get no memories (memlane hook); separated by ;",
+        "folders in which hooks of coding agents are off (memlane hook); separated by ;",
         "list",
     ),
 )

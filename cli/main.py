@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import sys
 
-from cli.forwarding.forward import relayed
 from cli.forwarding.hooked import hooked
-from cli.importing import collecting_paused
 
 
 def main() -> None:
     """The ``memlane`` command in this process."""
     try:
         code = hooked(sys.argv[1:])
-        code = relayed(sys.argv[1:]) if code is None else code
+        if code is None:  # a hook loads no more than it needs: an agent waits at each prompt
+            from cli.forwarding.forward import relayed
+
+            code = relayed(sys.argv[1:])
     except KeyboardInterrupt:
         print("memlane: interrupted", file=sys.stderr)
         code = 130
@@ -26,6 +27,8 @@ def main() -> None:
 
 def _here() -> int:
     """Work the command line out in this process."""
+    from cli.importing import collecting_paused
+
     with collecting_paused():
         from cli.app import run
 

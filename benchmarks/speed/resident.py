@@ -66,8 +66,8 @@ class Resident:
 
 
 @contextmanager
-def resident(home: Path, **environment: str) -> Iterator[Resident]:
-    words = [sys.executable, "-m", "cli.app", "--home", str(home), "up", "--foreground"]
+def resident(home: Path, *options: str, **environment: str) -> Iterator[Resident]:
+    words = [sys.executable, "-m", "cli.app", "--home", str(home), "up", "--foreground", *options]
     with subprocess.Popen(
         words, stderr=subprocess.DEVNULL, env={**os.environ, **environment}
     ) as process:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import stat
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -26,19 +25,19 @@ import h11
 from agent.version import __version__
 from cli import BEGAN
 from cli.arguments import asked_for, settings, subcommand
+from cli.forwarding.sockets import home_of, is_mine, socket_of
 
 HELLO_S = 5.0
 """How long a process that is up may take to say so, before a command works without it."""
 _SCREEN = ("TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS", "LINES")
-_LONGEST = 103  # of a socket's address; agent.server.resident.paths, which takes 10 ms to load
 _CHUNK = 1 << 16
 
 
 def relayed(arguments: Sequence[str]) -> int | None:
     """Let the resident process work a command line out; None where that has to be done here."""
-    home = _home(arguments) if _short(arguments) else None
-    path = home and os.path.join(home, "memlane.sock")
-    if not path or len(os.fsencode(path)) > _LONGEST or not _is_mine(path):
+    home = home_of(arguments) if _short(arguments) else None
+    path = home and socket_of(home)
+    if not path or not is_mine(path):
         return None
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as channel:
         try:
@@ -82,40 +81,6 @@ def _short(arguments: Sequence[str]) -> bool:
     command = subcommand(arguments)
     known = (command == "ask" and "--no-llm" in words) or command in ("remember", "fill")
     return known and (sys.stdout.encoding or "").lower() == "utf-8"
-
-
-def _home(arguments: Sequence[str]) -> str | None:
-    """Where the home is, as ``agent.config`` settles it; None where that has to be asked."""
-    given = os.environ.get("MEMLANE_HOME", "")
-    for number, word in enumerate(arguments):
-        if word == "--":
-            break
-        if word == "--home" and number + 1 < len(arguments):
-            given = arguments[number + 1]
-        elif word.startswith("--home="):
-            given = word.partition("=")[2]
-    if not given:
-        from platformdirs import user_config_path, user_data_path
-
-        file = os.environ.get("MEMLANE_CONFIG") or str(user_config_path("memlane") / "config.toml")
-        if os.path.exists(file):
-            import tomllib
-
-            try:
-                with open(file, "rb") as opened:
-                    given = str(tomllib.load(opened).get("home", ""))
-            except (OSError, ValueError):
-                return None
-        given = given or str(user_data_path("memlane"))
-    return os.path.join(os.getcwd(), os.path.expanduser(given))
-
-
-def _is_mine(path: str) -> bool:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return False
-    return stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid()
 
 
 def _code_folder() -> str:

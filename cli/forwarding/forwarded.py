@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 
+from agent.server.hooks.recall import answer
 from agent.server.resident.client import Client, connect
 from agent.server.resident.requests import CommandLine, Printed
 from cli.arguments import hoisted, settings, subcommand
@@ -87,6 +88,15 @@ RELAYED = frozenset({"ask", "fill", "remember"})
 """The commands that are worked out here; ``cli.forwarding.forward`` knows when."""
 
 
+def hook(line: CommandLine, home: Path) -> Printed:
+    """What the hook of a coding agent prints; nothing where anything is wrong."""
+    try:
+        said = answer(line.words[2], line.stdin, str(home))
+    except Exception:  # as in cli.forwarding.hooked
+        said = ""
+    return Printed(said, "", 0)
+
+
 def work_out(home: Path, app: TyperGroup) -> Callable[[CommandLine], Printed]:
     """What works lines out for the home of the resident process, in whatever thread it is called.
 
@@ -97,6 +107,8 @@ def work_out(home: Path, app: TyperGroup) -> Callable[[CommandLine], Printed]:
     def command(line: CommandLine) -> Printed:
         if dict(line.settings) != settings(os.environ):
             raise NotForwardable("the settings are others")
+        if tuple(line.words[:2]) == ("hook", "run"):
+            return hook(line, home)
         if subcommand(line.words) not in RELAYED or "--help" in line.words or "-h" in line.words:
             raise NotForwardable("it is a command for a process of its own")
         run = ForwardedRun(line=line, began=line.began)

@@ -73,6 +73,15 @@ class MemoryTable(Table):
         key = row_id("s", source, "source")
         return tuple(self._read("WHERE memories.source = ?", [key]))
 
+    def told_at(self, place: str, limit: int) -> tuple[Memory, ...]:
+        """The latest current memories that were told at a place."""
+        rows = self._rows.query(
+            """SELECT id FROM memories WHERE place = ? AND status = 'current'
+               ORDER BY id DESC LIMIT ?""",
+            [place, limit],
+        )
+        return self.of([public_id("m", row["id"]) for row in rows])
+
     def saying(self, text: str) -> tuple[Memory, ...]:
         """Memories of every status whose text is this, case aside."""
         return tuple(self._read("WHERE memories.text = ? COLLATE NOCASE", [text]))

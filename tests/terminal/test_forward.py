@@ -18,6 +18,7 @@ from agent.server.resident.paths import Place, ensure_token
 from agent.version import __version__
 from cli.app import run
 from cli.forwarding import forward
+from cli.forwarding.sockets import home_of
 from tests.support.residents import ROOT, SECRET, client_of, started
 
 NOW = ["--now", "2024-05-08T09:00:00+00:00"]
@@ -129,7 +130,7 @@ def test_the_home_is_where_the_settings_say(
     from agent.config import load_config
 
     def same(*words: str, home: str | None = None) -> bool:
-        return forward._home(words) == str(load_config({"home": home}).home)
+        return home_of(words) == str(load_config({"home": home}).home)
 
     assert same("ask", "--no-llm", "x")
     assert same("--home", "~/else", "ask", home="~/else")
@@ -140,9 +141,9 @@ def test_the_home_is_where_the_settings_say(
     monkeypatch.setenv("MEMLANE_CONFIG", str(file))
     assert same("ask")
     file.write_text('home = "~/elsewhere"\n')
-    assert same("ask") and "elsewhere" in str(forward._home(["ask"]))
+    assert same("ask") and "elsewhere" in str(home_of(["ask"]))
     file.write_text("home = ")
-    assert forward._home(["ask"]) is None
+    assert home_of(["ask"]) is None
 
 
 def test_a_process_of_another_version_or_none_is_the_long_way(

@@ -15,11 +15,13 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.errors import UnreadableSource
+from agent.io.transfer.formats.agent_transcripts import read_transcripts
 from agent.io.transfer.formats.chat_exports import read_turns, store_turns
 from agent.io.transfer.formats.mcp_memory import Place, import_mcp
 from agent.io.transfer.merge import Merge
 from agent.io.transfer.read import (
     FORMATS,
+    TRANSCRIPTS,
     Bytes,
     Manifest,
     detect_format,
@@ -103,8 +105,9 @@ def import_file(
         tally = Tally(keep=None if dry_run or plain else kept)
         target = Rebuild(used)
         try:
-            if form in ("chatgpt", "claude"):
-                turns = read_turns(path, form, at)
+            if form in ("chatgpt", "claude", *TRANSCRIPTS):
+                read = read_transcripts if form in TRANSCRIPTS else read_turns
+                turns = read(path, form, at)
                 run, waiting = store_turns(turns, target.graph, tally, at, str(path), clean)
                 return Imported(path, form, "stored", dry_run, tally, run, tuple(waiting))
             if form == "mcp":

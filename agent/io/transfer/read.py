@@ -10,7 +10,9 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -21,7 +23,16 @@ from store.erasure.fingerprints import ZIP_ERRORS
 from store.errors import InvalidInput, NewerStore
 from store.journal import checked_text
 
-FORMATS = ("jsonl", "markdown", "mcp", "chatgpt", "claude", "ics", "vcf")
+FORMATS = (
+    "jsonl", "markdown", "mcp", "chatgpt", "claude", "claude-code", "codex", "gemini-cli", "ics",
+    "vcf",
+)  # fmt: skip
+TRANSCRIPTS = {
+    "claude-code": "*.jsonl",
+    "codex": "rollout-*.jsonl",
+    "gemini-cli": "session-*.json*",
+}
+"""Those that are transcripts of coding agents, with the names that such files have."""
 MAX_LINE = 64_000_000
 """Bytes of one line; a longer one is rejected instead of filling the memory."""
 Bytes = Callable[[int], None]
@@ -54,9 +65,16 @@ def detect_format(path: Path) -> str:
         if path.is_dir():
             if (path / "conversations.json").exists():
                 return detect_format(path / "conversations.json")
+            # Before notes: an agent keeps Markdown of its own beside its transcripts.
+            for one in chain.from_iterable(map(path.rglob, TRANSCRIPTS.values())):
+                with suppress(UnreadableSource):
+                    if (form := detect_format(one)) in TRANSCRIPTS:
+                        return form
             if next(path.rglob("*.md"), None):
                 return "markdown"
-            raise UnreadableSource(f"{path} contains no Markdown and no conversations.json.")
+            raise UnreadableSource(
+                f"{path} contains no Markdown, no conversations.json and no transcripts."
+            )
         with conversations_file(path) if zipfile.is_zipfile(path) else path.open("rb") as file:
             start = file.read(200_000)
     except OSError as error:
@@ -91,6 +109,8 @@ def _by_start(start: bytes) -> str | None:
             first = min(found, key=lambda name: places[name])
             return "chatgpt" if first == "mapping" else "claude"
         return None
+    if '"sessionId"' in text[:1000] and '"projectHash"' in text[:1000]:
+        return "gemini-cli"  # also over several lines
     # A broken line among many must not hide what the others are.
     for line in text.splitlines()[:50]:
         try:
@@ -104,6 +124,10 @@ def _by_start(start: bytes) -> str | None:
                 return "mcp"
             if "entities" in document or "relations" in document:
                 return "mcp"
+            if document.get("type") == "session_meta" and "payload" in document:
+                return "codex"
+            if "sessionId" in document and "type" in document:
+                return "claude-code"
     return None
 
 

@@ -1,5 +1,6 @@
-"""Hooks of coding agents: a few memories beside each prompt, without being asked for.
+"""Hooks of coding agents: memories for their sessions, without being asked for.
 
-``settings_file`` puts the hook into a tool's settings and takes it out; ``recall`` is what the hook
-runs: the tool's message on standard input -> memories, fenced as data.
+``tools`` knows the agents, ``settings_file`` puts the hooks into their settings and takes them out.
+``recall`` is what a hook runs: the tool's message on standard input -> memories, fenced as data.
+``review`` offers what was told in sessions that have ended (``ended``).
 """

@@ -1,7 +1,6 @@
-"""The hook in the settings of a tool (docs/agents.md). Pure, but for ``write``.
+"""The hooks in the settings of a tool (docs/agents.md). Pure, but for ``write``.
 
-Every other character of the file stays; a file that cannot be kept so is not touched. Only Claude
-Code has such hooks here: https://docs.claude.com/en/docs/claude-code/hooks.
+Every other character of the file stays; a file that cannot be kept so is not touched.
 """
 
 from __future__ import annotations
@@ -16,67 +15,62 @@ from pathlib import Path
 from typing import Any
 
 from agent.server.hooks.json_edit import appended, indent_of, items, member, removed
+from agent.server.hooks.tools import Tool
 from store.errors import InvalidInput
-
-TOOLS = ("claude-code",)
-EVENT = "UserPromptSubmit"
-"""The event of each prompt; what the hook prints is added to the prompt."""
-TIMEOUT_S = 5
-"""Seconds after which the tool goes on without the hook."""
 
 Json = dict[str, Any]
 
 
-def settings_path(environment: Mapping[str, str]) -> Path:
-    """The user's settings of Claude Code, for all projects."""
-    folder = environment.get("CLAUDE_CONFIG_DIR")
-    return (Path(folder) if folder else Path.home() / ".claude") / "settings.json"
-
-
-def with_hook(text: str, command: str, path: Path) -> str:
-    """The settings with a hook that runs ``command`` at each prompt, in place of an older one.
+def with_hook(text: str, command: str, tool: Tool, path: Path) -> str:
+    """The settings with a hook that runs ``command`` at each event, in place of an older one.
 
     :raises InvalidInput: if the file is none that can be changed safely.
     """
-    text = without_hook(text, path)
-    text = text if text.strip() else "{}\n"
-    indent, root = indent_of(text), text.index("{")
-    entry: Json = {"type": "command", "command": command, "timeout": TIMEOUT_S}
-    group = {"hooks": [entry]}
-    hooks = member(text, root, "hooks")
-    if hooks is None:
-        return appended(text, root, _dumped("hooks", {EVENT: [group]}, indent), indent, 1)
-    event = member(text, hooks.value, EVENT)
-    if event is None:
-        return appended(text, hooks.value, _dumped(EVENT, [group], indent), indent, 2)
-    return appended(text, event.value, json.dumps(group, indent=indent), indent, 3)
-
-
-def without_hook(text: str, path: Path) -> str:
-    """The settings without memlane's hook; as they stand where it is not in them.
-
-    :raises InvalidInput: as ``with_hook``.
-    """
-    settings = _read(text, path)
-    groups = settings.get("hooks", {}).get(EVENT, [])
-    # From the end, so that what is before keeps its number.
-    for number, group in reversed(list(enumerate(groups))):
-        for place, hook in reversed(list(enumerate(group["hooks"]))):
-            if _is_ours(hook):
-                text = _without(text, number, place)
+    text = without_hook(text, tool, path)
+    text = text if text.strip() else tool.empty
+    indent = indent_of(text)
+    entry: Json = {"type": "command", "command": command, "timeout": tool.timeout}
+    item: Json = {"hooks": [entry]} if tool.grouped else entry
+    for name in tool.events.values():
+        root = text.index("{")
+        hooks = member(text, root, "hooks")
+        event = hooks and member(text, hooks.value, name)
+        if hooks is None:
+            text = appended(text, root, _dumped("hooks", {name: [item]}, indent), indent, 1)
+        elif event is None:
+            text = appended(text, hooks.value, _dumped(name, [item], indent), indent, 2)
+        else:
+            text = appended(text, event.value, json.dumps(item, indent=indent), indent, 3)
     return text
 
 
-def _without(text: str, number: int, place: int) -> str:
-    """The settings without one hook, and without what is empty then."""
+def without_hook(text: str, tool: Tool, path: Path) -> str:
+    """The settings without memlane's hooks; as they stand where there are none.
+
+    :raises InvalidInput: as ``with_hook``.
+    """
+    hooks = _read(text, tool, path).get("hooks", {})
+    # From the end, so that what is before keeps its number.
+    for name in reversed(list(tool.events.values())):
+        for number, item in reversed(list(enumerate(hooks.get(name, [])))):
+            for place, hook in reversed(list(enumerate(item["hooks"] if tool.grouped else [item]))):
+                if _is_ours(hook, tool):
+                    text = _without(text, name, number, place if tool.grouped else None)
+    return text
+
+
+def _without(text: str, name: str, number: int, place: int | None) -> str:
+    """The settings without one hook of an event, and without what is empty then.
+
+    ``place`` is where it stands in its group; None where there are no groups.
+    """
     root = text.index("{")
     hooks = member(text, root, "hooks")
-    event = member(text, hooks.value, EVENT) if hooks else None
+    event = member(text, hooks.value, name) if hooks else None
     assert hooks is not None and event is not None
     groups = items(text, event.value)
-    inner = member(text, groups[number].value, "hooks")
-    assert inner is not None
-    if len(items(text, inner.value)) > 1:
+    inner = None if place is None else member(text, groups[number].value, "hooks")
+    if inner is not None and place is not None and len(items(text, inner.value)) > 1:
         return removed(text, inner.value, place)
     if len(groups) > 1:
         return removed(text, event.value, number)
@@ -133,21 +127,21 @@ def write(path: Path, text: str) -> None:
         raise InvalidInput(f"Cannot write {path}: {error}. Nothing was changed.") from error
 
 
-def _is_ours(hook: Mapping[str, Any]) -> bool:
+def _is_ours(hook: Mapping[str, Any], tool: Tool) -> bool:
     command = hook.get("command")
-    return isinstance(command, str) and command.endswith(f" hook run {TOOLS[0]}")
+    return isinstance(command, str) and command.endswith(f" hook run {tool.name}")
 
 
-def _read(text: str, path: Path) -> Json:
+def _read(text: str, tool: Tool, path: Path) -> Json:
     try:
         found = json.loads(text, object_pairs_hook=_once) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             f"{path} is not JSON that can be changed safely ({error}). Nothing was changed."
         ) from error
-    if not isinstance(found, dict) or not _has_known_shape(found.get("hooks", {})):
+    if not isinstance(found, dict) or not _has_known_shape(found.get("hooks", {}), tool):
         raise InvalidInput(
-            f"{path} has other contents than Claude Code's settings. Nothing was changed."
+            f"{path} has other contents than settings of {tool.title}. Nothing was changed."
         )
     return found
 
@@ -159,11 +153,15 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> Json:
     return found
 
 
-def _has_known_shape(hooks: object) -> bool:
-    groups = hooks.get(EVENT, []) if isinstance(hooks, dict) else None
-    return isinstance(groups, list) and all(
-        isinstance(group, dict)
-        and isinstance(group.get("hooks"), list)
-        and all(isinstance(hook, dict) for hook in group["hooks"])
-        for group in groups
-    )
+def _has_known_shape(hooks: object, tool: Tool) -> bool:
+    if not isinstance(hooks, dict):
+        return False
+    of_events = [hooks.get(name, []) for name in tool.events.values()]
+    if not all(isinstance(found, list) for found in of_events):
+        return False
+    found = [item for event in of_events for item in event]
+    if tool.grouped:
+        if not all(isinstance(g, dict) and isinstance(g.get("hooks"), list) for g in found):
+            return False
+        found = [hook for group in found for hook in group["hooks"]]
+    return all(isinstance(hook, dict) for hook in found)

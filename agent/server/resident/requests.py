@@ -95,6 +95,8 @@ class CommandLine:
     """Whether somebody could be asked."""
     began: float
     """When it was given, by the clock of ``time.monotonic``, which all processes share."""
+    stdin: str = ""
+    """Of a hook, the message of the tool."""
 
 
 @dataclass(frozen=True, slots=True)

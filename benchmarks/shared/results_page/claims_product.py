@@ -212,7 +212,7 @@ SPEED = (
         "Of an ingest the encoder takes most of the time, but less than was aimed at. The first"
         " word of a chat comes when llama.cpp's own would (its bar is a multiple); commands answer"
         " at once where the resident process is up.",
-        ("ingest_speed", "document_speed", "chat_speed", "resident", "startup"),
+        ("ingest_speed", "document_speed", "chat_speed", "resident", "startup", "hook_speed"),
         "the product",
         (
             Row("ingest: the encoder's share of the time", "encoder_share", n="notes|notes",
@@ -226,6 +226,11 @@ SPEED = (
                 "resident:{ask_median_ms,remember_median_ms}",
                 {"no process": "resident:{ask_without_median_ms,remember_without_median_ms}"},
                 "resident:config.count|each", (most("resident:bar_ms"), most("resident:bar_ms"))),
+            Row("hook of a coding agent at a prompt / a session's start, ms",
+                "hook_speed:{prompt,start}_median_ms",
+                {"earlier entry": "hook_speed:{earlier_prompt,earlier_start}_median_ms"},
+                "hook_speed:config.count|each",
+                (most("hook_speed:bar_ms"), most("hook_speed:bar_ms"))),
             Row("process idle: share of a core", "resident:idle_core_share",
                 n="resident:config.idle_s|s", bars=(most("resident:idle_bar"),)),
             Row("help text, s", "startup:help_median_s",

@@ -109,8 +109,8 @@ def import_(
         str | None,
         typer.Option(
             "--format",
-            help="jsonl, markdown, mcp, chatgpt, claude, ics or vcf. Default: detected from the "
-            "content.",
+            help="jsonl, markdown, mcp, chatgpt, claude, claude-code, codex, gemini-cli, ics or "
+            "vcf. Default: detected from the content.",
         ),
     ] = None,
     extract: Annotated[
@@ -126,7 +126,8 @@ def import_(
     Into an empty home, an export is imported with its ids and history. Into a home with memories it
     is merged: existing memories are not duplicated, and 'memories undo --run' undoes the whole
     import. Other formats: memory.json of the MCP memory server, conversations.json (or its zip) of
-    ChatGPT and Claude, calendars (.ics) and contacts (.vcf). Chats are stored as raw text and
+    ChatGPT and Claude, transcripts of Claude Code, Codex and Gemini CLI (a file or a folder; only
+    what you typed), calendars (.ics) and contacts (.vcf). Chats are stored as raw text and
     extracted by 'memlane ingest --retry', or at once with --extract. Lines that cannot be read are
     reported and kept in FILE.rejected; the rest is imported, and the exit code is 1.
 

@@ -14,6 +14,7 @@ from cli.context import Run
 from cli.input.confirm import confirmed, interactive
 from cli.output import json_output, render
 from store.errors import InvalidInput, UnknownId
+from store.types import SourceStatus
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from store.graph import MemoryGraph
     from store.journal import Change, Entry
     from store.maintenance.batch_undo import UndoPlan
+    from store.side_tables.ingest_runs import IngestRun
 
 SHOWN = 30
 """Lines of a preview; the rest is counted."""
@@ -71,11 +73,13 @@ def undo(
 
     with run.graph() as graph:
         asked = _asked(graph, edits or [], last, batch, source, ingest)
+        waiting = [] if ingest is None else _waiting(graph, ingest)
         plan = plan_undo(graph.journal, asked)
         if dry_run:
             run.emit(_preview_document(plan), lambda out: _preview(out, plan))
             return
-        refuse(plan)
+        if plan.entries or not waiting:
+            refuse(plan)
         count = len(plan.entries)
         if not (edits or last or batch or source or ingest):
             # Nobody named it, and it may be an older one, or another program's.
@@ -100,7 +104,9 @@ def undo(
             ):
                 run.err.print("Nothing was changed.")
                 return
-        done = undo_all(graph, asked, at=run.config.now())
+        done = undo_all(graph, asked, at=run.config.now()) if plan.entries else ()
+        for one in waiting:
+            graph.sources.mark(one, SourceStatus.EXTRACTED)
 
     def show(out: Console) -> None:
         render.edits(out, done)
@@ -109,8 +115,22 @@ def undo(
                 f"  [dim]{len(done)} edits undone; redo them with: "
                 f"memlane memories undo {done[0].id} --batch[/dim]"
             )
+        if waiting:
+            out.print(f"{len(waiting):,} texts that waited for extraction will not be extracted.")
 
-    run.emit({"edits": json_output.edits(done), "batch": done[0].id}, show)
+    document: dict[str, Any] = {"edits": json_output.edits(done)}
+    document["batch"] = done[0].id if done else None
+    run.emit(document | ({"not_extracted": waiting} if waiting else {}), show)
+
+
+def _chosen(graph: MemoryGraph, ingest: str) -> IngestRun:
+    return graph.runs.last() if ingest == "last" else graph.runs.get(ingest)
+
+
+def _waiting(graph: MemoryGraph, ingest: str) -> list[str]:
+    """The texts of an ingest or import that are stored and would still be extracted."""
+    found = map(graph.sources.get, _chosen(graph, ingest).sources)
+    return [s.id for s in found if s.status in (SourceStatus.PENDING, SourceStatus.FAILED)]
 
 
 def _asked(
@@ -137,9 +157,9 @@ def _asked(
     if batch and (source is not None or ingest is not None or (count or 1) > 1):
         raise InvalidInput("--batch works with one edit, or with the last one.")
     if ingest is not None:
-        chosen = graph.runs.last() if ingest == "last" else graph.runs.get(ingest)
+        chosen = _chosen(graph, ingest)
         found = from_sources(graph.journal, chosen.sources)
-        if not found:
+        if not found and not _waiting(graph, ingest):
             raise UnknownId(f"The ingest {chosen.id} changed nothing: there is nothing to undo.")
         return found
     if source is not None:

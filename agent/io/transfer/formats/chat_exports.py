@@ -31,6 +31,8 @@ class OwnTurn:
     locator: str
     said: datetime
     text: str
+    place: str | None = None
+    """Where it was said: of a coding agent the folder of the project."""
 
 
 def read_turns(path: Path, form: str, fallback: datetime) -> Iterator[OwnTurn | Rejected]:
@@ -113,7 +115,7 @@ def _seconds(value: object) -> datetime | None:
 
 
 def _claude(conversation: dict[str, Any], fallback: datetime) -> Iterator[OwnTurn]:
-    begun = _stamp(conversation.get("created_at")) or fallback
+    begun = moment_of(conversation.get("created_at")) or fallback
     for number, message in enumerate(conversation["chat_messages"]):
         if message.get("sender") != "human":
             continue
@@ -125,12 +127,13 @@ def _claude(conversation: dict[str, Any], fallback: datetime) -> Iterator[OwnTur
         ]
         text = ("\n".join(texts) or message.get("text") or "").strip()
         if text:
-            said = _stamp(message.get("created_at")) or begun
+            said = moment_of(message.get("created_at")) or begun
             name = f"claude:{conversation.get('uuid', '')}/{message.get('uuid') or number}"
             yield OwnTurn(name, said, text)
 
 
-def _stamp(value: object) -> datetime | None:
+def moment_of(value: object) -> datetime | None:
+    """A time as exports write it; None where it is none."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
@@ -162,7 +165,11 @@ def store_turns(
                 text = clean(turn.text.encode("utf-8", "replace").decode())
                 known = graph.sources.latest_from(turn.locator)
                 source = graph.sources.add(
-                    SourceKind.CHAT, text, turn.said.astimezone(at.tzinfo), locator=turn.locator
+                    SourceKind.CHAT,
+                    text,
+                    turn.said.astimezone(at.tzinfo),
+                    locator=turn.locator,
+                    place=turn.place,
                 )
                 if known is not None and known.id == source.id:
                     tally.unchanged["turn"] += 1
