@@ -19,11 +19,13 @@ from agent.server.hooks.folders import is_excluded
 from agent.server.hooks.recall import MAX_BYTES, context_of
 from agent.server.hooks.settings_file import with_hook, without_hook
 from agent.server.hooks.tools import TOOLS, Event, Tool
+from agent.session.recall import recall
 from agent.session.session import Session
 from cli.forwarding.hooked import hooked
 from policies.selection import Choice
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
+from store.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Memory
 from tests.conftest import NOW, Result
 from tests.support.agent_sessions import MESSAGES
@@ -302,9 +304,22 @@ def test_a_folder_is_excluded_with_all_below_it(tmp_path: Path, monkeypatch: pyt
 def test_only_what_belongs_to_a_prompt_is_given(session: Session, prompt: str, given: str):
     for text in FACTS:
         session.remember(text)
-    text = context_of(session.ask(prompt, k=5, use_llm=False, private=True))
+    text = context_of(recall(session, prompt, 5))
     assert (given in text) if given else text == ""
     assert session.graph.turns.last(5) == ()
+
+
+def test_what_likely_holds_no_longer_is_given_as_it_is_now(session: Session):
+    for text in FACTS:
+        session.remember(text)
+    question = "How do I connect to my server?"
+    (old,) = (c.memory for c in recall(session, question, 5).memories if "2222" in c.memory.text)
+    entry = session.remember("The machine in the rack listens on 4400.").entries[0]
+    for probability, expected in ((0.1, "2222"), (0.6, "4400")):
+        edge = ChangeEdge(old.id, entry.changes[0].memory, ChangeKind.SUPERSEDES, probability)
+        session.graph.change_edges.put([edge], NOW)
+        (first, *_) = recall(session, question, 5).memories
+        assert expected in first.memory.text
 
 
 def test_no_more_is_given_than_fits():

@@ -63,7 +63,7 @@ def _for_prompt(config: Config, prompt: str) -> str:
     client = connect(config, lambda line: None)
     if client is None:
         return ""
-    return context_of(client.ask(prompt[:MAX_PROMPT], k=MOST, use_llm=False, private=True))
+    return context_of(client.recall(prompt[:MAX_PROMPT], k=MOST))
 
 
 def _for_project(config: Config, folder: str) -> str:

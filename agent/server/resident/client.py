@@ -174,6 +174,10 @@ class Client:
         asked["private"] = private
         return self._ask(Reply, "ask", asked, on_text)
 
+    def recall(self, text: str, *, k: int) -> Reply:
+        """See ``agent.session.recall``."""
+        return self._ask(Reply, "recall", {"text": text, "k": k})
+
     def remember(
         self,
         text: str,

@@ -35,6 +35,14 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class Recall:
+    """The memories for a text, without an answer; nothing is stored of it."""
+
+    text: str
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
 class Remember:
     """One fact to keep as it stands. Acknowledged once it is stored, unless told to wait."""
 
@@ -122,6 +130,7 @@ class Call:
 CALLS = (
     Call("say", Say, Reply),
     Call("ask", Ask, Reply),
+    Call("recall", Recall, Reply),
     Call("remember", Remember, Remembered),
     Call("fill", Fill, tuple[FilledField, ...]),
     Call("ingest", Ingest, FileReport, items=True),

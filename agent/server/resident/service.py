@@ -26,7 +26,16 @@ from agent.memory.remember import keep, remember_as_said
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.results import FileReport, FilledField, Remembered, Reply
 from agent.server.resident.client import Running
-from agent.server.resident.requests import Ask, Context, Fill, Ingest, Remember, Retry, Say
+from agent.server.resident.requests import (
+    Ask,
+    Context,
+    Fill,
+    Ingest,
+    Recall,
+    Remember,
+    Retry,
+    Say,
+)
 from agent.server.resident.shared_models import (
     FreeableEmbedder,
     FreeableModel,
@@ -38,6 +47,7 @@ from agent.server.resident.shared_models import (
     memory_mb,
 )
 from agent.server.resident.workers import Lane
+from agent.session.recall import recall
 from agent.session.session import Session
 from store.errors import MemlaneError
 from store.types import Source, SourceStatus
@@ -119,6 +129,12 @@ class Desk:
             )  # fmt: skip
 
         return await self._on(self.slow if asked.use_llm else self._quick, context, stop, answer)
+
+    async def recall(self, asked: Recall, context: Context, stop: Event, on_text: OnText) -> Reply:
+        def chosen(session: Session) -> Reply:
+            return recall(session, asked.text, asked.k)
+
+        return await self._on(self._quick, context, stop, chosen)
 
     async def fill(
         self, asked: Fill, context: Context, stop: Event, on_text: OnText
