@@ -2,9 +2,9 @@
 
 ``python -m benchmarks.hook_speed [--quick] [--count N] [--memories N]``. Each call is a process of
 its own, as an agent starts it, and gets the message on standard input; the resident process is up,
-without a language model. The earlier entry loaded the settings and the client in each call (what a
-hook still does where its settings are not those of the process); both take turns. Then the same
-call while no process is up.
+without a language model. The earlier entry, at prompts, loaded the settings and the client in each
+call and searched as ``ask --no-llm`` does; both take turns. Then the same call while no process is
+up.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ from benchmarks.speed.resident import ROOMS, THINGS, fill_home, resident
 BAR_MS = 150
 TOOL = "claude-code"
 EARLIER = (
-    "import sys, cli.forwarding.forward; from agent.server.hooks.recall import answer; "
-    f"print(answer({TOOL!r}, sys.stdin.buffer.read().decode(), sys.argv[1]))"
+    "import json, sys, cli.forwarding.forward; from agent.config import load_config; "
+    "from agent.server.hooks.recall import connect, context_of; "
+    "client = connect(load_config({'home': sys.argv[1]}), print); "
+    "asked = json.load(sys.stdin)['prompt']; "
+    "print(context_of(client.ask(asked, k=5, use_llm=False, private=True)))"
 )
 ORDERS = (
     "Rename the method parse to read in this module.",
@@ -87,9 +90,10 @@ def main() -> None:
                 for name, text in messages.items():
                     ms, printed = call(hook, text)
                     taken.setdefault(name, []).append(ms)
-                    taken.setdefault(f"earlier_{name}", []).append(call(earlier, text)[0])
                     given_bytes = max(given_bytes, printed)
                     helped += name == "prompt" and printed > 0
+                before = call(earlier, messages["prompt"])[0]
+                taken.setdefault("earlier_prompt", []).append(before)
                 progress(f"{number} of {count}")
         os.environ["MEMLANE_RESIDENT"] = "no"  # the call would leave one behind
         for number in range(max(3, count // 10)):
@@ -105,9 +109,9 @@ def main() -> None:
     path = write_results("hook_speed", config, [0], figures)
     for name in ("prompt", "start", "end"):
         print(f"{name:<7} {figures[f'{name}_median_ms']:5.0f} ms (bar {BAR_MS}, worst "
-              f"{figures[f'{name}_worst_ms']:.0f}), earlier "
-              f"{figures[f'earlier_{name}_median_ms']:.0f} ms")  # fmt: skip
-    print(f"no process up: {figures['down_median_ms']:.0f} ms; at most {given_bytes} bytes: {path}")
+              f"{figures[f'{name}_worst_ms']:.0f})")  # fmt: skip
+    print(f"prompt, earlier entry {figures['earlier_prompt_median_ms']:.0f} ms; no process up "
+          f"{figures['down_median_ms']:.0f} ms; at most {given_bytes} bytes: {path}")  # fmt: skip
 
 
 if __name__ == "__main__":

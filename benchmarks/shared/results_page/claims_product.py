@@ -228,7 +228,7 @@ SPEED = (
                 "resident:config.count|each", (most("resident:bar_ms"), most("resident:bar_ms"))),
             Row("hook of a coding agent at a prompt / a session's start, ms",
                 "hook_speed:{prompt,start}_median_ms",
-                {"earlier entry": "hook_speed:{earlier_prompt,earlier_start}_median_ms"},
+                {"earlier entry, prompt": "hook_speed:earlier_prompt_median_ms"},
                 "hook_speed:config.count|each",
                 (most("hook_speed:bar_ms"), most("hook_speed:bar_ms"))),
             Row("process idle: share of a core", "resident:idle_core_share",
