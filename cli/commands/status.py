@@ -18,6 +18,7 @@ def status(context: typer.Context) -> None:
     run: Run = context.obj
     from agent.io.encryption import key_at_hand
     from agent.io.watch_status import watch_status
+    from agent.server.hooks.ended import EndedSessions
     from agent.session.doctor import overview
     from cli.commands.files.watch import folder_lines, waiting_line
     from store.connection import is_encrypted
@@ -28,6 +29,7 @@ def status(context: typer.Context) -> None:
     with run.graph() as graph:
         found = overview(graph, run.config)
         found["watch"] = watch_status(graph, run.config)
+    found["sessions_to_review"] = len(EndedSessions(run.config.home).all())
     running = running_of(run.config)
     if running is not None:
         found |= shape(running)
@@ -63,6 +65,8 @@ def status(context: typer.Context) -> None:
             out.print(f"{state} {one['source']} {where}: {one['error']}", markup=False)
         for one in found["undecided"]:
             out.print(f"to decide {_undecided(one)}", markup=False)
+        if sessions := found["sessions_to_review"]:
+            out.print(f"to review sessions of coding agents: {sessions} (memlane hook review)")
         if found["queue"]:
             out.print(f"{found['queue']} not extracted yet: memlane ingest --retry")
 

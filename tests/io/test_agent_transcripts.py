@@ -40,7 +40,7 @@ def test_only_what_the_person_typed_is_read(tool: str, tmp_path: Path):
     assert all(turn.locator.startswith(f"{tool}:") for turn in found)
     assert len({turn.locator for turn in found}) == len(PROMPTS)
     assert {turn.said.date() for turn in found} == {datetime(2026, 11, 24, tzinfo=UTC).date()}
-    assert turns(tmp_path / tool, tool) == found
+    assert turns(tmp_path / tool, tool) == turns(tmp_path, tool) == found
 
 
 @pytest.mark.parametrize(

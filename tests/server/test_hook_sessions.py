@@ -149,6 +149,7 @@ def test_what_was_told_is_offered_and_stored_only_when_accepted(
     ended(tool, tmp_path, project)
     kept = b"".join(file.read_bytes() for file in own_home.rglob("*") if file.is_file())
     assert b"unittest" not in kept and KEY.encode() not in kept
+    assert "coding agents: 1 (memlane hook review)" in memlane("status").out
     listed = memlane("hook", "review", "--json").json
     (offer,) = listed["waiting"]
     assert (offer["text"], offer["tool"]) == (TOLD, tool)
@@ -164,6 +165,7 @@ def test_what_was_told_is_offered_and_stored_only_when_accepted(
         (memory,) = graph.memories.list()
     assert (memory.text, memory.place, memory.trust) == (TOLD, str(project), "told")
     assert "Nothing to review" in memlane("hook", "review").out
+    assert "hook review" not in memlane("status").out
     assert given(tool, start(tool, project)) == [TOLD]
     assert memlane("memories", "undo").code == 0
     assert given(tool, start(tool, project)) == []

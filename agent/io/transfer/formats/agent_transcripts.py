@@ -13,8 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from agent.errors import UnreadableSource
 from agent.io.transfer.formats.chat_exports import OwnTurn, moment_of
-from agent.io.transfer.read import TRANSCRIPTS, numbered_lines, unreadable
+from agent.io.transfer.read import TRANSCRIPTS, detect_format, numbered_lines, unreadable
 from agent.io.transfer.records import Rejected
 
 _NOT_TYPED = ("isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
@@ -35,7 +36,9 @@ def read_transcripts(path: Path, form: str, fallback: datetime) -> Iterator[OwnT
 
     :raises UnreadableSource: if a file cannot be opened.
     """
-    files = sorted(path.rglob(TRANSCRIPTS[form])) if path.is_dir() else [path]
+    files = [path]
+    if path.is_dir():  # what else lies in the folder may be of another tool
+        files = [file for file in sorted(path.rglob(TRANSCRIPTS[form])) if _is(file, form)]
     read = {"claude-code": _claude_code, "codex": _codex, "gemini-cli": _gemini}[form]
     for file in files:
         rejected: list[Rejected] = []
@@ -44,6 +47,13 @@ def read_transcripts(path: Path, form: str, fallback: datetime) -> Iterator[OwnT
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             rejected.append(Rejected(1, f"{file.name} cannot be read ({error!r:.80})", ""))
         yield from rejected
+
+
+def _is(file: Path, form: str) -> bool:
+    try:
+        return detect_format(file) == form
+    except UnreadableSource:
+        return False
 
 
 def _records(file: Path, rejected: list[Rejected]) -> Records:
