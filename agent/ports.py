@@ -245,6 +245,13 @@ class HiddenStateModel(LanguageModel, Protocol):
         """
         ...
 
+    def line_states(self, turns: Sequence[ChatTurn], *, layer: int) -> Vectors:
+        """Of each line of the last turn the state of its last token behind a layer: (n, width).
+
+        A state knows what stands before it. Errors as those of ``states``.
+        """
+        ...
+
 
 class StatementReader(Protocol):
     """Reads statements and pairs of statements; all results are probabilities."""

@@ -2,7 +2,9 @@
 
 Selection proposes memories; nearest passages are added, and whatever may have changed one of them
 comes along over the graph's change edges. The statement reader says how likely the answer needs
-each. What a newer note has probably changed is no longer what holds.
+each; where the language model is at hand, it reads the likeliest together with the question and
+says which of them answer it and still hold (``agent.models.note_reader``). What a newer note has
+probably changed is no longer what holds.
 """
 
 from __future__ import annotations
@@ -11,12 +13,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.answering.retrieve import Retrieved
+from agent.errors import PromptTooLong
 from agent.language.identify import common_language
+from agent.language.injection import steers
 from agent.language.units import in_message, units
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Home
 from agent.memory.passages import Passage, passage_of, sources_of
-from agent.models.second_reader import SecondReader, rivals, second_reader
+from agent.models.note_reader import NOTES, DatedNote, NoteReader, note_reader
 from agent.ports import StatementReader
 from policies.base import Question
 from policies.baselines.fusion import activate
@@ -31,9 +35,9 @@ BESIDE = 4
 """Most notes beside the selection."""
 LEAST = 0.1
 """Relevance below which a passage beside the selection is no note."""
-LEAST_WEIGHED = 0.05
-"""The same where the second reader's opinion is in it, and whatever the judge of abstention says:
-that knows less than the two readers."""
+LEAST_READ = 0.05
+"""The same where the notes were read together, and whatever the judge of abstention says: that
+knows less. What was selected is no note below it either."""
 OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
@@ -45,8 +49,10 @@ DOUBTED = 0.15
 """Probability of a change from which the older note is no answer by itself."""
 UNREAD = 0.4
 """Relevance of a passage in another language that has no gloss."""
-SECOND = 8
-"""Likeliest passages that the second reader is asked about."""
+CHANGED_READ = 0.5
+"""``CHANGED`` of notes that were read together: their relevance says already whether they hold."""
+SMOOTHING = 10
+"""Of reciprocal rank fusion: how much less the first ranks count."""
 HOPS = 2
 """Steps along change edges from what was selected."""
 
@@ -59,8 +65,9 @@ class Note:
     passage: Passage
     relevance: float
     """How likely the answer needs it, or needs what it may have changed."""
-    weighed: bool = False
-    """Whether the second reader's opinion is in that: then it is a calibrated probability."""
+    together: bool = False
+    """Whether the notes were read together: then it is the calibrated probability that the note
+    answers the question and holds."""
     changed: float = 0.0
     """Probability that a newer note changed it."""
     by: str = ""
@@ -80,7 +87,7 @@ class Note:
     @property
     def holds(self) -> bool:
         """Whether it is still taken to be true."""
-        return self.changed < CHANGED
+        return self.changed < (CHANGED_READ if self.together else CHANGED)
 
     def as_choice(self) -> Choice:
         """The memory as a choice, with its score in the selection."""
@@ -92,15 +99,22 @@ class Note:
 
 
 def gather(
-    question: str, found: Retrieved, home: Home, reader: StatementReader, *, use_llm: bool = True
+    question: str,
+    found: Retrieved,
+    home: Home,
+    reader: StatementReader,
+    *,
+    use_llm: bool = True,
+    past: bool = False,
 ) -> tuple[Note, ...]:
-    """The notes for a question about what holds, in order of time; empty if nothing is relevant.
+    """The notes for a question, in order of time; empty if nothing is relevant.
 
-    A question in another language is translated for the reader, if ``use_llm``.
+    A question in another language is translated for the reader, if ``use_llm``. Of one about the
+    ``past`` a note may have changed since: its edges say nothing of it.
     """
-    pool = _pool(question, found, home)
+    pool = _pool(question, found, home, past)
     edges: dict[tuple[str, str], ChangeEdge] = {}
-    for _ in range(HOPS):
+    for _ in range(0 if past else HOPS):
         for edge in home.graph.change_edges.of(pool):
             edges[edge.older, edge.newer] = edge
         ends = {name for pair in edges for name in pair} - pool.keys()
@@ -112,7 +126,8 @@ def gather(
     pool = {
         name: memory
         for name, memory in pool.items()
-        if (memory.status is Status.CURRENT and (name in chosen or memory.holds_at(now)))
+        if past
+        or (memory.status is Status.CURRENT and (name in chosen or memory.holds_at(now)))
         or (memory.status is Status.REPLACED and name in replaced)
     }
     if not pool:
@@ -123,26 +138,32 @@ def gather(
     english = common_language(question, [passage.text for passage in passages.values()]) == "en"
     asked = question if english else glosses.make(question) if use_llm else None
     passages = {name: _readable(passage, glosses) for name, passage in passages.items()}
-    relevance = _relevance(asked, passages, reader)
-    second = second_reader(home.llm, load=True) if use_llm else None
-    if second is not None:
-        relevance = _weighed(question, relevance, passages, second)
     live = [
         _by_trust(edge, pool)
         for edge in edges.values()
         if edge.older in pool and edge.newer in pool
     ]
-    relevance = _spread(relevance, live)
+    relevance = _spread(_relevance(asked, passages, reader), live)
+    together = note_reader(home.llm) if use_llm else None
+    if together is not None:
+        listed = _listed(question, pool, relevance, home)
+        try:
+            relevance = _read(question, listed, relevance, passages, together)
+        except PromptTooLong:  # in scripts of which each character is several tokens
+            together = None
     notes = [
         replace(
-            _note(memory, passages, relevance[memory.id], live),
+            _note(memory, passages, relevance[memory.id], live, past),
             score=chosen.get(memory.id),
-            weighed=second is not None,
+            together=together is not None,
         )
         for memory in pool.values()
     ]
     least = OVERRULING if found.likely is not None and not chosen else LEAST
-    taken = _chosen(notes, chosen, LEAST_WEIGHED if second else least)
+    if together is not None:
+        least = LEAST_READ
+        chosen = {name: score for name, score in chosen.items() if relevance[name] >= least}
+    taken = _chosen(notes, chosen, least)
     if not english:
         return taken
     return tuple(replace(note, quote=_quote(question, note.passage, reader)) for note in taken)
@@ -172,25 +193,43 @@ def _relevance(
     return {name: known.get(passage.read, UNREAD) for name, passage in passages.items()}
 
 
-def _weighed(
+def _listed(
+    question: str, pool: Mapping[str, Memory], relevance: Mapping[str, float], home: Home
+) -> list[str]:
+    """The ids of the likeliest memories, by the reader and by nearness together."""
+    index = home.graph.index(home.embedder.identity, home.config.now())
+    asked = home.embedder.encode([question])[0]
+    vectors = {name: index.vector(name) for name in pool}
+    near = {name: -1.0 if v is None else float(v @ asked) for name, v in vectors.items()}
+    score = dict.fromkeys(pool, 0.0)
+    for by in (relevance, near):
+        for rank, name in enumerate(sorted(pool, key=lambda name: -by[name])):
+            score[name] += 1 / (SMOOTHING + rank)
+    return sorted(pool, key=lambda name: -score[name])
+
+
+def _read(
     question: str,
+    listed: Sequence[str],
     relevance: Mapping[str, float],
     passages: Mapping[str, Passage],
-    second: SecondReader,
+    reader: NoteReader,
 ) -> dict[str, float]:
-    """The relevance, of the likeliest passages with what the second reader says of them."""
-    words = {name: passage.words for name, passage in passages.items()}
-    likeliest = sorted(relevance, key=lambda name: -relevance[name])
-    first = {words[name]: relevance[name] for name in reversed(likeliest)}
-    beside = dict(zip(first, rivals([*first.values()]).tolist(), strict=True))
-    asked = list(dict.fromkeys(words[name] for name in likeliest))[:SECOND]
-    both = second.relevance(
-        question, asked, [first[text] for text in asked], [beside[text] for text in asked]
-    )
-    known = dict(zip(asked, both.tolist(), strict=True))
-    # What the reader finds less likely than all of these is no likelier than they are.
-    least = float(both.min(initial=1.0))
-    return {name: known.get(words[name], min(chance, least)) for name, chance in relevance.items()}
+    """How likely each answers and holds, of the first that are listed; others no likelier."""
+    notes: dict[DatedNote, None] = {}
+    for name in listed:
+        if len(notes) < NOTES and not steers(passages[name].text):
+            notes.setdefault(_dated(passages[name]))
+    known = dict(zip(notes, reader.relevance(question, list(notes)).tolist(), strict=True))
+    least = min(known.values(), default=0.0)
+    return {
+        name: known.get(_dated(passages[name]), min(chance, least))
+        for name, chance in relevance.items()
+    }
+
+
+def _dated(passage: Passage) -> DatedNote:
+    return passage.said, passage.words
 
 
 def _quote(question: str, passage: Passage, reader: StatementReader) -> str:
@@ -202,10 +241,10 @@ def _quote(question: str, passage: Passage, reader: StatementReader) -> str:
     return parts[int(reader.relevance(question, read)[:, 0].argmax())].text
 
 
-def _pool(question: str, found: Retrieved, home: Home) -> dict[str, Memory]:
+def _pool(question: str, found: Retrieved, home: Home, past: bool) -> dict[str, Memory]:
     pool = {choice.memory.id: choice.memory for choice in found.selection.chosen}
     now = home.config.now()
-    view = home.graph.view(now, home.embedder.identity)
+    view = home.graph.view(now, home.embedder.identity, history=past)
     if view.memories:
         put = Question(question, home.embedder.encode([question])[0], now)
         rows = [candidate.row for candidate in activate(put, view, LIKELIEST)]
@@ -230,6 +269,7 @@ def _note(
     passages: Mapping[str, Passage],
     relevance: float,
     edges: Iterable[ChangeEdge],
+    past: bool,
 ) -> Note:
     edges = [edge for edge in edges if memory.id in (edge.older, edge.newer)]
     added = [edge for edge in edges if edge.change is ChangeKind.ADDS]
@@ -247,7 +287,7 @@ def _note(
     )
     if last is not None:
         note = replace(note, changed=last.probability, by=last.newer, change=last.change)
-    return replace(note, changed=1.0) if memory.status is Status.REPLACED else note
+    return replace(note, changed=1.0) if memory.status is Status.REPLACED and not past else note
 
 
 def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> tuple[Note, ...]:
@@ -271,9 +311,12 @@ def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> t
     return tuple(sorted(chosen, key=lambda note: (note.passage.said, int(note.memory.id[1:]))))
 
 
-def selected(selection: Selection, notes: Sequence[Note]) -> Selection:
-    """The selection that the notes are, with the trace of why each of them is one."""
-    by_id = {note.memory.id: note for note in notes if note.memory.status is Status.CURRENT}
+def selected(selection: Selection, notes: Sequence[Note], *, past: bool = False) -> Selection:
+    """The selection that the notes are, with the trace of why each of them is one.
+
+    What was replaced is one only where the question is about the ``past``.
+    """
+    by_id = {n.memory.id: n for n in notes if past or n.memory.status is Status.CURRENT}
     brought = {note.by: note.memory.id for note in notes if note.by}
     steps = [
         step if step.chosen == (step.memory in by_id) else _decided(step, by_id)

@@ -190,10 +190,19 @@ class LocalLanguageModel:
     @measured("language model")
     def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
         """See ``HiddenStateModel.states``; a server does not tell them."""
+        return self._own.states(prompts, layer=layer)
+
+    @measured("language model")
+    def line_states(self, turns: Sequence[ChatTurn], *, layer: int) -> Vectors:
+        """See ``HiddenStateModel.line_states``; a server does not tell them."""
+        return self._own.line_states(turns, layer=layer)
+
+    @property
+    def _own(self) -> WorkerLanguageModel:
         model = self._model
         if not isinstance(model, WorkerLanguageModel):
             raise ModelError(f"{model.identity} does not tell its hidden states.")
-        return model.states(prompts, layer=layer)
+        return model
 
 
 class _Lazy(ABC):

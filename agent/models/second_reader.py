@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 
@@ -21,88 +21,54 @@ from agent.ports import ChatTurn, HiddenStateModel, LanguageModel, Vectors
 from policies.weight_file import read_arrays
 
 WEIGHTS = Path(__file__).parent / "data" / "second_reader.npz"
-Task = Literal["relation", "relevance"]
-BEGIN: dict[Task, tuple[ChatTurn, ...]] = {
-    "relation": worked(
-        "A person tells an assistant things over time. You see a new message and an old note of "
-        "the same person. Does the new message mean that the old note is no longer true? Answer "
-        "yes or no.",
+BEGIN = worked(
+    "A person tells an assistant things over time. You see a new message and an old note of "
+    "the same person. Does the new message mean that the old note is no longer true? Answer "
+    "yes or no.",
+    (
         (
-            (
-                "New message: Sold the Fabia to my cousin. The Leaf charges overnight in the yard."
-                "\nOld note: I drive a grey Skoda Fabia.",
-                True,
-            ),
-            (
-                "New message: My brother's choir moved to Tuesdays.\n"
-                "Old note: Choir practice is on Mondays at 19:00.",
-                False,
-            ),
-            (
-                "New message: The test says shellfish is out as well.\n"
-                "Old note: I'm allergic to peanuts.",
-                False,
-            ),
-            (
-                "New message: the stairs at mill lane are killing me, 40 boxes n counting\n"
-                "Old note: We live on Harbour Street.",
-                True,
-            ),
-            (
-                "New message: Lyon it is! Finally packed, and the cat is at Vera's.\n"
-                "Old note: My flight to Lyon leaves at 9:10.",
-                False,
-            ),
-            (
-                "New message: First checkup at the practice in Weststrasse went ok\n"
-                "Old note: Dr Adler looks after my teeth.",
-                True,
-            ),
-            (
-                "New message: Mr Ode waved us off for good today.\n"
-                "Old note: Piano lesson every Thursday with Mr Ode.",
-                True,
-            ),
-            (
-                "New message: I nearly took that job at the zoo, glad I didn't\n"
-                "Old note: My sister Ana works at the zoo.",
-                False,
-            ),
+            "New message: Sold the Fabia to my cousin. The Leaf charges overnight in the yard."
+            "\nOld note: I drive a grey Skoda Fabia.",
+            True,
+        ),
+        (
+            "New message: My brother's choir moved to Tuesdays.\n"
+            "Old note: Choir practice is on Mondays at 19:00.",
+            False,
+        ),
+        (
+            "New message: The test says shellfish is out as well.\n"
+            "Old note: I'm allergic to peanuts.",
+            False,
+        ),
+        (
+            "New message: the stairs at mill lane are killing me, 40 boxes n counting\n"
+            "Old note: We live on Harbour Street.",
+            True,
+        ),
+        (
+            "New message: Lyon it is! Finally packed, and the cat is at Vera's.\n"
+            "Old note: My flight to Lyon leaves at 9:10.",
+            False,
+        ),
+        (
+            "New message: First checkup at the practice in Weststrasse went ok\n"
+            "Old note: Dr Adler looks after my teeth.",
+            True,
+        ),
+        (
+            "New message: Mr Ode waved us off for good today.\n"
+            "Old note: Piano lesson every Thursday with Mr Ode.",
+            True,
+        ),
+        (
+            "New message: I nearly took that job at the zoo, glad I didn't\n"
+            "Old note: My sister Ana works at the zoo.",
+            False,
         ),
     ),
-    "relevance": worked(
-        "A person asks a question about their own life. Does the note answer it, at least in part? "
-        "Answer yes or no.",
-        (
-            (
-                "Question: Where do I park at work?\n"
-                "Note: the barrier card for level 2 arrived, bay 41 is mine",
-                True,
-            ),
-            ("Question: What is my sister's name?\nNote: My brother Tom rang from Leeds.", False),
-            (
-                "Question: Which tablets can I not take?\n"
-                "Note: Dr Ito says penicillin is out for me, rash all over.",
-                True,
-            ),
-            (
-                "Question: When does the boiler man come?\n"
-                "Note: The boiler is a Vaillant from 2011.",
-                False,
-            ),
-            (
-                "Question: How old is our dog?\n"
-                "Note: Rex turned nine on Sunday, sausage cake and all",
-                True,
-            ),
-            (
-                "Question: What does Mia do for a living?\nNote: Mia lives in Turin with two cats.",
-                False,
-            ),
-        ),
-    ),
-}
-"""The instruction and worked examples of each task. The states depend on every word of them."""
+)
+"""The instruction and worked examples. The states depend on every word of them."""
 
 
 def about_change(old: str, new: str) -> str:
@@ -110,18 +76,13 @@ def about_change(old: str, new: str) -> str:
     return f"New message: {as_data(new)}\nOld note: {as_data(old)}"
 
 
-def about_note(question: str, note: str) -> str:
-    """What is asked about a question and a note."""
-    return f"Question: {as_data(question)}\nNote: {as_data(note)}"
-
-
 class SecondReader:
     """Both opinions about pairs, weighed.
 
-    :param weights: Of a task a vector (``relation.weight``), a bias, and how the opinions are
-        mixed (``relation.mix``); ``layer`` of the model that they were trained on.
+    :param weights: a vector (``relation.weight``), a bias, and how the opinions are mixed
+        (``relation.mix``); ``layer`` of the model that they were trained on.
 
-    What is asked about several texts competes: how likely the others are (``rivals``) counts too.
+    What a text may change competes: how likely the others are (``rivals``) counts too.
     """
 
     def __init__(self, model: HiddenStateModel, weights: dict[str, Vectors]) -> None:
@@ -136,26 +97,12 @@ class SecondReader:
 
         ``first`` is the statement reader's, ``beside`` the ``rivals`` of each pair.
         """
-        asked = [about_change(old, new) for old, new in pairs]
-        return self._both("relation", asked, first, beside)
-
-    def relevance(
-        self, question: str, notes: Sequence[str], first: Sequence[float], beside: Sequence[float]
-    ) -> Vectors:
-        """Of each note, how likely the answer needs it; ``first`` is what the reader said."""
-        return self._both(
-            "relevance", [about_note(question, note) for note in notes], first, beside
-        )
-
-    def _both(
-        self, task: Task, asked: Sequence[str], first: Sequence[float], beside: Sequence[float]
-    ) -> Vectors:
-        if not asked:
+        if not pairs:
             return np.zeros(0, np.float32)
-        prompts = [(*BEGIN[task], ChatTurn("user", text)) for text in asked]
-        states = self._model.states(prompts, layer=self._layer)
-        own = states @ self._weights[f"{task}.weight"] + self._weights[f"{task}.bias"]
-        return mixed([logit(first), own, beside], self._weights[f"{task}.mix"])
+        asked = [ChatTurn("user", about_change(old, new)) for old, new in pairs]
+        states = self._model.states([(*BEGIN, turn) for turn in asked], layer=self._layer)
+        own = states @ self._weights["relation.weight"] + self._weights["relation.bias"]
+        return mixed([logit(first), own, beside], self._weights["relation.mix"])
 
 
 def logit(chances: Sequence[float] | Vectors) -> Vectors:

@@ -25,6 +25,7 @@ from agent.applications.ratings.recommend import recommended
 from agent.language.redaction import with_gaps
 from agent.language.replies import unknown
 from agent.memory.home import Home
+from agent.models.note_reader import note_reader
 from agent.models.timing import Stopwatch
 from agent.results import Exchange, Reply, Route, Standing
 from policies.selection import Choice
@@ -119,6 +120,9 @@ def _reply(
         return told_apart(replace(reply, text=text, memories=chosen, abstained=not chosen))
     with clock.measure("answer"):
         said = _answered(home, message, found, notes, on_text)
+    if said.abstained and notes is None:
+        said, found = _from_past_notes(home, message, found, said)
+        reply = replace(reply, selection=found.selection)
     return told_apart(
         replace(reply, text=said.text, memories=said.evidence, abstained=said.abstained)
     )
@@ -142,6 +146,22 @@ def _planned(found: Retrieved, notes: Sequence[Note], now: datetime) -> bool:
     return any(start is not None and start > now for start in starts) or any(
         mark.lasts and mark.standing is Standing.PLANNED for mark in found.marks.values()
     )
+
+
+def _from_past_notes(
+    home: Responder, message: str, found: Retrieved, before: Answer
+) -> tuple[Answer, Retrieved]:
+    """What notes say of a question about the past that the timeline does not answer.
+
+    Only where the language model reads notes: words alone do not tell which note was meant.
+    """
+    if home.statements is None or found.inferred or note_reader(home.llm) is None:
+        return before, found
+    notes = gather(message, found, home, home.statements, past=True)
+    said = answer_from_notes(message, notes, now=home.config.now(), llm=home.llm, past=True)
+    if said.abstained:
+        return before, found
+    return said, replace(found, selection=selected(found.selection, notes, past=True))
 
 
 def _about_this(found: Retrieved, notes: tuple[Note, ...] | None) -> bool:

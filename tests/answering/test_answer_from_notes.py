@@ -12,7 +12,7 @@ from agent.answering.answer_from_notes import answer_from_notes, build_turns
 from agent.answering.notes import Note
 from agent.memory.passages import Passage
 from store.side_tables.change_edges import ChangeKind
-from store.types import Memory
+from store.types import Memory, Status
 from tests.conftest import ScriptedModel
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
@@ -114,7 +114,27 @@ def test_examples_in_english_do_not_stand_before_a_chinese_question():
     assert len(build_turns("我在哪家公司上班？", notes, NOW)) == 2
 
 
-def test_what_the_second_reader_finds_unlikely_everywhere_gets_no_answer():
-    notes = [replace(note, relevance=0.08, weighed=True) for note in notes_of(KINDLING, REDFORD)]
+def test_what_the_reader_of_notes_finds_unlikely_everywhere_gets_no_answer():
+    notes = [replace(note, relevance=0.08, together=True) for note in notes_of(KINDLING, REDFORD)]
     told, model = ask("You work at Redford.", notes)
     assert told.abstained and not model.asked
+
+
+def test_a_note_that_was_read_together_with_the_newer_one_holds():
+    older, newer = notes_of(KINDLING, REDFORD, changed=0.3)
+    read = [replace(older, together=True), replace(newer, relevance=0.1, together=True)]
+    told, _ = ask("You work at Kindling.", read)
+    assert told.text == "You work at Kindling."
+    told, _ = ask("You work at Kindling.", [read[0], replace(read[1], relevance=0.8)])
+    assert "Redford" in told.text and "Kindling" not in told.text
+
+
+def test_of_a_question_about_the_past_what_was_replaced_is_a_note():
+    older, newer = notes_of(KINDLING, REDFORD)
+    gone = replace(older, memory=replace(older.memory, status=Status.REPLACED))
+    model = ScriptedModel(["You worked at Kindling."])
+    told = answer_from_notes(
+        "Where did I work before?", [gone, newer], now=NOW, llm=model, past=True
+    )
+    assert "Kindling" in model.asked[0][-1].content
+    assert [choice.memory.id for choice in told.evidence] == ["m1"]

@@ -62,6 +62,16 @@ def test_many_prompts_and_long_ones_are_read_in_parts(model: LlamaModel):
     assert np.isfinite(states).all()
 
 
+def test_states_along_a_prompt_are_those_of_its_beginnings(model: LlamaModel):
+    text = "".join(f"{line}\n" for line in TEXTS) + "word and " * 150 + "\n"
+    states = model.line_states(prompt(text), layer=LAYER)
+    again = model.line_states(prompt("".join(f"{line}\n" for line in TEXTS)), layer=LAYER)
+    assert states.shape == (4, 576)
+    assert np.abs(states[:3] - again).max() < 0.05 * np.abs(again).max()
+    with pytest.raises(PromptTooLong):
+        model.line_states(prompt("soup and " * 2000), layer=LAYER)
+
+
 def test_reading_states_leaves_the_chat_as_it_is(model: LlamaModel):
     before = model.chat(prompt("Tomatoes."), max_tokens=8)
     model.states([prompt(text) for text in TEXTS], layer=LAYER)
@@ -83,7 +93,7 @@ def test_a_layer_that_is_not_there_and_a_text_that_is_too_long(model: LlamaModel
 
 
 class Inside(ScriptedModel):
-    """Its state says whether a note names a bakery."""
+    """Its state says whether a text names a bakery."""
 
     loaded = True
     identity = "inside:1"
@@ -94,20 +104,21 @@ class Inside(ScriptedModel):
 
 
 def weights() -> dict[str, Any]:
-    mix = np.array([1.0, 1.0, 0.0, 0.0], np.float32)
-    own = {"weight": np.array([4.0, -2.0], np.float32), "bias": np.zeros(()), "mix": mix}
-    named = {f"{task}.{name}": value for task in module.BEGIN for name, value in own.items()}
-    return {"layer": np.array(7), **named}
+    return {
+        "layer": np.array(7),
+        "relation.weight": np.array([4.0, -2.0], np.float32),
+        "relation.bias": np.zeros(()),
+        "relation.mix": np.array([1.0, 1.0, 0.0, 0.0], np.float32),
+    }
 
 
 def test_both_opinions_count():
     model = Inside()
     reader = SecondReader(model, weights())
-    notes = ["I work at the bakery.", "The cat sleeps."]
-    both = reader.relevance("Where do I work?", notes, [0.5, 0.5], [0.0, 0.0])
+    pairs = [("I work at the bank.", "First day at the bakery."), ("A cat.", "A dog.")]
+    both = reader.changes(pairs, [0.5, 0.5], [0.0, 0.0])
     assert model.layer == 7
     assert both == pytest.approx([0.881, 0.119], abs=0.001)
-    pairs = [("I work at the bank.", "First day at the bakery."), ("A cat.", "A dog.")]
     first, second = reader.changes(pairs, [0.9, 0.9], [0.0, 0.0])
     assert first > 0.9 > second
     assert len(reader.changes([], [], [])) == 0

@@ -110,25 +110,44 @@ class Weights:
         the template only: contents are tokenized apart from it, so that a memory saying
         ``<|im_end|>`` ends nothing.
         """
-        tokens: list[int] = []
-        if ll.llama_vocab_get_add_bos(self.vocab):
-            tokens.append(ll.llama_vocab_bos(self.vocab))
         if isinstance(prompt, str):
-            return tokens + self.tokenize(prompt), []
-        parts = self._apply_template(prompt)
-        stops: list[str] = []
-        if parts is None:
-            # No template, or one that llama.cpp does not know.
-            parts = ["".join(f"{turn.role}:\n\x02{i}\x03\n\n") for i, turn in enumerate(prompt)]
-            parts = _PLACEHOLDER.split("".join(parts) + "assistant:\n")
-            stops = ["\n\nuser:", "\n\nsystem:"]
-        # Splitting puts template text at even places, numbers of turns at odd ones.
+            return self._begin() + self.tokenize(prompt), []
+        parts, stops = self._parts(prompt)
+        tokens = self._begin()
         for place, part in enumerate(parts):
             if place % 2:
                 tokens += self.tokenize(prompt[int(part)].content)
             else:
                 tokens += self.tokenize(part, special=True)
         return tokens, stops
+
+    def lines(self, turns: Sequence[ChatTurn]) -> tuple[list[int], list[int]]:
+        """Tokens of turns up to the end of the last content, and where each line of that ends."""
+        parts, _ = self._parts(turns)
+        tokens = self._begin()
+        for place, part in enumerate(parts[:-2]):
+            if place % 2:
+                tokens += self.tokenize(turns[int(part)].content)
+            else:
+                tokens += self.tokenize(part, special=True)
+        ends = []
+        for line in turns[-1].content.splitlines(keepends=True):
+            tokens += self.tokenize(line)
+            ends.append(len(tokens) - 1)
+        return tokens, ends
+
+    def _begin(self) -> list[int]:
+        begins = ll.llama_vocab_get_add_bos(self.vocab)
+        return [ll.llama_vocab_bos(self.vocab)] if begins else []
+
+    def _parts(self, turns: Sequence[ChatTurn]) -> tuple[list[str], list[str]]:
+        """Template text at even places, numbers of turns at odd ones; the stop strings."""
+        parts = self._apply_template(turns)
+        if parts is not None:
+            return parts, []
+        # No template, or one that llama.cpp does not know.
+        parts = ["".join(f"{turn.role}:\n\x02{i}\x03\n\n") for i, turn in enumerate(turns)]
+        return _PLACEHOLDER.split("".join(parts) + "assistant:\n"), ["\n\nuser:", "\n\nsystem:"]
 
     def _apply_template(self, turns: Sequence[ChatTurn]) -> list[str] | None:
         if not self._template:

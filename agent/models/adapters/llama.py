@@ -155,14 +155,23 @@ class LlamaModel:
     def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
         """Of each prompt the state of its last token behind a layer; see ``HiddenStateModel``."""
         with self._lock:
-            self._check_open()
-            if self._states is None or self._states.layer != layer:
-                if self._states is not None:
-                    self._states.close()
-                self._states = HiddenStates(
-                    self._weights, layer, threads=self._threads, flash=self._flash
-                )
-            return self._states.read([self._weights.prompt(turns)[0] for turns in prompts])
+            read = self._states_behind(layer).read
+            return read([self._weights.prompt(turns)[0] for turns in prompts])
+
+    def line_states(self, turns: Sequence[ChatTurn], *, layer: int) -> Vectors:
+        """Of each line of the last turn the state of its end; see ``HiddenStateModel``."""
+        with self._lock:
+            return self._states_behind(layer).along(*self._weights.lines(turns))
+
+    def _states_behind(self, layer: int) -> HiddenStates:
+        self._check_open()
+        if self._states is None or self._states.layer != layer:
+            if self._states is not None:
+                self._states.close()
+            self._states = HiddenStates(
+                self._weights, layer, threads=self._threads, flash=self._flash
+            )
+        return self._states
 
     def trial(self, size: int, steps: int, follow: Sequence[int] | None = None) -> Trial:
         """Read a fixed prompt of ``size`` tokens and generate ``steps`` more, greedily.

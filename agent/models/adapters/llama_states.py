@@ -24,7 +24,7 @@ from agent.models.adapters.gguf import Weights
 from agent.models.adapters.prefix_tree import common
 from agent.ports import Vectors
 
-CELLS = 1024
+CELLS = 2048
 """Tokens that the beginning and the prompts of one batch may have together."""
 BATCH = 128
 SEQUENCES = 16
@@ -90,6 +90,28 @@ class HiddenStates:
                 taken.append(waiting.pop(0))
             for number, state in self._behind_trunk(taken, shared):
                 states[number] = state
+        return states
+
+    def along(self, tokens: Sequence[int], places: Sequence[int]) -> Vectors:
+        """The states of the tokens at some places of one prompt, in their order: (n, width).
+
+        What sequence 0 holds stays.
+
+        :raises PromptTooLong: if the prompt has more tokens than the context holds.
+        """
+        if len(tokens) > CELLS:
+            raise PromptTooLong(f"A text of {len(tokens)} tokens is too long to be judged.")
+        if len(tokens) + len(self._trunk) > CELLS:
+            self._grow_trunk(())
+        states = np.empty((len(places), self._width), np.float32)
+        try:
+            for start in range(0, len(tokens), BATCH):
+                rows = self._decode([(tokens[start : start + BATCH], 1)], start)
+                for number, place in enumerate(places):
+                    if start <= place < start + len(rows):
+                        states[number] = rows[place - start]
+        finally:
+            ll.llama_memory_seq_rm(self._memory, 1, -1, -1)
         return states
 
     def close(self) -> None:

@@ -76,6 +76,11 @@ class WorkerLanguageModel(_Gguf):
         asked = {"prompts": [_sent(prompt) for prompt in prompts], "layer": layer}
         return np.array(self.worker.call("states", asked), np.float32)
 
+    def line_states(self, turns: Sequence[ChatTurn], *, layer: int) -> Vectors:
+        """States of the ends of lines; see ``HiddenStateModel.line_states``."""
+        asked = {"turns": _sent(turns), "layer": layer}
+        return np.array(self.worker.call("line_states", asked), np.float32)
+
 
 class WorkerRewards(_Gguf):
     """A reward model in a worker; fulfils ``agent.ports.RewardModel``."""

@@ -13,7 +13,7 @@ from agent.models.reward_cache import RewardCache
 from agent.models.weight_files import BatchSizes
 from agent.models.worker.faults import Fault, parse_fault
 from agent.models.worker.settings import Rung
-from agent.ports import ChatTurn, Prompt
+from agent.ports import ChatTurn, Prompt, Vectors
 
 if TYPE_CHECKING:
     from agent.models.adapters.llama import LlamaModel
@@ -78,7 +78,12 @@ class Served:
             flash=rung.flash,
         )
         chat = Chat(model, self._line)
-        self._answers = {"chat": chat.chat, "states": chat.states, "trial": chat.trial}
+        self._answers = {
+            "chat": chat.chat,
+            "states": chat.states,
+            "line_states": chat.line_states,
+            "trial": chat.trial,
+        }
         return model.identity
 
     def _open_rewards(self, request: Request) -> object:
@@ -167,11 +172,19 @@ class Chat:
     def states(self, request: Request) -> object:
         prompts = [[ChatTurn(**turn) for turn in prompt] for prompt in request["prompts"]]
         states = self._model.states(prompts, layer=request["layer"])
-        return [[round(value, 4) for value in row] for row in states.tolist()]
+        return _rounded(states)
+
+    def line_states(self, request: Request) -> object:
+        turns = [ChatTurn(**turn) for turn in request["turns"]]
+        return _rounded(self._model.line_states(turns, layer=request["layer"]))
 
     def trial(self, request: Request) -> object:
         trial = self._model.trial(request["tokens"], request["steps"], request.get("follow"))
         return {"tokens": trial.tokens, "gaps": trial.gaps}
+
+
+def _rounded(states: Vectors) -> list[list[float]]:
+    return [[round(value, 4) for value in row] for row in states.tolist()]
 
 
 class Pieces:

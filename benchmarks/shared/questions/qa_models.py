@@ -61,6 +61,18 @@ class KeptAnswers:
         states = [self._state(key) or b"" for key in keys]
         return np.stack([np.frombuffer(row, np.float16) for row in states]).astype(np.float32)
 
+    def line_states(self, turns: Sequence[ChatTurn], *, layer: int) -> Vectors:
+        """As the model's, kept in half precision."""
+        if not tells_states(self._model):
+            raise ModelError(f"{self.identity} does not tell its hidden states.")
+        key = _key(self.identity, "lines", layer, [turn.content for turn in turns])
+        row = self._state(key)
+        if row is None:
+            row = self._model.line_states(turns, layer=layer).astype(np.float16).tobytes()
+            self._rows.execute("INSERT OR REPLACE INTO states VALUES (?, ?)", [key, row])
+        lines = turns[-1].content.count("\n")
+        return np.frombuffer(row, np.float16).reshape(lines, -1).astype(np.float32)
+
     def _state(self, key: bytes) -> bytes | None:
         row = self._rows.execute("SELECT row FROM states WHERE key = ?", [key]).fetchone()
         return None if row is None else bytes(row[0])

@@ -1,9 +1,9 @@
 """Makes the weights of the second reader: ``python -m benchmarks.second_reader_train``.
 
-The language model reads pairs of what people of ``samples/people`` told and asked; linear
-classifiers learn from its hidden states. How both readers' opinions are mixed is learned from
-people that the classifier of that turn did not learn from. States are kept in ``build``, so a run
-goes on where it stopped.
+The language model reads pairs of what people of ``samples/people`` told; a linear classifier learns
+from its hidden states. How both readers' opinions are mixed is learned from people that the
+classifier of that turn did not learn from. States are kept in ``build``, so a run goes on where it
+stopped.
 
 Measured are areas under the curve and average precision on ``samples/people_held``, of the
 statement reader, of the second reader alone, and of both.
@@ -29,9 +29,7 @@ from agent.models.local_statement_reader import WEIGHTS as READER
 from agent.models.second_reader import (
     BEGIN,
     WEIGHTS,
-    Task,
     about_change,
-    about_note,
     logit,
     mixed,
     rivals,
@@ -68,17 +66,15 @@ class Example:
     weight: float
 
 
-def states_of(
-    model: HiddenStateModel, task: Task, groups: Sequence[Sequence[Example]]
-) -> dict[str, Vectors]:
+def states_of(model: HiddenStateModel, groups: Sequence[Sequence[Example]]) -> dict[str, Vectors]:
     """The state of each prompt; those of a group begin alike and are read together."""
     known: dict[str, Vectors] = {}
     for number, group in enumerate(filter(None, groups), 1):
         prompts = [example.prompt for example in group]
-        rows = model.states([(*BEGIN[task], ChatTurn("user", p)) for p in prompts], layer=LAYER)
+        rows = model.states([(*BEGIN, ChatTurn("user", p)) for p in prompts], layer=LAYER)
         known |= dict(zip(prompts, rows, strict=True))
         if number % 50 == 0 or number == len(groups):
-            progress(f"{task}: {number} of {len(groups)}")
+            progress(f"{number} of {len(groups)}")
     return known
 
 
@@ -100,43 +96,38 @@ def main() -> None:
         "model": np.str_(llm.identity),
     }
     figures: dict[str, float] = {}
-    for task in BEGIN:
-        learned = list(
-            _examples([p for one in people for p in pairs_of(one, embedder)], task, reader)
-        )
-        tested = list(
-            _examples(
-                [p for one in held for p in pairs_of(one, embedder)], task, reader, whole=True
-            )
-        )
-        if given.quick:
-            learned, tested = learned[:30], tested[:10]
-        vectors = states_of(llm, task, (*learned, *tested))
-        rows = [example for group in learned for example in group]
-        test = [example for group in tested for example in group]
-        weight, bias = fit(rows, vectors)
-        # The statement reader reads English alone.
-        mix = fit_mix(rows, [unseen(rows, vectors)], english)
-        by_reader = fit_mix(rows, [], english)
-        own = np.stack([vectors[e.prompt] for e in test]) @ weight + bias
-        labels = [e.label for e in test]
-        figures[f"{task}.learned"], figures[f"{task}.tested"] = len(rows), len(test)
-        figures[f"{task}.true"] = sum(labels)
-        scores = {
-            "reader": logit([e.first for e in test]),
-            "reader_weighed": mixed(_signs(test, []), by_reader),
-            "second": own,
-            "both": mixed(_signs(test, [own]), mix),
-        }
-        for name, score in scores.items():
-            figures[f"{task}.{name}.auc"] = float(roc_auc_score(labels, score))
-            figures[f"{task}.{name}.precision"] = float(average_precision_score(labels, score))
-        weights |= {
-            f"{task}.weight": weight,
-            f"{task}.bias": np.float32(bias),
-            f"{task}.mix": mix,
-            f"{task}.alone": by_reader,
-        }
+    learned = list(_examples([p for one in people for p in pairs_of(one, embedder)], reader))
+    tested = list(
+        _examples([p for one in held for p in pairs_of(one, embedder)], reader, whole=True)
+    )
+    if given.quick:
+        learned, tested = learned[:30], tested[:10]
+    vectors = states_of(llm, (*learned, *tested))
+    rows = [example for group in learned for example in group]
+    test = [example for group in tested for example in group]
+    weight, bias = fit(rows, vectors)
+    # The statement reader reads English alone.
+    mix = fit_mix(rows, [unseen(rows, vectors)], english)
+    by_reader = fit_mix(rows, [], english)
+    own = np.stack([vectors[e.prompt] for e in test]) @ weight + bias
+    labels = [e.label for e in test]
+    figures["relation.learned"], figures["relation.tested"] = len(rows), len(test)
+    figures["relation.true"] = sum(labels)
+    scores = {
+        "reader": logit([e.first for e in test]),
+        "reader_weighed": mixed(_signs(test, []), by_reader),
+        "second": own,
+        "both": mixed(_signs(test, [own]), mix),
+    }
+    for name, score in scores.items():
+        figures[f"relation.{name}.auc"] = float(roc_auc_score(labels, score))
+        figures[f"relation.{name}.precision"] = float(average_precision_score(labels, score))
+    weights |= {
+        "relation.weight": weight,
+        "relation.bias": np.float32(bias),
+        "relation.mix": mix,
+        "relation.alone": by_reader,
+    }
     for key, value in figures.items():
         progress(f"{key} {value:.3f}")
     settings = {"quick": given.quick, "layer": LAYER, "people": [p.id for p in people]}
@@ -147,17 +138,15 @@ def main() -> None:
 
 
 def _examples(
-    groups: Sequence[Pairs], task: Task, reader: TrainedReader, *, whole: bool = False
+    groups: Sequence[Pairs], reader: TrainedReader, *, whole: bool = False
 ) -> Iterator[list[Example]]:
     """Of each text the related sentences and some others; ``whole``: all that are looked at."""
     chance = random.Random(0)
     for group in groups:
-        if group.task != task:
+        if group.task != "relation":
             continue
         numbers = range(len(group.others))
-        # What a change has made untrue answers a question as well as what is true, by its words.
-        left = ("unrelated",) if whole else ("unrelated", "changed")
-        related = [n for n in numbers if group.labels[n] not in left]
+        related = [n for n in numbers if group.labels[n] != "unrelated"]
         others = [n for n in numbers if group.labels[n] == "unrelated" and group.looked_at[n]]
         taken, rest = others[:TESTED], others[NEAREST:]
         if not whole:
@@ -168,8 +157,8 @@ def _examples(
         yield [
             Example(
                 group.person,
-                _prompt(group, n),
-                group.labels[n] in (CHANGES if task == "relation" else ("needed",)),
+                about_change(group.others[n].text, group.text),
+                group.labels[n] in CHANGES,
                 first[n],
                 beside[n],
                 stands_for if n in taken else 1.0,
@@ -178,20 +167,11 @@ def _examples(
         ]
 
 
-def _prompt(group: Pairs, number: int) -> str:
-    other = group.others[number].text
-    if group.task == "relation":
-        return about_change(other, group.text)
-    return about_note(group.text, other)
-
-
 def _first(group: Pairs, reader: TrainedReader) -> list[float]:
     """What the statement reader says of each."""
     read = [other.read for other in group.others]
-    if group.task == "relation":
-        chances = reader.relations([(other, group.read) for other in read])
-        return [float(row[CHANGED].sum()) for row in chances]
-    return [float(row[0]) for row in reader.relevance(group.read, read)]
+    chances = reader.relations([(other, group.read) for other in read])
+    return [float(row[CHANGED].sum()) for row in chances]
 
 
 def fit(rows: Sequence[Example], vectors: dict[str, Vectors]) -> tuple[Vectors, float]:

@@ -1,0 +1,111 @@
+"""The language model as a reader of notes: which of them answer a question and still hold.
+
+The model reads the question and all dated notes together, the newest first, so it sees what a later
+note did to an earlier one. What it has made of a note stands in its hidden state at the end of the
+note's line, which a linear classifier reads (``benchmarks.note_reader_train`` makes the weights,
+for one model each).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from agent.language.injection import as_data
+from agent.models.second_reader import mixed, rivals, tells_states
+from agent.ports import ChatTurn, HiddenStateModel, LanguageModel, Vectors
+from policies.weight_file import read_arrays
+
+WEIGHTS = Path(__file__).parent / "data" / "note_reader.npz"
+NOTES = 12
+"""Most notes that are read together, as in training."""
+LONGEST = 200
+"""Characters of a note or question that are read: what is longer is cut."""
+SYSTEM = (
+    "A person asks a question about their own life. You see the question and the person's dated "
+    "notes, the newest first. Later notes may change what earlier ones say. Which notes answer the "
+    "question, at least in part, and still hold?"
+)
+"""The states depend on every word of the prompt."""
+
+DatedNote = tuple[datetime, str]
+
+
+def about_notes(question: str, notes: Sequence[DatedNote]) -> tuple[ChatTurn, ...]:
+    """The prompt: the question, then a line for each note, in the order of ``newest_first``."""
+    lines = [
+        f"{number}. [{notes[n][0]:%Y-%m-%d}] {_line(notes[n][1])}"
+        for number, n in enumerate(newest_first(notes), 1)
+    ]
+    body = "\n".join((f"Question: {_line(question)}", "Notes:", *lines, ""))
+    return ChatTurn("system", SYSTEM), ChatTurn("user", body)
+
+
+def newest_first(notes: Sequence[DatedNote]) -> list[int]:
+    """The places of the notes, by their time."""
+    return sorted(range(len(notes)), key=lambda n: notes[n][0], reverse=True)
+
+
+def states_of(
+    question: str, notes: Sequence[DatedNote], model: HiddenStateModel, *, layer: int
+) -> Vectors:
+    """What the model has made of each note, in the order of ``notes``: (n, width)."""
+    lines = model.line_states(about_notes(question, notes), layer=layer)[2:]
+    states = np.empty_like(lines)
+    states[newest_first(notes)] = lines
+    return states
+
+
+def _line(text: str) -> str:
+    return as_data(text)[:LONGEST]
+
+
+class NoteReader:
+    """Says how likely each note answers a question and still holds.
+
+    :param weights: ``weight`` and ``bias`` of the classifier, how its score and that of the other
+        notes are mixed into a probability (``mix``), and the ``layer`` of the model.
+    """
+
+    def __init__(self, model: HiddenStateModel, weights: dict[str, Vectors]) -> None:
+        self._model = model
+        self._weights = weights
+
+    def relevance(self, question: str, notes: Sequence[DatedNote]) -> Vectors:
+        """Of each of at most ``NOTES`` notes the calibrated probability: (n,).
+
+        :raises PromptTooLong: if the notes together exceed the context.
+        """
+        if not notes:
+            return np.zeros(0, np.float32)
+        weights = self._weights
+        states = states_of(question, notes, self._model, layer=int(weights["layer"]))
+        return chances(states @ weights["weight"] + weights["bias"], weights["mix"])
+
+
+def chances(scores: Vectors, mix: Vectors) -> Vectors:
+    """The probabilities of notes that are read together: each competes with the others."""
+    return mixed(signs(scores), mix)
+
+
+def signs(scores: Vectors) -> list[Vectors]:
+    """What the probability of each note rests on: its score, and the odds of the others."""
+    odds: Vectors = (1 / (1 + np.exp(-scores))).astype(np.float32)
+    return [scores, rivals(odds)]
+
+
+def note_reader(model: LanguageModel) -> NoteReader | None:
+    """The reader of notes; None where no weights fit the model."""
+    weights = _weights()
+    if weights is None or not tells_states(model):
+        return None
+    return NoteReader(model, weights) if model.identity == str(weights["model"]) else None
+
+
+@cache
+def _weights() -> dict[str, Vectors] | None:
+    return read_arrays(WEIGHTS) if WEIGHTS.exists() else None

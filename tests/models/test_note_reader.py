@@ -1,0 +1,87 @@
+"""The language model as a reader of notes: what it is asked, and what comes of its states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agent.models import note_reader as module
+from agent.models.note_reader import LONGEST, NoteReader, about_notes, chances, note_reader
+from agent.ports import ChatTurn, Vectors
+from tests.conftest import ScriptedModel
+
+MAY = datetime(2024, 5, 1, 9, 0, tzinfo=UTC)
+NOTES = [
+    (MAY, "I work at Kindling."),
+    (MAY + timedelta(days=9), "First week at Redford."),
+    (MAY + timedelta(days=3), "The cat sleeps."),
+]
+
+
+class Inside(ScriptedModel):
+    """Its state of a line says whether that is the newest note."""
+
+    loaded = True
+    identity = "inside:1"
+
+    def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
+        raise AssertionError("the notes are read together")
+
+    def line_states(self, turns: Sequence[ChatTurn], *, layer: int) -> Vectors:
+        self.layer = layer
+        lines = turns[-1].content.splitlines()
+        return np.array([[line.startswith("1. "), 1.0] for line in lines], np.float32)
+
+
+def weights(model: str = "inside:1") -> dict[str, Any]:
+    return {
+        "layer": np.array(7),
+        "model": np.str_(model),
+        "weight": np.array([4.0, -2.0], np.float32),
+        "bias": np.zeros(()),
+        "mix": np.array([1.0, 0.0, 0.0], np.float32),
+    }
+
+
+def test_all_notes_are_read_together_the_newest_first():
+    assert about_notes("Where do I work?", NOTES)[-1].content == (
+        "Question: Where do I work?\nNotes:\n"
+        "1. [2024-05-10] First week at Redford.\n"
+        "2. [2024-05-04] The cat sleeps.\n"
+        "3. [2024-05-01] I work at Kindling.\n"
+    )
+
+
+def test_a_long_note_is_cut_and_lines_stay_lines():
+    lines = about_notes("Where\nam I?", [(MAY, "word\n" * 200)])[-1].content.splitlines()
+    assert len(lines) == 3
+    assert len(lines[2]) <= LONGEST + 20
+
+
+def test_probabilities_come_in_the_order_of_the_notes():
+    model = Inside()
+    found = NoteReader(model, weights()).relevance("Where do I work?", NOTES)
+    assert model.layer == 7
+    assert found == pytest.approx([0.119, 0.881, 0.119], abs=0.001)
+    assert len(NoteReader(model, weights()).relevance("Where do I work?", [])) == 0
+
+
+def test_notes_compete():
+    mix = np.array([1.0, -1.0, 0.0], np.float32)
+    alone = chances(np.array([2.0], np.float32), mix)
+    beside = chances(np.array([2.0, 2.0], np.float32), mix)
+    assert beside[0] < alone[0]
+
+
+def test_there_is_none_without_states_or_fitting_weights(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "_weights", lambda: None)
+    assert note_reader(Inside()) is None
+    monkeypatch.setattr(module, "_weights", weights)
+    assert note_reader(ScriptedModel()) is None
+    assert note_reader(Inside()) is not None
+    monkeypatch.setattr(module, "_weights", lambda: weights("other:1"))
+    assert note_reader(Inside()) is None
