@@ -7,7 +7,7 @@ remembers which. Everything else in memlane receives a frozen ``Config``.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -334,25 +334,44 @@ def injected_fault() -> str:
 def set_in_file(key: str, value: str) -> Path:
     """Write one setting into ``config.toml``, keeping everything else in it as it stands.
 
+    :raises InvalidInput: if there is no such setting, or the value is unusable.
+    :raises HomeUnavailable: if the file cannot be written.
+    """
+    setting = _setting(key)
+    if key == "policy":
+        _check_policy(value)
+    parsed = _toml(_parsed(setting, value, "command line", config_file()))
+    return _edit_file(lambda document: document.update({key: parsed}))
+
+
+def unset_in_file(key: str) -> Path:
+    """Take one setting out of ``config.toml``; one that is not in it is no error.
+
     :raises InvalidInput: if there is no such setting.
     :raises HomeUnavailable: if the file cannot be written.
     """
-    import tomlkit
+    _setting(key)
+    return _edit_file(lambda document: document.pop(key, None))
 
+
+def _setting(key: str) -> Setting:
     setting = next((s for s in SETTINGS if s.key == key), None)
     if setting is None:
         raise InvalidInput(
             f"There is no setting {key!r}. Settings: {', '.join(s.key for s in SETTINGS)}."
         )
-    if key == "policy":
-        _check_policy(value)
+    return setting
+
+
+def _edit_file(edit: Callable[[MutableMapping[str, Any]], object]) -> Path:
+    import tomlkit
+
     file = config_file()
-    parsed = _parsed(setting, value, "command line", file)
     _read_file(file)  # a broken file is reported rather than overwritten
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         document = tomlkit.parse(file.read_text(encoding="utf-8") if file.exists() else "")
-        document[key] = _toml(parsed)
+        edit(document)
         scratch = file.with_suffix(".tmp")
         scratch.write_text(tomlkit.dumps(document), encoding="utf-8")
         scratch.replace(file)

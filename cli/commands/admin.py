@@ -285,6 +285,24 @@ def config_set(
     )
 
 
+@config.command("unset")
+def config_unset(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(help="The setting, such as policy.")],
+) -> None:
+    """Take one setting out of config.toml, so that its default holds again."""
+    run: Run = context.obj
+    from agent.config import load_config, unset_in_file
+
+    file = unset_in_file(key)
+    settings = load_config()
+    value, origin = getattr(settings, key), settings.origins[key]
+    run.emit(
+        {key: str(value) if isinstance(value, Path) else value, "file": str(file)},
+        lambda out: out.print(f"{key} = {value or '-'}  ({origin})", markup=False),
+    )
+
+
 def doctor(
     context: typer.Context,
     quick: Annotated[bool, typer.Option("--quick", help="Do not load and run the models.")] = False,

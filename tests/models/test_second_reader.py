@@ -102,6 +102,9 @@ class Inside(ScriptedModel):
         self.layer = layer
         return np.array([["bakery" in turns[-1].content, 1.0] for turns in prompts], np.float32)
 
+    def line_states(self, turns: Sequence[ChatTurn], *, layer: int) -> Vectors:
+        raise AssertionError("pairs are read one by one")
+
 
 def weights() -> dict[str, Any]:
     return {

@@ -207,6 +207,17 @@ def test_config_set_keeps_comments(memlane: Memlane, tmp_path: Path):
     assert (tmp_path / "config.toml").read_text() == '# mine\nk = 4\npolicy = "all"\n'
 
 
+def test_config_unset_takes_one_setting_out(memlane: Memlane, tmp_path: Path):
+    (tmp_path / "config.toml").write_text("# mine\nk = 4\n")
+    memlane("config", "set", "policy", "all")
+    result = memlane("config", "unset", "policy")
+    assert result.code == 0
+    assert result.out == "policy = scout  (default)\n"
+    assert (tmp_path / "config.toml").read_text() == "# mine\nk = 4\n"
+    assert memlane("config", "unset", "policy").code == 0
+    assert "There is no setting 'polcy'" in memlane("config", "unset", "polcy").err
+
+
 def test_models_list_names_all_three(memlane: Memlane):
     models = {m["name"]: m for m in memlane("models", "list", "--json").json["models"]}
     assert set(models) >= {"qwen2.5-coder-1.5b", "smollm2-135m", "all-minilm-l6-v2"}
