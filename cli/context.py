@@ -61,13 +61,13 @@ class Run:
     def out(self) -> Console:
         from rich.console import Console
 
-        return Console(highlight=False, soft_wrap=True)
+        return Console(markup=False, highlight=False, soft_wrap=True)
 
     @cached_property
     def err(self) -> Console:
         from rich.console import Console
 
-        return Console(stderr=True, highlight=False, soft_wrap=True)
+        return Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
 
     @contextmanager
     def session(self) -> Iterator[Session]:

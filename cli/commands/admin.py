@@ -55,13 +55,11 @@ def models_list(context: typer.Context) -> None:
             )
         out.print(table, soft_wrap=False)
         for name, finding in runs_with.items():
-            out.print(f"{name} runs with {finding}", markup=False)
+            out.print(f"{name} runs with {finding}")
         if any(model.status == "missing" for model in installed):
-            out.print(
-                "Install missing models from the checkout: pip install '.[offline]'", markup=False
-            )
+            out.print("Install missing models from the checkout: pip install '.[offline]'")
         if settings.llm_is_server:
-            out.print(f"Completion comes from the server {settings.llm}", markup=False)
+            out.print(f"Completion comes from the server {settings.llm}")
 
     run.emit(
         {
@@ -112,7 +110,7 @@ def models_use(
     file = set_in_file(kind, value)
     run.emit(
         {kind: value, "file": str(file)},
-        lambda out: out.print(f"{kind} = {value}  (in {file})", markup=False),
+        lambda out: out.print(f"{kind} = {value}  (in {file})"),
     )
 
 
@@ -136,7 +134,7 @@ def models_pull(
         )
     run.emit(
         {"path": str(path), "sha256": registry.sha256(path)},
-        lambda out: out.print(f"{path}\nUse it with: memlane models use {path}", markup=False),
+        lambda out: out.print(f"{path}\nUse it with: memlane models use {path}"),
     )
 
 
@@ -163,12 +161,12 @@ def models_check(context: typer.Context) -> None:
     def show(out: Console) -> None:
         for role, finding in found.items():
             if finding is None:
-                out.print(f"{role}: a server with its own settings", markup=False)
+                out.print(f"{role}: a server with its own settings")
                 continue
-            out.print(f"{role}: {finding.model}", markup=False)
-            out.print(f"  runs with {finding.rung}; found in {finding.seconds} s", markup=False)
+            out.print(f"{role}: {finding.model}")
+            out.print(f"  runs with {finding.rung}; found in {finding.seconds} s")
             for why in finding.why:
-                out.print(f"  not with {why}", markup=False)
+                out.print(f"  not with {why}")
 
     run.emit(
         {
@@ -223,7 +221,7 @@ def models_cache(
             limit = settings.reward_cache_mb
             out.print(f"{count:,} rewards, {size / MEGABYTE:.1f} of at most {limit} MB")
             out.print(f"{hits:,} of {hits + misses:,} lookups found a reward")
-        out.print(str(cache.path), markup=False)
+        out.print(str(cache.path))
 
     run.emit(document, show)
 
@@ -250,11 +248,8 @@ def config_show(context: typer.Context) -> None:
 
     def show(out: Console) -> None:
         for row in rows:
-            out.print(
-                f"{row['key']:<15} {row['value'] or '-'}  ({row['origin']}) - {row['help']}",
-                markup=False,
-            )
-        out.print(f"file: {settings.file}", markup=False)
+            out.print(f"{row['key']:<15} {row['value'] or '-'}  ({row['origin']}) - {row['help']}")
+        out.print(f"file: {settings.file}")
 
     run.emit(
         {
@@ -281,7 +276,7 @@ def config_set(
     file = set_in_file(key, value)
     run.emit(
         {key: value, "file": str(file)},
-        lambda out: out.print(f"{key} = {value}  (in {file})", markup=False),
+        lambda out: out.print(f"{key} = {value}  (in {file})"),
     )
 
 
@@ -333,8 +328,8 @@ def doctor(
     def show(out: Console) -> None:
         for check in checks:
             mark = "[green]ok[/green]  " if check.ok else "[red]FAIL[/red]"
-            out.print(f"{mark} {check.name}: ", end="")
-            out.print(check.detail, markup=False)
+            out.print(f"{mark} {check.name}: ", end="", markup=True)
+            out.print(check.detail)
 
     run.emit({"checks": [{"name": c.name, "ok": c.ok, "detail": c.detail} for c in checks]}, show)
     if not all(check.ok for check in checks):

@@ -60,12 +60,12 @@ def remind(
 
     def show(out: Console) -> None:
         for one in reminders:
-            out.print(_line(one), markup=False)
+            out.print(_line(one))
         if not reminders:
             last = "today" if days == 1 else f"in the next {days} days"
             out.print(f"No events that I know of {last}.")
         if ics is not None:
-            out.print(f"Written: {ics}", markup=False)
+            out.print(f"Written: {ics}")
 
     run.emit(document, show)
 
@@ -132,8 +132,8 @@ def destination(place: Destination) -> dict[str, object]:
 
 
 def _show_destination(out: Console, place: Destination) -> None:
-    out.print(f"{place.destination}: {place.address}  [{', '.join(place.memories)}]", markup=False)
+    out.print(f"{place.destination}: {place.address}  [{', '.join(place.memories)}]")
     for other in place.others:
-        out.print(f"    or {other}", markup=False)
-    out.print(f"  {place.link}", markup=False)
-    out.print(f"  {place.map}", markup=False)
+        out.print(f"    or {other}")
+    out.print(f"  {place.link}")
+    out.print(f"  {place.map}")

@@ -35,11 +35,11 @@ def status(context: typer.Context) -> None:
         found |= shape(running)
 
     def show(out: Console) -> None:
-        out.print(f"home      {found['home']}", markup=False)
+        out.print(f"home      {found['home']}")
         out.print(f"encrypted {'yes, unlocked' if found['encrypted'] else NOT_ENCRYPTED}")
         for what in ("memories", "sources"):
             counts = ", ".join(f"{n} {name}" for name, n in found[what].items()) or "none"
-            out.print(f"{what:<9} {counts}", markup=False)
+            out.print(f"{what:<9} {counts}")
         if running is None:
             out.print("resident  not running: commands load the models themselves (memlane up)")
         else:
@@ -56,15 +56,15 @@ def status(context: typer.Context) -> None:
                 f"in memory: {loaded}{takes}{ends}"
             )
         for line in folder_lines(found["watch"]):
-            out.print(f"watched   {line}", markup=False)
+            out.print(f"watched   {line}")
         if waiting := waiting_line(found["watch"]):
-            out.print(f"watched   {waiting}", markup=False)
+            out.print(f"watched   {waiting}")
         for one in found["failed"]:
             where = one["path"] or one["kind"]
             state = "failed   " if one["status"] == "failed" else "waiting  "
-            out.print(f"{state} {one['source']} {where}: {one['error']}", markup=False)
+            out.print(f"{state} {one['source']} {where}: {one['error']}")
         for one in found["undecided"]:
-            out.print(f"to decide {_undecided(one)}", markup=False)
+            out.print(f"to decide {_undecided(one)}")
         if sessions := found["sessions_to_review"]:
             out.print(f"to review sessions of coding agents: {sessions} (memlane hook review)")
         if found["queue"]:
@@ -80,9 +80,7 @@ def _locked_status(run: Run) -> None:
     home = run.config.home
     run.emit(
         {"home": str(home), "encrypted": True, "locked": True, "running": False},
-        lambda out: out.print(
-            f"home      {home}\nencrypted yes, locked: memlane unlock", markup=False
-        ),
+        lambda out: out.print(f"home      {home}\nencrypted yes, locked: memlane unlock"),
     )
 
 

@@ -50,6 +50,7 @@ class ForwardedRun(Run):
         screen = self.line.screen
         return Console(
             file=self.stdout,
+            markup=False,
             highlight=False,
             soft_wrap=True,
             force_terminal=self.line.terminal,

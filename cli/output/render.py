@@ -1,4 +1,4 @@
-"""Text output for people. Memory text is never treated as markup."""
+"""Text output for people. Memory text is never markup: a console reads it only where asked to."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _redacted(entry: Entry) -> str:
 
 def edits(out: Console, entries: Iterable[Entry]) -> None:
     for entry in entries:
-        out.print(f"  [dim]{escape(edit_line(entry))}[/dim]")
+        out.print(f"  {edit_line(entry)}", style="dim")
 
 
 HARDLY = 0.5
@@ -79,17 +79,17 @@ def undo_of(entries: Sequence[Entry]) -> str:
 def reply(out: Console, reply: Reply) -> None:
     if reply.route.value == "update":
         if not reply.entries:
-            out.print(reply.text, markup=False)
+            out.print(reply.text)
         else:
             out.print("Remembered:")
             edits(out, reply.entries)
-            out.print(f"  [dim]undo with: memlane memories undo {undo_of(reply.entries)}[/dim]")
+            out.print(f"  undo with: memlane memories undo {undo_of(reply.entries)}", style="dim")
         _questions(out, reply)
         return
     from agent.results import phrase
 
     if reply.text:
-        out.print(reply.text, markup=False)
+        out.print(reply.text)
     elif reply.likely is not None and reply.likely < HARDLY:
         out.print(f"Probably none of these answers it (chance {reply.likely:.0%}):")
     for chosen in reply.memories:
@@ -98,16 +98,17 @@ def reply(out: Console, reply: Reply) -> None:
         mark = reply.marks.get(chosen.memory.id)
         when = f" ({mark.standing.value}: {mark})" if mark and mark.standing != "holds" else ""
         out.print(
-            f"  [dim]{chosen.memory.id} {chosen.score:.2f} "
-            f"{escape(chosen.memory.text)}{when}{where}[/dim]"
+            f"  {chosen.memory.id} {chosen.score:.2f} {chosen.memory.text}{when}{where}",
+            style="dim",
         )
     for line in reply.inferred:
-        out.print(f"  [dim]{line.id} (inferred) {escape(line.text)}[/dim]")
+        out.print(f"  {line.id} (inferred) {line.text}", style="dim")
     for doubt in reply.doubts:
         out.print(
-            f"  [yellow]{doubt.first.id} ({phrase(doubt.first.trust)}) and {doubt.second.id} "
+            f"  {doubt.first.id} ({phrase(doubt.first.trust)}) and {doubt.second.id} "
             f"({phrase(doubt.second.trust)}) contradict each other: "
-            f"{escape(doubt.second.text)}[/yellow]"
+            f"{doubt.second.text}",
+            style="yellow",
         )
     _questions(out, reply)
 
@@ -116,7 +117,7 @@ def _questions(out: Console, reply: Reply) -> None:
     """What memlane asks, where the text does not ask it already."""
     for question in reply.questions:
         if reply.entries or question not in reply.text:
-            out.print(question, markup=False)
+            out.print(question)
 
 
 def remembered(out: Console, done: Remembered) -> None:
@@ -133,15 +134,13 @@ def remembered(out: Console, done: Remembered) -> None:
             "is true."
         )
     if done.note:
-        out.print(done.note, markup=False)
+        out.print(done.note)
 
 
 def file_reports(out: Console, reports: Sequence[FileReport]) -> None:
     for report in reports:
         reason = f": {report.reason}" if report.reason else ""
-        out.print(
-            f"{report.status:<9} {report.memories:>3} memories  {report.path}{reason}", markup=False
-        )
+        out.print(f"{report.status:<9} {report.memories:>3} memories  {report.path}{reason}")
         edits(out, report.entries)
 
 
@@ -168,7 +167,7 @@ def memory_table(
             about.append(standing)
         if memory.valid_until:
             about.append(f"until {memory.valid_until:%Y-%m-%d %H:%M}")
-        table.add_row(memory.id, escape(memory.text), escape("\n".join(about)))
+        table.add_row(memory.id, memory.text, "\n".join(about))
     out.print(table, soft_wrap=False)
 
 
@@ -198,7 +197,7 @@ def memory_card(out: Console, memory: Memory, now: datetime, source: Source | No
     }
     for name, value in rows.items():
         if value:
-            out.print(f"[bold]{name:<12}[/bold] {escape(str(value))}")
+            out.print(f"[bold]{name:<12}[/bold] {escape(str(value))}", markup=True)
 
 
 def _origin(source: Source) -> str:
@@ -226,25 +225,20 @@ def forgotten(out: Console, done: Forgotten) -> None:
     if done.verified:
         out.print(f"Searched every byte of {looked}: no trace of it is left.")
     for name in done.cleaned:
-        out.print(f"Also removed from the home: the text of it in {name}.", markup=False)
+        out.print(f"Also removed from the home: the text of it in {name}.")
     for memory in plan.stays:
-        out.print(
-            f"{memory.id} stays: it was replaced by this memory, or replaced it.", markup=False
-        )
+        out.print(f"{memory.id} stays: it was replaced by this memory, or replaced it.")
     for path in json_output.outside(plan):
-        out.print(f"Your own file still contains it: {path}", markup=False)
+        out.print(f"Your own file still contains it: {path}")
 
 
 def filled(out: Console, fields: Sequence[FilledField]) -> None:
     for field in fields:
         value = _left_empty(field) if field.value is None else str(field.value)
         evidence = f"  [{field.confidence:.2f} from {', '.join(field.memories)}]"
-        out.print(
-            f"{field.label or field.name}: {value}" + (evidence if field.memories else ""),
-            markup=False,
-        )
+        out.print(f"{field.label or field.name}: {value}" + (evidence if field.memories else ""))
         for other in field.alternatives:
-            out.print(f"    or {other.value}  [{', '.join(other.memories)}]", markup=False)
+            out.print(f"    or {other.value}  [{', '.join(other.memories)}]")
 
 
 def _left_empty(field: FilledField) -> str:

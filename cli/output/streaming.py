@@ -74,4 +74,4 @@ def show_withdrawn(out: Console, draft: str, reply: Reply) -> None:
     stands = not reply.abstained and (said in reply.text or to_you(said) in reply.text)
     if said and not stands and not admits_nothing(said):
         out.print(Text(said, style="dim strike"))
-        out.print(f"  [dim]{WITHDRAWN}[/dim]")
+        out.print(f"  {WITHDRAWN}", style="dim")

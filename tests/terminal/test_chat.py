@@ -116,7 +116,9 @@ def test_what_a_message_was_read_as_is_shown(
 
 
 def screen() -> Console:
-    return Console(file=io.StringIO(), force_terminal=True, width=80, color_system="standard")
+    return Console(
+        file=io.StringIO(), markup=False, force_terminal=True, width=80, color_system="standard"
+    )
 
 
 def test_a_draft_that_does_not_stand_the_check_stays_struck_through(
@@ -162,7 +164,7 @@ def test_a_chat_begins_with_the_end_of_the_last_one(session: Session):
     session.respond("My sister Mia lives in Porto.")
     for days, shown in ((1, True), (3, False)):
         said = io.StringIO()
-        out = Console(file=said, width=120)
+        out = Console(file=said, markup=False, width=120)
         config = replace(session.config, fixed_now=NOW + timedelta(days=days))
         show_last(out, Session(config, session.graph, llm=session.llm, embedder=session.embedder))
         assert ("Wed 09:00 > My sister Mia lives in Porto." in said.getvalue()) is shown

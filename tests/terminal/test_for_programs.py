@@ -168,7 +168,7 @@ def test_a_list_without_an_answer_says_when_none_is_likely():
     memory = Memory("m1", TEXT, "attribute", "attribute.belongings", NOW)
     for likely, said in ((0.12, True), (0.9, False), (None, False)):
         printed = io.StringIO()
-        out = Console(file=printed, width=80)
+        out = Console(file=printed, markup=False, width=80)
         render.reply(out, Reply(Route.RETRIEVE, "", (Choice(memory, 1.0),), likely=likely))
         told = printed.getvalue()
         assert TEXT in told

@@ -117,11 +117,11 @@ class Conversation:
         except KeyboardInterrupt:
             self.run.err.print(self._stopped(line))
         except MemlaneError as error:
-            self.run.err.print(f"memlane: {error}", markup=False)
+            self.run.err.print(f"memlane: {error}")
             if self.run.json:
                 _print_line({"error": str(error)})
         for notice in notices:
-            self.run.err.print(f"memlane: {notice}", markup=False)
+            self.run.err.print(f"memlane: {notice}")
 
     def _stopped(self, line: str) -> str:
         """What to say of a message that the person stopped."""
@@ -177,7 +177,7 @@ class Conversation:
         """One line beside the conversation, told once."""
         if line not in self._noticed:
             self._noticed.add(line)
-            self.run.err.print(f"memlane: {line}", markup=False)
+            self.run.err.print(f"memlane: {line}")
 
     def _is_loaded(self, answering: Session | Client) -> bool:
         # Weights that are put together for the first time have a bar of their own.
@@ -191,7 +191,7 @@ class Conversation:
         elif command == "/private":
             self._private(rest)
         elif command not in COMMANDS:
-            self.run.err.print(f"There is no command {command}. /help lists them.", markup=False)
+            self.run.err.print(f"There is no command {command}. /help lists them.")
         elif self.private is not None:
             self.run.err.print(
                 "Nothing is stored or changed in private mode. Leave it first: /private"
@@ -208,7 +208,7 @@ class Conversation:
     def _help(self) -> None:
         width = max(map(len, COMMANDS)) + 1
         for command, what in COMMANDS.items():
-            self.run.err.print(f"{command:<{width}} {what}", markup=False)
+            self.run.err.print(f"{command:<{width}} {what}")
         self.run.err.print(KEYS)
 
     def _private(self, text: str) -> None:
@@ -277,7 +277,7 @@ class Conversation:
         if self.run.json:
             _print_line(document)
         else:
-            self.run.out.print(text, markup=False)
+            self.run.out.print(text)
 
 
 # ---- on the screen --------------------------------------------------------------------------
@@ -285,21 +285,20 @@ class Conversation:
 
 def show(out: Console, reply: Reply) -> None:
     """A reply, and quietly under it what was remembered or changed, with its undo."""
-    from rich.markup import escape
 
     if reply.read_as:
-        out.print(f"  [dim](read as: {escape(reply.read_as)})[/dim]")
+        out.print(f"  (read as: {reply.read_as})", style="dim")
     if not reply.entries:
         render.reply(out, reply)
         return
     # Its first lines tell the edits; what follows is what else there is to say.
     rest = reply.text.splitlines()[len(reply.entries) :]
-    out.print("Noted." if not rest else "\n".join(["Noted.", *rest]), markup=False)
+    out.print("Noted." if not rest else "\n".join(["Noted.", *rest]))
     for entry in reply.entries:
-        out.print(f"  [dim]{escape(_change(entry))}   /undo {entry.id}[/dim]")
+        out.print(f"  {_change(entry)}   /undo {entry.id}", style="dim")
     if len(reply.entries) > 1:
         ids = " ".join(entry.id for entry in reply.entries)
-        out.print(f"  [dim]undo all: /undo {ids}[/dim]")
+        out.print(f"  undo all: /undo {ids}", style="dim")
 
 
 def _change(entry: Entry) -> str:
@@ -327,16 +326,15 @@ def _change(entry: Entry) -> str:
 
 def show_last(out: Console, session: Session) -> None:
     """The end of the last conversation, which the new one goes on with."""
-    from rich.markup import escape
 
     from agent.answering.question.references import goes_on
 
     now = session.config.now()
     for turn in session.graph.turns.last(SHOWN):
         if goes_on(turn, now):
-            out.print(f"[dim]{_when(turn.at, now)} > {escape(_short(turn.text))}[/dim]")
+            out.print(f"{_when(turn.at, now)} > {_short(turn.text)}", style="dim")
             if turn.reply:
-                out.print(f"[dim]  {escape(_short(turn.reply))}[/dim]")
+                out.print(f"  {_short(turn.reply)}", style="dim")
 
 
 def _doing(text: str) -> str:

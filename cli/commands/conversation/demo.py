@@ -53,9 +53,9 @@ def demo(context: typer.Context) -> None:
                 outcomes.append(outcome)
                 if not run.json:
                     mark = "[green]ok[/green]  " if outcome.ok else "[red]FAIL[/red]"
-                    run.out.print(f"{mark} [bold]{outcome.name}[/bold]")
+                    run.out.print(f"{mark} [bold]{outcome.name}[/bold]", markup=True)
                     for line in outcome.detail.splitlines():
-                        run.out.print(f"       {line}", markup=False)
+                        run.out.print(f"       {line}")
     seconds = time.perf_counter() - started
     ok = all(outcome.ok for outcome in outcomes)
     run.emit(

@@ -57,16 +57,16 @@ def feedback(
         document["waits"] = missing
 
     def show(out: Console) -> None:
-        out.print(said(judged), markup=False)
+        out.print(said(judged))
         if step is not None:
             what = (
                 f"as weights {step.number}"
                 if step.kept
                 else "but they did not help, so they were not kept"
             )
-            out.print(f"Trained one step on {step.episodes} answers, {what}.", markup=False)
+            out.print(f"Trained one step on {step.episodes} answers, {what}.")
         elif missing:
-            out.print(f"The next 'memlane train' will use it: {missing}", markup=False)
+            out.print(f"The next 'memlane train' will use it: {missing}")
 
     run.emit(document, show)
 

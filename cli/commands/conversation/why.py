@@ -80,7 +80,7 @@ def why(
         else:
             show_words(out, trace)
         if "picture" in document:
-            out.print(f"Drawn: {picture}", markup=False)
+            out.print(f"Drawn: {picture}")
 
     if picture is None:
         run.emit(document, show)
@@ -93,25 +93,25 @@ def show_words(out: Console, trace: Trace) -> None:
     from agent.answering.trace import in_words
 
     if trace.turn.route != "update":
-        out.print(f"{trace.turn.id}: {trace.turn.text}", markup=False)
-    out.print(in_words(trace), markup=False)
+        out.print(f"{trace.turn.id}: {trace.turn.text}")
+    out.print(in_words(trace))
     for traced in trace.steps:
         if traced.used and traced.memory is not None:
             where = f" ({traced.where})" if traced.where else ""
             line = f"  {traced.step.memory} {traced.memory.text}{where}"
-            out.print(line, style="dim", markup=False)
+            out.print(line, style="dim")
 
 
 def show_trace(out: Console, trace: Trace, *, states: bool = False) -> None:
     """The decisions behind an answer, each under the memory that it was reached from."""
-    out.print(title_of(trace), markup=False)
+    out.print(title_of(trace))
     for depth, traced in nested(trace):
-        out.print("  " * (depth + 1) + step_line(traced), markup=False)
+        out.print("  " * (depth + 1) + step_line(traced))
         if states and traced.step.state:
             numbers = ", ".join(state_lines(traced.step))
-            out.print("  " * (depth + 1) + f"     {numbers}", style="dim", markup=False)
+            out.print("  " * (depth + 1) + f"     {numbers}", style="dim")
     if trace.cut:
-        out.print(f"  and {trace.cut:,} more that were not stored", markup=False)
+        out.print(f"  and {trace.cut:,} more that were not stored")
 
 
 def title_of(trace: Trace) -> str:

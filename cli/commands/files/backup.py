@@ -46,7 +46,7 @@ def backup(
         run,
         path,
         _backup_document(done),
-        lambda console: console.print(f"{path}: {_in_words(done)}", markup=False),
+        lambda console: console.print(f"{path}: {_in_words(done)}"),
     )
 
 
@@ -84,10 +84,10 @@ def restore(
             done = put_back(home, path, config.now(), advance)
 
     def show(console: Console) -> None:
-        console.print(f"Restored {_in_words(done.backup)} of {done.backup.taken}.", markup=False)
+        console.print(f"Restored {_in_words(done.backup)} of {done.backup.taken}.")
         if done.aside:
             what = "could not be read; its files are" if done.damaged else "is backed up as"
-            console.print(f"The previous home {what} {done.aside}", markup=False)
+            console.print(f"The previous home {what} {done.aside}")
 
     document = {
         **_backup_document(done.backup),

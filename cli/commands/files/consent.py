@@ -29,7 +29,7 @@ def list_(context: typer.Context) -> None:
 
     def show(out: Console) -> None:
         for one in said:
-            out.print(_line(one), markup=False)
+            out.print(_line(one))
         if not said:
             out.print("No decisions yet. memlane fill asks once for each field and site.")
 
@@ -59,7 +59,7 @@ def remove(
 
     def show(out: Console) -> None:
         for one in gone:
-            out.print(f"Withdrawn: {_line(one)}", markup=False)
+            out.print(f"Withdrawn: {_line(one)}")
 
     run.emit({"removed": [_shape(one) for one in gone]}, show)
 

@@ -76,7 +76,7 @@ def fill_form(
 
         render.filled(out, values)
         if applying is not None:
-            out.print(f"Written: {applying.output}", markup=False)
+            out.print(f"Written: {applying.output}")
 
     run.emit(document, show)
 

@@ -119,7 +119,7 @@ def _ingest(run: Run, paths: list[Path], retry: bool, timing: bool) -> None:
                 f"  {len(read)} files, {made} memories in {took:.0f} s ({_pace(len(read), took)})"
             )
         if taken:
-            out.print(f"  [dim]undo all of it with: memlane memories undo --run {taken}[/dim]")
+            out.print(f"  undo all of it with: memlane memories undo --run {taken}", style="dim")
 
     run.emit(
         {

@@ -36,10 +36,10 @@ def rescue(
 
     def show(console: Console) -> None:
         kept = ", ".join(f"{n:,} {kind}" for kind, n in sorted(done.kept.items()) if n)
-        console.print(f"{done.home}: {kept or 'nothing'}", markup=False)
+        console.print(f"{done.home}: {kept or 'nothing'}")
         if is_encrypted(config.home):
             out = f"memlane --home {done.home} lock"
-            console.print(f"The new home is not encrypted. To encrypt it: {out}", markup=False)
+            console.print(f"The new home is not encrypted. To encrypt it: {out}")
         if done.refused:
             console.print(f"left out, not readable: {done.refused:,} rows")
         if done.log:

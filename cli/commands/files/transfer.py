@@ -84,7 +84,7 @@ def export(
     def show(out: Console) -> None:
         counts = ", ".join(f"{n:,} {kind}" for kind, n in done.counts.items() if n)
         where = f"{done.files:,} files in {done.path}" if done.files > 1 else str(done.path)
-        out.print(f"{where}: {counts}", markup=False)
+        out.print(f"{where}: {counts}")
 
     document = {
         "path": str(output),
@@ -210,7 +210,7 @@ def _ingest(run: Run, path: Path, form: str, dry_run: bool) -> None:
         with run.graph() as graph:
             change = plan_change(path, graph, kind)
         document = {"sources": [{"path": str(path), "status": change.status}], "dry_run": True}
-        run.emit(document, lambda out: out.print(f"{path}: {change.status}", markup=False))
+        run.emit(document, lambda out: out.print(f"{path}: {change.status}"))
         return
     config = run.config
     with run.session() as session:
@@ -272,20 +272,20 @@ def _show(out: Console, done: Imported, reports: list[FileReport]) -> None:
         return ", ".join(f"{n:,} {kind}" for kind, n in sorted(counts.items()) if n)
 
     new = {kind: n for kind, n in tally.new.items() if kind != "missing"}
-    out.print(f"{would}{done.mode}: {listed(new) or 'nothing new'}", markup=False)
+    out.print(f"{would}{done.mode}: {listed(new) or 'nothing new'}")
     if any(tally.unchanged.values()):
-        out.print(f"unchanged: {listed(dict(tally.unchanged))}", markup=False)
+        out.print(f"unchanged: {listed(dict(tally.unchanged))}")
     if tally.left["edit"]:
         out.print(f"not imported: the history of the other home ({tally.left['edit']:,} edits)")
     for warning in done.warnings:
-        out.print(f"note: {warning}", markup=False)
+        out.print(f"note: {warning}")
     if reports:
         made = sum(report.memories for report in reports)
         out.print(f"extracted: {made:,} memories from {len(reports):,} messages")
     elif done.waiting and not done.dry_run:
         out.print(f"{len(done.waiting):,} wait for extraction: memlane ingest --retry")
     if done.run and not done.dry_run:
-        out.print(f"  [dim]undo all of it with: memlane memories undo --run {done.run}[/dim]")
+        out.print(f"  undo all of it with: memlane memories undo --run {done.run}", style="dim")
 
 
 def _not_complete(done: Imported) -> str:

@@ -68,8 +68,7 @@ def _here(run: Run) -> None:
         else:
             reason = f": {report.reason}" if report.reason else ""
             run.out.print(
-                f"{report.status:<9} {report.memories:>3} memories  {report.path}{reason}",
-                markup=False,
+                f"{report.status:<9} {report.memories:>3} memories  {report.path}{reason}"
             )
 
     before = {
@@ -120,20 +119,16 @@ def _show(out: Console, status: dict[str, Any]) -> None:
     if not status["watching"]:
         out.print("No folder is watched. Name one: memlane watch FOLDER")
     for line in folder_lines(status):
-        out.print(line, markup=False)
+        out.print(line)
     for done in status["recent"]:
-        out.print(f"  {done['memories']:>3} memories from {done['path']}", markup=False)
+        out.print(f"  {done['memories']:>3} memories from {done['path']}")
     if waiting := waiting_line(status):
         out.print(waiting)
     for error in status["errors"]:
         again = ", tried again" if error["again"] else ""
-        out.print(
-            f"  failed: {error['path']}: {error['error']} ({error['tries']} tries{again})",
-            markup=False,
-        )
+        out.print(f"  failed: {error['path']}: {error['error']} ({error['tries']} tries{again})")
     for gone in status["gone"]:
         ids = " ".join(gone["memories"])
         out.print(
-            f"  deleted: {gone['path']}; to forget its memories: memlane memories forget {ids}",
-            markup=False,
+            f"  deleted: {gone['path']}; to forget its memories: memlane memories forget {ids}"
         )

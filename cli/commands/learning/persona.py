@@ -225,13 +225,13 @@ def _show(out: Console, lines: list[PersonaLine]) -> None:
     for line in lines:
         if line.layer is not layer:
             layer = line.layer
-            out.print(f"{_HEADINGS[layer.value]} (inferred)", markup=False)
+            out.print(f"{_HEADINGS[layer.value]} (inferred)")
         text = "(based on a forgotten memory; made again at the next refresh)"
         text = text if line.hidden else line.text
         state = "" if line.standing.value == "fresh" else f" [{line.standing.value}]"
         yours = " [yours]" if line.by == "you" else ""
         evidence = " ".join(line.evidence)
-        out.print(f"  {line.id} {text}{state}{yours}  ({evidence})", markup=False)
+        out.print(f"  {line.id} {text}{state}{yours}  ({evidence})")
 
 
 def _refreshed(out: Console, done: Refreshed, made: list[PersonaLine]) -> None:
@@ -240,31 +240,30 @@ def _refreshed(out: Console, done: Refreshed, made: list[PersonaLine]) -> None:
         out.print(f"{done.removed} lines were removed because their evidence is gone.")
     if done.waiting:
         why = f": {done.reason}" if done.reason else "; continue with: memlane persona refresh"
-        out.print(f"{done.waiting} still wait{why}", markup=False)
+        out.print(f"{done.waiting} still wait{why}")
 
 
 def _by_hand(out: Console, line: PersonaLine) -> None:
     what = "dropped" if line.standing.value == "dropped" else line.text
-    out.print(f"{line.id}: {what}  (undo with: memlane persona undo {line.id})", markup=False)
+    out.print(f"{line.id}: {what}  (undo with: memlane persona undo {line.id})")
 
 
 def _predicted(out: Console, prediction: Prediction) -> None:
-    out.print(f"{prediction.choice}  (inferred, not something you said)", markup=False)
+    out.print(f"{prediction.choice}  (inferred, not something you said)")
     for text, probability in prediction.options:
-        out.print(f"  {probability:.2f} {text}", markup=False)
+        out.print(f"  {probability:.2f} {text}")
     rests = " ".join(prediction.evidence) or "no lines of yours"
     others = f", and the views of {prediction.joined} joined profiles" if prediction.joined else ""
-    out.print(f"  by {rests}{others}", markup=False)
+    out.print(f"  by {rests}{others}")
 
 
 def _joined(out: Console, partners: tuple[Partner, ...], mine: Path) -> None:
     if not partners:
         out.print("No joined homes. To join one: memlane persona join --with HOME")
     for partner in partners:
-        out.print(f"{partner.side.value:<8} {partner.home}", markup=False)
+        out.print(f"{partner.side.value:<8} {partner.home}")
         if partner.side.value == "waiting":
             out.print(
                 f"  Nothing is read before they agree too: "
-                f"memlane --home '{partner.home}' persona join --with '{mine}'",
-                markup=False,
+                f"memlane --home '{partner.home}' persona join --with '{mine}'"
             )

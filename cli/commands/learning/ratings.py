@@ -148,20 +148,20 @@ def _show_rating(out: Console, done: Rating) -> None:
         out.print(f"I knew that already ({done.rated.memory}).")
         return
     was = f" (before: {done.before.score})" if done.before else ""
-    out.print(f"{done.rated.name}: {done.rated.score}{was}", markup=False)
+    out.print(f"{done.rated.name}: {done.rated.score}{was}")
     render.edits(out, done.entries)
     out.print(f"  undo with: memlane memories undo {render.undo_of(done.entries)}")
 
 
 def _show_prediction(out: Console, prediction: Prediction) -> None:
     if prediction.given is not None:
-        out.print(f"You gave {prediction.given.name} {prediction.given.score}.", markup=False)
+        out.print(f"You gave {prediction.given.name} {prediction.given.score}.")
     else:
-        out.print(f"{prediction.item.name}: {prediction.score}, I guess.", markup=False)
+        out.print(f"{prediction.item.name}: {prediction.score}, I guess.")
         if prediction.guess is not None:
             out.print(
                 f"  the language model alone, in stars: {prediction.guess.expected:.1f}, "
                 f"most likely {prediction.guess.most_likely}"
             )
     for choice in prediction.evidence:
-        out.print(f"  {choice.memory.id} {choice.score:.2f} {choice.memory.text}", markup=False)
+        out.print(f"  {choice.memory.id} {choice.score:.2f} {choice.memory.text}")

@@ -160,7 +160,7 @@ def _show_trained(out: Console, done: Trained, used: str) -> None:
     verdict = done.verdict
     for reason, count in done.written.items():
         said = "pairs written" if reason == "kept" else f"pairs dropped: {reason}"
-        out.print(f"{count} {said}", markup=False)
+        out.print(f"{count} {said}")
     out.print(
         f"On {verdict.held} held-out questions: {verdict.before:.3f} before, {verdict.after:.3f} "
         f"after (better in {verdict.sure:.0%} of resamples)."
@@ -168,8 +168,7 @@ def _show_trained(out: Console, done: Trained, used: str) -> None:
     if done.kept:
         out.print(
             f"The new weights of {done.policy} are in use, as number {done.number}. "
-            "To go back: memlane train --rollback",
-            markup=False,
+            "To go back: memlane train --rollback"
         )
     else:
         out.print(
@@ -177,8 +176,7 @@ def _show_trained(out: Console, done: Trained, used: str) -> None:
         )
     if used != done.policy:
         out.print(
-            f"Answers still use {used}. To change that: memlane config set policy {done.policy}",
-            markup=False,
+            f"Answers still use {used}. To change that: memlane config set policy {done.policy}"
         )
     out.print(f"{done.llm_calls:,} model calls, {done.cache_hits:,} rewards came from the cache.")
 
@@ -191,7 +189,7 @@ def _roll_back(run: Run, graph: MemoryGraph, policy: str | None, number: int | N
     said = f"the weights {reached}" if reached else "the weights shipped with memlane"
     run.emit(
         {"policy": name, "active": reached},
-        lambda out: out.print(f"{name} uses {said} now.", markup=False),
+        lambda out: out.print(f"{name} uses {said} now."),
     )
 
 
@@ -243,20 +241,19 @@ def _weights(weights: StoredWeights) -> dict[str, Any]:
 def _print_status(out: Console, document: dict[str, Any]) -> None:
     for what, words in (("pairs", "pairs"), ("judged", "answers judged")):
         counts = ", ".join(f"{n} {name}" for name, n in document[what].items()) or "none"
-        out.print(f"{words}: {counts}", markup=False)
+        out.print(f"{words}: {counts}")
     dropped = sum(document["dropped"].values())
     if dropped:
         out.print(f"pairs dropped because they failed the check: {dropped}")
     for policy in document["policies"]:
         used = policy["active"] or "those shipped with memlane"
-        out.print(f"{policy['policy']}: weights in use: {used}", markup=False)
+        out.print(f"{policy['policy']}: weights in use: {used}")
         if policy["retrain_due"]:
-            out.print(f"  retrain due: {policy['retrain_due']}. Run: memlane train", markup=False)
+            out.print(f"  retrain due: {policy['retrain_due']}. Run: memlane train")
         for row in policy["weights"]:
             out.print(
                 f"  {row['number']:>3} {row['at'][:16]} by {row['by']}, {row['state']}: "
-                f"{row['before']:.3f} -> {row['after']:.3f}",
-                markup=False,
+                f"{row['before']:.3f} -> {row['after']:.3f}"
             )
 
 

@@ -75,7 +75,7 @@ def _show(out: Console, done: TrainedTogether, written: Path | None) -> None:
             f"{done.tested.after:.3f} with the shared weights."
         )
     if written is not None:
-        out.print(f"The shared weights are in {written}.", markup=False)
+        out.print(f"The shared weights are in {written}.")
         out.print("The homes keep their own weights.")
     else:
         out.print("The homes keep their own weights. To keep the shared weights: --out FILE")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from cli.context import Run
 from cli.input.confirm import interactive
@@ -214,7 +213,7 @@ def _edit_in_editor(
             raise EditConflict(f"{error} What you typed is kept in {path}.") from error
         except InvalidInput as error:
             if interactive(run):
-                run.err.print(f"memlane: {error}", markup=False)
+                run.err.print(f"memlane: {error}")
                 if _again(run, path):
                     continue
             raise InvalidInput(
@@ -224,7 +223,7 @@ def _edit_in_editor(
         except MemlaneError as error:
             raise type(error)(f"{error} What you typed is kept in {path}.") from error
         except (typer.Abort, KeyboardInterrupt):
-            run.err.print(f"\nWhat you typed is kept in {path}.", markup=False)
+            run.err.print(f"\nWhat you typed is kept in {path}.")
             raise
 
 
@@ -232,7 +231,7 @@ def _again(run: Run, path: Path) -> bool:
     try:
         return typer.confirm("Edit again?", default=True, err=True)
     except (typer.Abort, KeyboardInterrupt):
-        run.err.print(f"\nWhat you typed is kept in {path}.", markup=False)
+        run.err.print(f"\nWhat you typed is kept in {path}.")
         raise
 
 
@@ -283,7 +282,7 @@ def _apply_typed(
         noun = "memory" if count == 1 else "memories"
         if not typer.confirm(f"Change {count} {noun}?", default=True, err=True):
             where = f" What you typed is kept in {from_file}." if ours else ""
-            run.err.print(f"Nothing was changed.{where}", markup=False)
+            run.err.print(f"Nothing was changed.{where}")
             return
     with graph.writing():
         for edit in asked.edits:
@@ -299,7 +298,7 @@ def _apply_typed(
     def show(out: Console) -> None:
         ids = ", ".join(entry.id for entry in entries)
         back = f"{entries[0].id} --batch" if len(entries) > 1 else entries[0].id
-        out.print(f"  [dim]done ({ids}); undo with: memlane memories undo {back}[/dim]")
+        out.print(f"  done ({ids}); undo with: memlane memories undo {back}", style="dim")
 
     run.emit({**_document(asked), "edits": json_output.edits(entries)}, show)
 
@@ -318,13 +317,13 @@ def _show(out: Console, edited: EditedFile) -> None:
     last = None
     for change in edited.changes:
         if change.memory != last:
-            out.print(f"[bold]{change.memory}[/bold]")
+            out.print(change.memory, style="bold")
             last = change.memory
         out.print(f"  {change.field}")
-        out.print(f"    [red]- {escape(change.before)}[/red]")
-        out.print(f"    [green]+ {escape(change.after)}[/green]")
+        out.print(f"    - {change.before}", style="red")
+        out.print(f"    + {change.after}", style="green")
     for memory in edited.left_out:
-        out.print(f"  [dim]{memory} is no longer in the file; it is unchanged.[/dim]")
+        out.print(f"  {memory} is no longer in the file; it is unchanged.", style="dim")
 
 
 def _nothing_changed(run: Run, edited: EditedFile | None = None) -> None:

@@ -59,10 +59,10 @@ def list_(
     def show(out: Console) -> None:
         for row in rows:
             more = ", ".join([*row["names"][1:], *row["phrases"]])
-            out.print(f"{row['name']}{': also ' + more if more else ''}", markup=False)
+            out.print(f"{row['name']}{': also ' + more if more else ''}")
         for event in chosen_events:
             ids = ", ".join(event.memories)
-            out.print(f"{event.name}: {ids}", markup=False)
+            out.print(f"{event.name}: {ids}")
         if not rows and not chosen_events:
             out.print(
                 "No person or thing has two names yet. `memlane entities suggest` lists candidates."
@@ -108,7 +108,7 @@ def show(context: typer.Context, name: Name) -> None:
 
     def out_(out: Console) -> None:
         called = ", ".join([*rows["names"], *rows["phrases"]])
-        out.print(f"{rows['name']}{'' if called == rows['name'] else ': ' + called}", markup=False)
+        out.print(f"{rows['name']}{'' if called == rows['name'] else ': ' + called}")
         _lines(out, "Why", why)
         for event in told:
             _lines(out, event.name, [m for m in mates if m.id in event.memories])
@@ -220,10 +220,10 @@ def path(
     def show(out: Console) -> None:
         for hop in hops or ():
             arrow = f"{hop.head} -{hop.relation}-> {hop.tail}"
-            out.print(f"{arrow}: {hop.memory} {texts[hop.memory]}", markup=False)
+            out.print(f"{arrow}: {hop.memory} {texts[hop.memory]}")
         if not hops:
             more = f" It is connected with {', '.join(joined[:5])}." if joined else ""
-            out.print(f"No memory connects {ends[0]} and {ends[1]}.{more}", markup=False)
+            out.print(f"No memory connects {ends[0]} and {ends[1]}.{more}")
 
     rows = None if hops is None else [{**asdict(hop), "text": texts[hop.memory]} for hop in hops]
     run.emit({"from": ends[0], "to": ends[1], "path": rows, "connected_with": joined}, show)
@@ -249,11 +249,9 @@ def suggest(context: typer.Context) -> None:
                 if suggestion.other is None
                 else f"{suggestion.one} and {suggestion.other}"
             )
-            out.print(
-                f"{title}: {suggestion.why} ({', '.join(suggestion.memories[:6])})", markup=False
-            )
-            out.print(f"  yes: {_accept(suggestion)}", markup=False)
-            out.print(f"  no:  {_reject(suggestion)}", markup=False)
+            out.print(f"{title}: {suggestion.why} ({', '.join(suggestion.memories[:6])})")
+            out.print(f"  yes: {_accept(suggestion)}")
+            out.print(f"  no:  {_reject(suggestion)}")
         if not open_suggestions:
             out.print("Nothing to suggest.")
 
@@ -286,7 +284,7 @@ def _decide(run: Run, plan: Callable[[Identities, MemoryGraph], Decision]) -> No
     def show(out: Console) -> None:
         render.edits(out, entries)
         if len(entries) > 1:
-            out.print(f"  undo all: memlane memories undo {entries[0].id} --batch", markup=False)
+            out.print(f"  undo all: memlane memories undo {entries[0].id} --batch")
 
     run.emit({"edits": json_output.edits(entries), "batch": entries[0].id}, show)
 
@@ -349,6 +347,6 @@ def _quoted(name: str) -> str:
 
 def _lines(out: Console, title: str, memories: Sequence[Memory]) -> None:
     if memories:
-        out.print(f"{title}:", markup=False)
+        out.print(f"{title}:")
     for memory in memories:
-        out.print(f"  {memory.id} {memory.text}", markup=False)
+        out.print(f"  {memory.id} {memory.text}")

@@ -60,7 +60,7 @@ def forget(
         return
     run.emit(json_output.forgotten(done), lambda out: render.forgotten(out, done))
     if not done.verified:
-        run.err.print(f"memlane: {_remedy(done)}", markup=False)
+        run.err.print(f"memlane: {_remedy(done)}")
         raise typer.Exit(1)
 
 
@@ -73,7 +73,7 @@ def _until(now: datetime) -> datetime:
 def _agreed(run: Run, plan: ErasePlan, yes: bool) -> bool:
     if not yes:
         for memory in plan.memories:
-            run.err.print(f"  {memory.id}: {memory.text}", markup=False)
+            run.err.print(f"  {memory.id}: {memory.text}")
     return confirmed(
         run,
         f"Forget for good, with history and raw text: {', '.join(m.id for m in plan.memories)}? "

@@ -70,7 +70,7 @@ def graph(
         write_picture(picture, file, "--out")
 
     def show(console: Console) -> None:
-        console.print(f"{_title(drawing, entity)}: {out}", markup=False)
+        console.print(f"{_title(drawing, entity)}: {out}")
 
     emit_beside(
         run,

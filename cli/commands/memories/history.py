@@ -131,21 +131,25 @@ def _line(out: Console, entry: Entry) -> None:
     source = f", {entry.source}" if entry.source else ""
     out.print(
         f"{entry.at:%Y-%m-%d %H:%M} {escape(edit_line(entry))} [dim]({by}{source})[/dim]",
+        markup=True,
     )
 
 
 def _life(out: Console, life: Life) -> None:
     state = _state(life)
     text = life.now.text if life.now else "(no text left)"
-    out.print(f"[bold]{' -> '.join(life.memories)}[/bold] {escape(text)} [dim]({state})[/dim]")
+    out.print(
+        f"[bold]{' -> '.join(life.memories)}[/bold] {escape(text)} [dim]({state})[/dim]",
+        markup=True,
+    )
     for event in life.events:
         taken = f" [dim](undone by {event.undone_by})[/dim]" if event.undone_by else ""
         head = f"  {event.at:%Y-%m-%d %H:%M}  {event.what:<9} "
-        out.print(f"{head} {escape(event.detail)}{taken}")
+        out.print(f"{head} {escape(event.detail)}{taken}", markup=True)
         if event.entry:
-            out.print(f"  {'':<16}  [dim]{event.entry}, {escape(_by(event))}[/dim]")
+            out.print(f"  {'':<16}  [dim]{event.entry}, {escape(_by(event))}[/dim]", markup=True)
         if event.why:
-            out.print(f"  {'':<16}  [dim]because {escape(event.why)}[/dim]")
+            out.print(f"  {'':<16}  [dim]because {escape(event.why)}[/dim]", markup=True)
 
 
 def _state(life: Life) -> str:
@@ -213,8 +217,7 @@ def _list_runs(run: Run, graph: MemoryGraph) -> None:
         for row, one in zip(rows, listed, strict=True):
             out.print(
                 f"{one.id}  {one.at:%Y-%m-%d %H:%M}  {len(one.sources)} sources, "
-                f"{row['standing']} of {row['edits']} edits in effect  {one.what}",
-                markup=False,
+                f"{row['standing']} of {row['edits']} edits in effect  {one.what}"
             )
 
     run.emit({"runs": rows}, show)

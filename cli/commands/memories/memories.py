@@ -85,7 +85,7 @@ def show(context: typer.Context, memory: MemoryId) -> None:
     def render_it(out: Console) -> None:
         render.memory_card(out, found, now, source)
         for edge in changes:
-            out.print(f"possible change: {json_output.change_in_words(edge)}", markup=False)
+            out.print(f"possible change: {json_output.change_in_words(edge)}")
         render.edits(out, entries)
 
     run.emit(

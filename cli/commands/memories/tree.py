@@ -174,7 +174,7 @@ def _show(
     if not types:
         out.print("No memories here. Tell me something: memlane say 'My name is ...'")
         return
-    out.print(root, soft_wrap=False)
+    out.print(root, soft_wrap=False, markup=True)
 
 
 def _entities(

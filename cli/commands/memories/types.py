@@ -44,14 +44,13 @@ def list_(context: typer.Context) -> None:
         last = None
         for subclass in subclasses:
             if subclass.type != last:
-                out.print(f"[bold]{subclass.type}[/bold]")
+                out.print(subclass.type, style="bold")
                 last = subclass.type
             example = f"  e.g. {subclass.examples[0]}" if subclass.examples else ""
             own = " (yours)" if _is_own(subclass) else ""
             out.print(
                 f"  {subclass.id:<28} {counts.get(subclass.id, 0):>4}  "
-                f"{subclass.name}{own}{example}",
-                markup=False,
+                f"{subclass.name}{own}{example}"
             )
 
     run.emit(
@@ -117,7 +116,7 @@ def add(
             entries = _apply(session, moves) if moving else ()
 
     def show(out: Console) -> None:
-        out.print(f"Added {added.id} to {added.type}.", markup=False)
+        out.print(f"Added {added.id} to {added.type}.")
         _show_result(out, entries, moves, added.id)
 
     run.emit(
@@ -159,7 +158,7 @@ def fit_(
 
     def show(out: Console) -> None:
         if not moves:
-            out.print(f"Nothing fits {subclass} better than its current subclass.", markup=False)
+            out.print(f"Nothing fits {subclass} better than its current subclass.")
         _show_result(out, entries, moves, subclass)
 
     run.emit(
@@ -204,11 +203,12 @@ def remove(
             graph.remove_subclass(subclass)
 
     def show(out: Console) -> None:
-        out.print(f"Removed {subclass}.", markup=False)
+        out.print(f"Removed {subclass}.")
         if entries:
             out.print(
-                f"  [dim]{len(entries)} memories moved to {move_to}; undo with: memlane memories "
-                f"undo {entries[0].id} --batch[/dim]"
+                f"  {len(entries)} memories moved to {move_to}; undo with: memlane memories "
+                f"undo {entries[0].id} --batch",
+                style="dim",
             )
 
     run.emit({"removed": subclass, "edits": json_output.edits(entries)}, show)
@@ -231,7 +231,8 @@ def _show_moves(out: Console, moves: Sequence[Move]) -> None:
         out.print(
             f"  {move.memory.id} {escape(move.memory.text)}\n"
             f"    [dim]{move.memory.subclass} {move.score_now:.2f} -> "
-            f"{escape(move.to)} {move.score:.2f}[/dim]"
+            f"{escape(move.to)} {move.score:.2f}[/dim]",
+            markup=True,
         )
     if (rest := len(moves) - SHOWN) > 0:
         out.print(f"  and {rest} more")
@@ -242,14 +243,13 @@ def _show_result(out: Console, entries: Sequence[Entry], moves: Sequence[Move], 
         if len(entries) <= SHOWN:
             render.edits(out, entries)
         out.print(
-            f"  [dim]moved {len(entries)}; undo with: memlane memories undo {entries[0].id} "
-            "--batch[/dim]"
+            f"  moved {len(entries)}; undo with: memlane memories undo {entries[0].id} --batch",
+            style="dim",
         )
     elif moves:
         out.print(
             f"{len(moves)} would fit there better but were not moved. To move them: memlane types "
-            f"fit {into} --yes",
-            markup=False,
+            f"fit {into} --yes"
         )
 
 

@@ -84,7 +84,7 @@ def undo(
         if not (edits or last or batch or source or ingest):
             # Nobody named it, and it may be an older one, or another program's.
             if not run.json:
-                run.err.print(_named(asked[0]), markup=False)
+                run.err.print(_named(asked[0]))
             if (
                 not yes
                 and interactive(run)
@@ -112,8 +112,9 @@ def undo(
         render.edits(out, done)
         if len(done) > 1:
             out.print(
-                f"  [dim]{len(done)} edits undone; redo them with: "
-                f"memlane memories undo {done[0].id} --batch[/dim]"
+                f"  {len(done)} edits undone; redo them with: "
+                f"memlane memories undo {done[0].id} --batch",
+                style="dim",
             )
         if waiting:
             out.print(f"{len(waiting):,} texts that waited for extraction will not be extracted.")
@@ -214,7 +215,7 @@ def _preview(out: Console, plan: UndoPlan) -> None:
     if not plan.entries:
         out.print("Nothing is left to undo there.")
     for entry in plan.entries[:SHOWN]:
-        out.print(f"  {entry.id} {entry.kind.value}: {undone_as(entry)}", markup=False)
+        out.print(f"  {entry.id} {entry.kind.value}: {undone_as(entry)}")
     if (rest := len(plan.entries) - SHOWN) > 0:
         out.print(f"  and {rest} more")
     for entry in plan.erased:
@@ -222,8 +223,7 @@ def _preview(out: Console, plan: UndoPlan) -> None:
     for conflict in plan.conflicts:
         out.print(
             f"  conflict: {conflict.later} changed {conflict.memory} after {conflict.entry}; "
-            f"undo {conflict.later} first",
-            markup=False,
+            f"undo {conflict.later} first"
         )
 
 

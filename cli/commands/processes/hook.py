@@ -122,7 +122,7 @@ def _change(
     shown = difference(before, after, path)
     changed = bool(shown) and not dry_run
     if shown and not run.json:
-        run.out.print(shown, markup=False, highlight=False)
+        run.out.print(shown, highlight=False)
     if changed:
         otherwise = "Add --yes to change the file, or --dry-run to only see the change."
         changed = confirmed(run, "Change this file?", yes=yes, otherwise=otherwise)
@@ -130,7 +130,7 @@ def _change(
         write(path, after)
 
     def show(out: Console) -> None:
-        out.print(done if changed else "Nothing was changed." if shown else nothing, markup=False)
+        out.print(done if changed else "Nothing was changed." if shown else nothing)
 
     run.emit({"tool": str(tool), "file": str(path), "diff": shown, "changed": changed}, show)
 

@@ -78,8 +78,8 @@ def _asked(run: Run, found: Sequence[Offer]) -> tuple[list[Offer], list[Offer]]:
     accepted: list[Offer] = []
     dropped: list[Offer] = []
     for number, offer in enumerate(found, 1):
-        run.err.print(f"{number} of {len(found)}: {offer.text}", markup=False)
-        run.err.print(f"  {_told(offer)}", markup=False, style="dim")
+        run.err.print(f"{number} of {len(found)}: {offer.text}")
+        run.err.print(f"  {_told(offer)}", style="dim")
         said = ""
         while said not in ("y", "n", "l", "q"):
             answer = typer.prompt(
@@ -134,13 +134,12 @@ def _show(
     if dropped:
         out.print(f"Dropped: {len(dropped)}.")
     for offer in waiting:
-        out.print(f"{offer.key}  {offer.text}", markup=False)
-        out.print(f"          {_told(offer)}", markup=False, style="dim")
+        out.print(f"{offer.key}  {offer.text}")
+        out.print(f"          {_told(offer)}", style="dim")
     if waiting:
         out.print(
             f"Not stored. Remember one: memlane hook review --accept {waiting[0].key}; drop the "
-            "others: --drop-all",
-            markup=False,
+            "others: --drop-all"
         )
     elif not done and not dropped:
         out.print(_NOTHING)

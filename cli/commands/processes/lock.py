@@ -100,7 +100,7 @@ def unlock(context: typer.Context) -> None:
     held = "" if by_keyring else f" until it was idle for {minutes} minutes, or: memlane lock"
     run.emit(
         {"home": str(home), "encrypted": True, "locked": False, "pid": pid},
-        lambda out: out.print(f"The home {home} is unlocked{held}.", markup=False),
+        lambda out: out.print(f"The home {home} is unlocked{held}."),
     )
 
 
@@ -124,7 +124,7 @@ def _encrypt(run: Run, keyring: bool, yes: bool) -> None:
         typed = checked_passphrase(asked(run, "New passphrase", twice=True))
     words = recovery_words(key)
     if not run.json:
-        run.out.print(f"{WRITE_DOWN}\n\n  {words}\n", markup=False)
+        run.out.print(f"{WRITE_DOWN}\n\n  {words}\n")
     if not confirmed(run, f"Is it written down? Encrypt {home} now?", yes=yes, otherwise=FINAL):
         run.err.print("Nothing was changed.")
         return
@@ -137,8 +137,7 @@ def _encrypt(run: Run, keyring: bool, yes: bool) -> None:
         {"home": str(home), "encrypted": True, "locked": locked, "recovery_key": words},
         lambda out: out.print(
             f"The home {home} is encrypted and {how}\n"
-            "Exports and backups outside of it stay as they are.",
-            markup=False,
+            "Exports and backups outside of it stay as they are."
         ),
     )
 
@@ -161,7 +160,7 @@ def _lock(run: Run, envelope: Envelope) -> None:
         run.note("the key stays in the system's keyring: lock that too, or log out")
     run.emit(
         {"home": str(home), "encrypted": True, "locked": not in_keyring, "open_in": others},
-        lambda out: out.print(f"The home {home} is locked.", markup=False),
+        lambda out: out.print(f"The home {home} is locked."),
     )
 
 
@@ -188,8 +187,7 @@ def _decrypt(run: Run, envelope: Envelope | None, yes: bool) -> None:
         {"home": str(home), "encrypted": False},
         lambda out: out.print(
             f"The home {home} is decrypted. Backups that were made while it was encrypted keep "
-            "their passphrase.",
-            markup=False,
+            "their passphrase."
         ),
     )
 
@@ -205,8 +203,7 @@ def _change(run: Run) -> None:
         {"home": str(home), "encrypted": True, "changed": True},
         lambda out: out.print(
             "The passphrase is changed. Earlier backups keep the old one; the recovery key is the "
-            "same.",
-            markup=False,
+            "same."
         ),
     )
 

@@ -67,7 +67,7 @@ def _codes(run: Run) -> None:
 
     def show(out: Console) -> None:
         for one, asked in waiting:
-            out.print(f"{one.code}  {asked}", markup=False)
+            out.print(f"{one.code}  {asked}")
         if waiting:
             out.print("Give a code to the program only if you want that change.")
         else:

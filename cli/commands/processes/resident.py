@@ -127,8 +127,7 @@ def _install(run: Run, port: int | None) -> None:
         {"file": str(unit.path), "start": unit.start, "remove": unit.remove},
         lambda out: out.print(
             f"Wrote {unit.path}. Nothing is started yet.\nTo start it now and at each login: "
-            f"{unit.start}\nTo stop that: {unit.remove}",
-            markup=False,
+            f"{unit.start}\nTo stop that: {unit.remove}"
         ),
     )
 
@@ -143,7 +142,7 @@ def _serve(run: Run, port: int | None, app: object, *, until_idle: bool) -> None
 
     def ready(where: str) -> None:
         with suppress(OSError):  # nobody may be reading
-            run.err.print(f"memlane is up at {where}", markup=False)
+            run.err.print(f"memlane is up at {where}")
 
     assert isinstance(app, TyperGroup)
     command = work_out(run.config.home, app)
@@ -163,8 +162,7 @@ def _detach(run: Run, port: int | None) -> None:
         shape(found),
         lambda out: out.print(
             f"memlane is up (process {found.pid}, {found.socket}"
-            + (f", port {found.port})" if found.port else ")"),
-            markup=False,
+            + (f", port {found.port})" if found.port else ")")
         ),
     )
 

@@ -42,7 +42,7 @@ def web(
         run.print_json({"open": True, "port": page.port, "address": page.link})
         return
     try:  # from the first word on: whoever sees the address may press Ctrl-C
-        run.out.print(f"Your memory: {page.link}", markup=False, style=None)
+        run.out.print(f"Your memory: {page.link}", style=None)
         if not no_open and _has_browser():
             import webbrowser
 
