@@ -294,7 +294,7 @@ def config_unset(
     value, origin = getattr(settings, key), settings.origins[key]
     run.emit(
         {key: str(value) if isinstance(value, Path) else value, "file": str(file)},
-        lambda out: out.print(f"{key} = {value or '-'}  ({origin})", markup=False),
+        lambda out: out.print(f"{key} = {value or '-'}  ({origin})"),
     )
 
 
