@@ -118,6 +118,12 @@ SETTINGS: tuple[Setting, ...] = (
         "count",
     ),
     Setting(
+        "notify_today",
+        lambda: "no",
+        "the resident process shows the counts of memlane today on the desktop, once a day",
+        "switch",
+    ),
+    Setting(
         "agents",
         lambda: "",
         "what other programs may do over MCP: 'NAME: search why remember edit forget'; separated "
@@ -184,6 +190,8 @@ class Config:
     """Whether the resident process shows reminders on the desktop
     (``services.desktop_notifications``)."""
     notify_minutes: int
+    notify_today: bool
+    """Whether it shows the counts of a day's digest, each morning."""
     agents: tuple[str, ...]
     """What other programs may do (``agent.server.mcp.permissions``)."""
     hook_exclude: tuple[str, ...]

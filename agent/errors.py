@@ -12,6 +12,7 @@ MemlaneError (store.errors)
 ├── TooLittleToLearn         too few memories, or too few pairs that hold, to train on
 ├── Refused                  a request to the page of `memlane web` that may not come in
 ├── NotRemembered        no memory leads to what was asked for
+├── NotShown             this machine shows no notification
 └── NotAllowed           a program asks for what the person has not allowed it
 """
 
@@ -62,6 +63,10 @@ class Refused(MemlaneError):
 
 class NotRemembered(MemlaneError):
     """No memory leads to what was asked for; the message says what is missing."""
+
+
+class NotShown(MemlaneError):
+    """A desktop notification could not be shown."""
 
 
 class NotAllowed(MemlaneError):

@@ -35,6 +35,7 @@ from cli.commands.processes.resident import down, up
 from cli.commands.processes.web import web
 from cli.commands.services import remind, travel
 from cli.commands.status import status
+from cli.commands.today import today
 from cli.context import Run
 from cli.exit_codes import exit_code, report
 from cli.output.command_groups import GroupedCommands, first_screen
@@ -68,6 +69,7 @@ app.command()(fill.fill)
 app.add_typer(consent.app, name="consent")
 app.command()(rate)
 app.command()(predict)
+app.command()(today)
 app.command()(remind)
 app.command()(travel)
 app.command()(watch)

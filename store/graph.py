@@ -195,7 +195,8 @@ class MemoryGraph:
                 return (Change(memory.id, None, memory),)
             case Replace(memory_id, draft):
                 old = self._current(memory_id)
-                new = self._new_memory(draft)
+                # The pin is of the fact: it stays with what holds now.
+                new = self._new_memory(replace(draft, pinned=draft.pinned or old.pinned))
                 since = draft.valid_from or draft.created
                 history = replace(
                     old,
@@ -236,6 +237,7 @@ class MemoryGraph:
             source=draft.source,
             span=draft.span,
             trust=draft.trust or self._trust_of(draft.source),
+            pinned=draft.pinned,
         )
         _check_interval(memory)
         return memory

@@ -73,6 +73,7 @@ class Amend:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     triples: tuple[Triple, ...] | None = None
+    pinned: bool | None = None
     clear: tuple[str, ...] = ()
 
     kind: ClassVar[EditKind] = EditKind.AMEND

@@ -544,3 +544,13 @@ def m026_calibrated_edges(db: Database) -> None:
             "UPDATE change_edges SET probability = ? WHERE older = ? AND newer = ?",
             [1 / (1 + exp(-score)), older, newer],
         )
+
+
+@migrations()
+def m027_pinned(db: Database) -> None:
+    """Memories that the person wants kept, and the days of which a digest was shown."""
+    _run(
+        db,
+        "ALTER TABLE memories ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",
+        "CREATE TABLE notified_days (day TEXT PRIMARY KEY) WITHOUT ROWID",
+    )

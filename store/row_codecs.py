@@ -27,8 +27,8 @@ from store.types import (
 if TYPE_CHECKING:
     from store.connection import Connection
 
-PAYLOAD_VERSION = 2
-"""Of a memory in a journal line: 2 added span and trust; a line without ``v`` is of version 1."""
+PAYLOAD_VERSION = 3
+"""Of a memory in a journal line: 2 added span and trust, 3 the pin; without ``v`` it is of 1."""
 
 _ID = re.compile(r"([a-z])([1-9][0-9]{0,17})")
 
@@ -113,6 +113,7 @@ def memory_payload(memory: Memory) -> dict[str, Any]:
         "replaced_by": memory.replaced_by,
         "span": None if memory.span is None else [memory.span.start, memory.span.end],
         "trust": None if memory.trust is None else memory.trust.value,
+        "pinned": memory.pinned,
         "v": PAYLOAD_VERSION,
     }
 
@@ -136,6 +137,7 @@ def memory_from_payload(payload: Mapping[str, Any]) -> Memory:
         replaced_by=payload["replaced_by"],
         span=None if span is None else Span(*span),
         trust=None if trust is None else Trust(trust),
+        pinned=payload.get("pinned", False),
     )
 
 
@@ -143,7 +145,7 @@ ROW = (
     "memories.id", "memories.text", "subclasses.type", "memories.subclass", "memories.created",
     "memories.valid_from", "memories.valid_until", "memories.place", "memories.source",
     "memories.status", "memories.replaced_by", "memories.span_start", "memories.span_end",
-    "memories.trust", "sources.kind",
+    "memories.trust", "sources.kind", "memories.pinned",
 )  # fmt: skip
 """The columns that ``memory_from_row`` reads, in their order."""
 _STATUSES = {status.value: status for status in Status}
@@ -155,7 +157,7 @@ def memory_from_row(row: Sequence[Any], triples: tuple[Triple, ...]) -> Memory:
     """A memory of a row with the columns ``ROW``. Positions and tables: homes hold very many."""
     (
         key, text, type_, subclass, created, valid_from, valid_until, place, source, status,
-        replaced_by, span_start, span_end, trust, kind,
+        replaced_by, span_start, span_end, trust, kind, pinned,
     ) = row  # fmt: skip
     told = _TRUSTS[trust] or trust_of_kind(None if kind is None else SourceKind(kind))
     return Memory(
@@ -173,6 +175,7 @@ def memory_from_row(row: Sequence[Any], triples: tuple[Triple, ...]) -> Memory:
         None if replaced_by is None else f"m{replaced_by}",
         None if span_start is None else Span(span_start, span_end),
         told,
+        bool(pinned),
     )
 
 

@@ -169,6 +169,7 @@ class Draft:
     """Where in the source's text it was read; None where nothing there matches it."""
     trust: Trust | None = None
     """None: as the kind of its source says."""
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +191,8 @@ class Memory:
     span: Span | None = None
     trust: Trust | None = None
     """Read from the rows it is always there; None only in journal lines older than trust."""
+    pinned: bool = False
+    """The person wants it kept: memlane never takes it out and never proposes to."""
 
     def holds_at(self, now: datetime) -> bool:
         """Whether the memory may be stated as current at ``now``."""

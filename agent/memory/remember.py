@@ -301,7 +301,12 @@ def _apply(
             memory
             for old in _older_versions(source, graph)
             for memory in leftovers(
-                plan, [m for m in graph.memories.made_from(old.id) if m.status is Status.CURRENT]
+                plan,
+                [
+                    memory
+                    for memory in graph.memories.made_from(old.id)
+                    if memory.status is Status.CURRENT and not memory.pinned
+                ],
             )
         ]
         entries = graph.apply(

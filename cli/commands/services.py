@@ -60,7 +60,7 @@ def remind(
 
     def show(out: Console) -> None:
         for one in reminders:
-            out.print(_line(one))
+            out.print(reminder_line(one))
         if not reminders:
             last = "today" if days == 1 else f"in the next {days} days"
             out.print(f"No events that I know of {last}.")
@@ -83,7 +83,8 @@ def reminder(reminder: Reminder) -> dict[str, object]:
     }
 
 
-def _line(reminder: Reminder) -> str:
+def reminder_line(reminder: Reminder) -> str:
+    """A reminder for people, with the memory that says so."""
     from agent.results import phrase
 
     when = f"{reminder.when:%a %Y-%m-%d}" + (

@@ -16,8 +16,8 @@ START = "Start here"
 GROUPS: dict[str, tuple[str, ...]] = {
     START: ("demo", "say", "ask", "chat", "help"),
     "Every day": (
-        "remember", "list", "search", "forget", "undo", "why", "remind", "ingest", "watch", "fill",
-        "web",
+        "remember", "list", "search", "forget", "undo", "why", "today", "remind", "ingest", "watch",
+        "fill", "web",
     ),
     "Your data": (
         "memories", "entities", "types", "consent", "export", "import", "backup", "restore",

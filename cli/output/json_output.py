@@ -180,6 +180,7 @@ def memory(memory: Memory, now: datetime) -> dict[str, Any]:
         "replaced_by": memory.replaced_by,
         "triples": [[t.head, t.relation, t.tail] for t in memory.triples],
         "trust": None if memory.trust is None else memory.trust.value,
+        "pinned": memory.pinned,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -61,6 +62,15 @@ def _redacted(entry: Entry) -> str:
 def edits(out: Console, entries: Iterable[Entry]) -> None:
     for entry in entries:
         out.print(f"  {edit_line(entry)}", style="dim")
+
+
+def by_whom(actor: str | None, source: Source | None) -> str:
+    """Who made an edit, and from what."""
+    who = "by you" if actor == "user" else "by memlane"
+    if source is None:
+        return who
+    name = f" {PurePath(source.locator).name}" if source.locator else ""
+    return f"{who}, from {source.id} ({source.kind.value}{name}, {source.captured:%Y-%m-%d %H:%M})"
 
 
 HARDLY = 0.5
@@ -165,6 +175,8 @@ def memory_table(
         about = [memory.subclass]
         if (standing := state(memory, now)) != "current":
             about.append(standing)
+        if memory.pinned:
+            about.append("pinned")
         if memory.valid_until:
             about.append(f"until {memory.valid_until:%Y-%m-%d %H:%M}")
         table.add_row(memory.id, memory.text, "\n".join(about))
@@ -186,6 +198,7 @@ def memory_card(out: Console, memory: Memory, now: datetime, source: Source | No
         "valid from": f"{memory.valid_from:%Y-%m-%d %H:%M}" if memory.valid_from else None,
         "valid until": f"{memory.valid_until:%Y-%m-%d %H:%M}" if memory.valid_until else None,
         "place": memory.place,
+        "pinned": "yes" if memory.pinned else None,
         "replaced by": memory.replaced_by,
         "relations": "; ".join(f"{t.head} -{t.relation}-> {t.tail}" for t in memory.triples),
         "trust": f"{memory.trust} ({phrase(memory.trust)})",

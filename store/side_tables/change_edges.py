@@ -9,10 +9,11 @@ only while both of its memories do.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from store.row_codecs import Table, iso, public_id, row_id
 
@@ -79,15 +80,27 @@ class ChangeEdgeTable(Table):
                ORDER BY probability DESC, newer""",
             [_json(memories)] * 2,
         )
-        return tuple(
-            ChangeEdge(
-                public_id("m", row["older"]),
-                public_id("m", row["newer"]),
-                ChangeKind(row["change"]),
-                row["probability"],
-            )
-            for row in rows
+        return tuple(map(_edge, rows))
+
+    def open(self) -> tuple[ChangeEdge, ...]:
+        """Changes that wait for a decision, likeliest first: both memories are still current."""
+        rows = self._rows.query(
+            """SELECT older, newer, change, probability FROM change_edges
+               JOIN memories AS old ON old.id = older AND old.status = 'current'
+               JOIN memories AS new ON new.id = newer AND new.status = 'current'
+               WHERE dismissed IS NULL AND change != ? ORDER BY probability DESC, newer""",
+            [ChangeKind.ADDS],
         )
+        return tuple(map(_edge, rows))
+
+
+def _edge(row: Mapping[str, Any]) -> ChangeEdge:
+    return ChangeEdge(
+        public_id("m", row["older"]),
+        public_id("m", row["newer"]),
+        ChangeKind(row["change"]),
+        row["probability"],
+    )
 
 
 def _keys(older: str, newer: str) -> tuple[int, int]:

@@ -18,13 +18,14 @@ _SELECT = f"""SELECT {", ".join(ROW)} FROM memories
 
 _UPSERT = """INSERT INTO memories
     (id, text, subclass, created, valid_from, valid_until, place, source, status, replaced_by,
-     span_start, span_end, trust)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     span_start, span_end, trust, pinned)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT(id) DO UPDATE SET text = excluded.text, subclass = excluded.subclass,
         created = excluded.created, valid_from = excluded.valid_from,
         valid_until = excluded.valid_until, place = excluded.place, source = excluded.source,
         status = excluded.status, replaced_by = excluded.replaced_by,
-        span_start = excluded.span_start, span_end = excluded.span_end, trust = excluded.trust"""
+        span_start = excluded.span_start, span_end = excluded.span_end, trust = excluded.trust,
+        pinned = excluded.pinned"""
 
 _RELATIONS = """SELECT relations.memory, head.name AS head, relations.name, tail.name AS tail
     FROM relations JOIN entities AS head ON head.id = relations.head
@@ -221,6 +222,7 @@ class MemoryTable(Table):
                     after.span and after.span.start,
                     after.span and after.span.end,
                     after.trust,
+                    after.pinned,
                 ),
             )
         if before_triples != after_triples:

@@ -205,6 +205,15 @@ class TurnTable(Table):
         rows = self._rows.query("SELECT * FROM turns ORDER BY id DESC LIMIT ?", [limit])
         return tuple(map(_turn_from_row, reversed(rows)))
 
+    def last_used(self) -> dict[str, datetime]:
+        """When an answer last rested on each memory, by id."""
+        rows = self._rows.query(
+            """SELECT used.value AS memory, turns.at FROM turns,
+               json_each(turns.trace, '$.memories') AS used
+               WHERE used.type = 'text' ORDER BY turns.id"""
+        )
+        return {row["memory"]: datetime.fromisoformat(row["at"]) for row in rows}
+
 
 def steps_of(trace: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The steps of a turn's trace, each of a memory; an imported trace may hold anything."""

@@ -83,6 +83,7 @@ def test_showing_goes_on_until_it_is_stopped(own_home: Path, monkeypatch: pytest
         return True
 
     monkeypatch.setattr(desktop_notifications, "LOOK_S", 0.05)
+    monkeypatch.setenv("MEMLANE_NOTIFY", "yes")
     watching = threading.Thread(target=keep_showing, args=(load_config(), stop, show))
     watching.start()
     watching.join(60)

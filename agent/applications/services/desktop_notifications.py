@@ -1,8 +1,9 @@
-"""Desktop notifications for reminders, if enabled.
+"""Desktop notifications for reminders and for the day's digest, if enabled.
 
-``notify = "yes"`` in ``config.toml``; off by default, because a screen may have other eyes on it.
-Invariants: each occasion of a memory is shown once, whichever process looks; what is shown is plain
-text and never part of a command line; a memory that gives orders to an assistant is not shown.
+``notify`` and ``notify_today`` in ``config.toml``; off by default, because a screen may have other
+eyes on it. Of the digest only the counts are shown.
+Invariants: each occasion and each day is shown once, whichever process looks; what is shown is
+plain text and never part of a command line; a memory that gives orders to an assistant is not shown.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from agent.applications.services.reminders import Reminder, coming
+from agent.applications.services.today import digest
 from agent.applications.services.upcoming import Kind
 from agent.config import Config
 from agent.language.injection import as_data, steers
@@ -34,6 +36,7 @@ PLANNED_FOR = timedelta(hours=1)
 """How long what is coming is known without reading the memories again, if nothing changes."""
 MORNING = timedelta(hours=8)
 """When on its day something without an hour is shown."""
+TODAY = "memlane: today"
 _LONGEST = 300
 _PATIENCE_S = 10.0
 _SCRIPT = (
@@ -106,11 +109,21 @@ def message(one: Reminder) -> tuple[str, str]:
     return f"memlane: {title}", as_data(f"{one.text}, {when}")[:_LONGEST]
 
 
+def show_today(graph: MemoryGraph, now: datetime, show: Show) -> bool:
+    """Show the counts of the day's digest from the morning on, once; whether it was shown now."""
+    if now.hour < MORNING // timedelta(hours=1) or not graph.notified.claim_day(now.date()):
+        return False
+    if show(TODAY, digest(graph, now).summary):
+        return True
+    graph.notified.release_day(now.date())
+    return False
+
+
 def keep_showing(config: Config, stop: threading.Event, show: Show | None = None) -> None:
     """Show what becomes due until ``stop`` is set. Returns at once where nothing can show it."""
     show = show or notifier()
     if show is None:
-        log.warning("notify is on, but there is neither notify-send nor osascript")
+        log.warning("notifications are on, but there is neither notify-send nor osascript")
         return
     ahead = timedelta(minutes=config.notify_minutes)
     with open_graph(config) as graph:
@@ -119,6 +132,11 @@ def keep_showing(config: Config, stop: threading.Event, show: Show | None = None
         while not stop.wait(0 if read is None else LOOK_S):
             now = config.now()
             try:
+                if config.notify_today and show_today(graph, now, show):
+                    log.info("the digest of the day: shown")
+                if not config.notify:
+                    read = ("", now)
+                    continue
                 last = next((entry.id for entry in graph.journal.list(1)), "")
                 if read is None or read[0] != last or now - read[1] >= PLANNED_FOR:
                     # Two days hold all that can become due before they are read again.

@@ -86,7 +86,11 @@ def plan_typed(
             unchanged.append(known)
         else:
             edits.append(Insert(item.draft))
-    edits += [Forget(memory.id) for key, (_, memory) in before.items() if key not in seen]
+    edits += [
+        Forget(memory.id)
+        for key, (_, memory) in before.items()
+        if key not in seen and not memory.pinned
+    ]
     return TypedPlan(tuple(edits), tuple(unchanged))
 
 

@@ -19,7 +19,7 @@ from store.row_codecs import entity_key, row_id
 from store.side_tables.change_edges import ChangeKind
 from store.types import EditKind, Memory, Source, Status
 
-_FIELDS = ("text", "subclass", "place", "valid_from", "valid_until", "triples")
+_FIELDS = ("text", "subclass", "place", "valid_from", "valid_until", "triples", "pinned")
 _DONE = {
     EditKind.INSERT: "inserted",
     EditKind.EXPIRE: "inserted",
@@ -134,9 +134,9 @@ def _life(
                 _detail(entry, own, what),
                 entry.id,
                 entry.actor,
-                _source(graph, entry.source, sources),
+                source_of(graph, entry.source, sources),
                 undone.get(entry.id),
-                _why(graph, entry, own),
+                why(graph, entry, own),
             )
         )
     ordered = sorted(members, key=lambda memory: row_id("m", memory, "memory"))
@@ -164,7 +164,8 @@ def _expiry(memory: Memory, now: datetime) -> Event:
     return Event(memory.valid_until, what, memory.id, memory.text)
 
 
-def _source(graph: MemoryGraph, source: str | None, known: dict[str, Source]) -> Source | None:
+def source_of(graph: MemoryGraph, source: str | None, known: dict[str, Source]) -> Source | None:
+    """What an edit was made from; ``known`` keeps those that were read."""
     if source is None:
         return None
     if source not in known:
@@ -175,7 +176,7 @@ def _source(graph: MemoryGraph, source: str | None, known: dict[str, Source]) ->
     return known[source]
 
 
-def _why(graph: MemoryGraph, entry: Entry, own: Sequence[Change]) -> str:
+def why(graph: MemoryGraph, entry: Entry, own: Sequence[Change]) -> str:
     """What spoke for a replacement that memlane made: one place for two values, and the reader."""
     old, new = own[0].before, own[-1].after
     if entry.kind is not EditKind.REPLACE or entry.actor == "user" or old is None or new is None:
@@ -226,6 +227,8 @@ def shown(value: object) -> str:
     """A field of a memory, for people."""
     if value is None or value == ():
         return "(none)"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M}"
     if isinstance(value, tuple):

@@ -118,9 +118,9 @@ async def refine(desk: Desk) -> None:
 
 
 async def remind(desk: Desk) -> None:
-    """Show reminders on the desktop, where the person turned that on
+    """Show reminders and the day's digest on the desktop, where the person turned that on
     (``services.desktop_notifications``)."""
-    if desk.config.notify:
+    if desk.config.notify or desk.config.notify_today:
         stop = threading.Event()
         desk.stops.add(stop)
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,16 +10,15 @@ from rich.markup import escape
 
 from cli.context import Run
 from cli.output import json_output
-from cli.output.render import edit_line
+from cli.output.render import by_whom, edit_line
 from store.errors import UnknownId
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.memory.time.history import Event, Life
+    from agent.memory.time.history import Life
     from store.graph import MemoryGraph
     from store.journal import Entry
-    from store.types import Source
 
 
 def history(
@@ -147,7 +145,8 @@ def _life(out: Console, life: Life) -> None:
         head = f"  {event.at:%Y-%m-%d %H:%M}  {event.what:<9} "
         out.print(f"{head} {escape(event.detail)}{taken}", markup=True)
         if event.entry:
-            out.print(f"  {'':<16}  [dim]{event.entry}, {escape(_by(event))}[/dim]", markup=True)
+            who = escape(by_whom(event.actor, event.source))
+            out.print(f"  {'':<16}  [dim]{event.entry}, {who}[/dim]", markup=True)
         if event.why:
             out.print(f"  {'':<16}  [dim]because {escape(event.why)}[/dim]", markup=True)
 
@@ -158,16 +157,6 @@ def _state(life: Life) -> str:
     if any(event.what == "expired" for event in life.events):
         return "expired"
     return life.now.status.value
-
-
-def _by(event: Event) -> str:
-    who = "by you" if event.actor == "user" else "by memlane"
-    return f"{who}, from {_source(event.source)}" if event.source else who
-
-
-def _source(source: Source) -> str:
-    name = f" {PurePath(source.locator).name}" if source.locator else ""
-    return f"{source.id} ({source.kind.value}{name}, {source.captured:%Y-%m-%d %H:%M})"
 
 
 def _document(life: Life) -> dict[str, Any]:

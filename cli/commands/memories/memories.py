@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="List, add, change, undo and forget memories.", no_args_is_help=True)
 
 MemoryId = Annotated[str, typer.Argument(help="The memory, such as m12.")]
+MemoryIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Memories such as m12.")]
 SubclassId = Annotated[
     str | None, typer.Option("--subclass", help="Its subclass; see: memlane types list")
 ]
@@ -126,6 +127,41 @@ def unlink(context: typer.Context, older: MemoryId, newer: MemoryId) -> None:
     run.emit(
         {"older": first, "newer": second, "dismissed": done or asked}, lambda out: out.print(text)
     )
+
+
+@app.command()
+def pin(context: typer.Context, memories: MemoryIds) -> None:
+    """Keep memories: memlane never proposes to forget them.
+
+    A pin is an edit like any other, so undo takes it back. It stays with the fact: what replaces a
+    pinned memory is pinned too. You can still change or forget a pinned memory yourself.
+    """
+    _set_pinned(context.obj, memories, True)
+
+
+@app.command()
+def unpin(context: typer.Context, memories: MemoryIds) -> None:
+    """Take the pin off memories again."""
+    _set_pinned(context.obj, memories, False)
+
+
+def _set_pinned(run: Run, memories: Sequence[str], pinned: bool) -> None:
+    from store.journal import Amend
+
+    with run.graph() as graph:
+        found = graph.memories.of(list(dict.fromkeys(memories)))
+        changed = [memory.id for memory in found if memory.pinned is not pinned]
+        edits = [Amend(memory, pinned=pinned) for memory in changed]
+        entries = graph.apply(edits, at=run.config.now(), actor="user")
+    already = [memory.id for memory in found if memory.id not in changed]
+    state = "pinned already" if pinned else "not pinned"
+
+    def show(out: Console) -> None:
+        render.edits(out, entries)
+        if already:
+            out.print(f"{', '.join(already)}: {state}")
+
+    run.emit({"edits": json_output.edits(entries), "unchanged": already}, show)
 
 
 @app.command()
