@@ -104,7 +104,7 @@ def test_any_flipped_bit_is_found_before_the_last_change(home: Path, index: bool
     if not index:
         (home / INDEX).unlink()
     whole, rng = (home / LOG).read_bytes(), random.Random(0)
-    last = len(whole) - 4 * FRAME  # behind it stands nothing that would tell
+    last = len(whole) - 8 * FRAME  # more than the last change: nothing behind it would tell
     for _ in range(40):
         flip(home / LOG, rng.randrange(HEADER, last))
         assert damage_of(home / DATABASE_NAME) is not None
