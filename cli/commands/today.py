@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _DAYS = 7
 SHOWN = 10
-"""Things of one kind that are printed; ``--all`` and ``--json`` give every one."""
+"""Things of one kind that are printed unless ``--all`` is given."""
 
 
 def today(
@@ -31,7 +31,8 @@ def today(
         typer.Option(metavar="WHEN", help="Changes at or after this time; default: yesterday."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help=f"Print everything, not only {SHOWN} of each.")
+        bool,
+        typer.Option("--all", help=f"More than {SHOWN} of each, and changes that are unlikely."),
     ] = False,
     notify: Annotated[
         bool, typer.Option("--notify", help="Also show the counts as a desktop notification.")
@@ -48,12 +49,13 @@ def today(
       memlane today --days 30 --since 'last Monday'
     """
     run: Run = context.obj
-    from agent.applications.services.today import digest
+    from agent.applications.services.today import LIKELY, digest
     from agent.language.dates import parse_when
 
     now = run.config.now()
     with run.graph() as graph:
-        found = digest(graph, now, days, parse_when(since, now) if since else None)
+        changes = parse_when(since, now) if since else None
+        found = digest(graph, now, days, changes, least=0.0 if everything else LIKELY)
     run.emit(document(found), lambda out: _show(out, found, None if everything else SHOWN))
     if notify:
         _notify(found)
@@ -90,6 +92,7 @@ def document(found: Digest) -> dict[str, Any]:
         "earlier": found.earlier,
         "ended": [json_output.memory(memory, found.now) for memory in found.ended],
         "doubts": [_doubt(one) for one in found.doubts],
+        "unlikely": found.unlikely,
         "faded": [
             {
                 **json_output.memory(one.memory, found.now),
@@ -117,7 +120,7 @@ def _doubt(one: Doubt) -> dict[str, Any]:
         "texts": [one.older.text, one.newer.text],
         "question": one.question,
         "change": None if one.edge is None else one.edge.change.value,
-        "probability": None if one.edge is None else round(one.edge.probability, 3),
+        "probability": one.probability and round(one.probability, 3),
         "commands": [{"if": when, "command": command} for when, command in one.commands],
     }
 
@@ -126,13 +129,20 @@ def _doubt(one: Doubt) -> dict[str, Any]:
 
 
 def _show(out: Console, found: Digest, most: int | None) -> None:
+    from agent.applications.services.today import NOTHING
+
     ahead = "today" if found.days == 1 else f"the next {found.days} days"
     _part(out, f"Coming, {ahead}", [[reminder_line(one)] for one in found.coming], most)
     changed = [_changed(one) for one in found.changed]
     changed += [[f"{m.id} is over since {m.valid_until:%a %H:%M}: {m.text}"] for m in found.ended]
-    more = "memlane memories history --since WHEN shows all"
-    _part(out, f"Changed since {found.since:%a %Y-%m-%d %H:%M}", changed, most, found.earlier, more)
+    _part(out, f"Changed since {found.since:%a %Y-%m-%d}", changed, most, latest=True)
+    if found.earlier:
+        out.print(f"  and {found.earlier} before them: memlane memories history --since WHEN")
     _part(out, "In doubt", [_doubt_lines(one) for one in found.doubts], most)
+    if found.unlikely and not found.doubts:
+        out.print("[bold]In doubt[/bold]")
+    if found.unlikely:
+        out.print(f"  possible changes less likely than 50%: {found.unlikely} (--all shows them)")
     _part(out, "Faded: nobody told it, and no answer used it", [*map(_faded, found.faded)], most)
     if found.faded:
         ids = " ".join(one.memory.id for one in found.faded[:most])
@@ -143,29 +153,24 @@ def _show(out: Console, found: Digest, most: int | None) -> None:
         for one in found.hidden
     ]
     _part(out, "You forgot these", hidden, most)
-    if found.summary == "nothing new":
-        out.print("Nothing comes, nothing changed, and there is nothing to decide.")
+    if found.summary == NOTHING:
+        out.print("Nothing comes, nothing changed, and nothing is to be decided.")
 
 
 def _part(
-    out: Console,
-    title: str,
-    blocks: list[list[str]],
-    most: int | None,
-    left_out: int = 0,
-    more: str = "--all shows them",
+    out: Console, title: str, blocks: list[list[str]], most: int | None, *, latest: bool = False
 ) -> None:
     """A heading with its things, each of one or more lines; nothing where there are none."""
     if not blocks:
         return
     out.print(title, style="bold")
-    shown = blocks if most is None else blocks[-most:] if left_out else blocks[:most]
-    for first, *rest in shown:
+    cut = 0 if most is None else max(len(blocks) - most, 0)
+    for first, *rest in blocks[cut:] if latest else blocks[: len(blocks) - cut]:
         out.print(f"  {first}")
         for line in rest:
             out.print(f"      {line}")
-    if rest_of_them := len(blocks) - len(shown) + left_out:
-        out.print(f"  and {rest_of_them} more: {more}")
+    if cut:
+        out.print(f"  and {cut} {'earlier' if latest else 'more'}: --all shows them")
 
 
 def _changed(one: Changed) -> list[str]:

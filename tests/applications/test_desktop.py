@@ -91,6 +91,25 @@ def test_showing_goes_on_until_it_is_stopped(own_home: Path, monkeypatch: pytest
     assert shown == [f"Dinner with Laura, {soon:%H:%M}"]
 
 
+def test_the_digest_of_the_day_is_shown_where_only_that_is_turned_on(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    _dinner_in_half_an_hour(own_home)
+    stop = threading.Event()
+    shown: list[tuple[str, str]] = []
+
+    def show(title: str, text: str) -> bool:
+        shown.append((title, text))
+        threading.Timer(0.5, stop.set).start()  # some more looks, which show nothing again
+        return True
+
+    monkeypatch.setattr(desktop_notifications, "LOOK_S", 0.05)
+    monkeypatch.setattr(desktop_notifications, "MORNING", timedelta(0))
+    monkeypatch.setenv("MEMLANE_NOTIFY_TODAY", "yes")
+    keep_showing(load_config(), stop, show)
+    assert [title for title, _ in shown] == [desktop_notifications.TODAY]
+
+
 @pytest.mark.skipif(sys.platform == "darwin", reason="another tool shows them there")
 def test_the_resident_process_shows_them_only_where_that_is_turned_on(
     own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -65,6 +65,7 @@ def test_doubts_stay_until_they_are_decided(graph: MemoryGraph):
             ChangeEdge("m3", "m4", ChangeKind.ENDS, 0.6),
             ChangeEdge("m1", "m2", ChangeKind.SUPERSEDES, 0.4),
             ChangeEdge("m3", "m5", ChangeKind.ADDS, 0.9),
+            ChangeEdge("m2", "m5", ChangeKind.ENDS, 0.3),
         ],
         NOW,
     )
@@ -72,6 +73,8 @@ def test_doubts_stay_until_they_are_decided(graph: MemoryGraph):
     first, second = digest(graph, NOW).doubts
     assert first.question and first.edge and first.edge.probability == 0.4
     assert (second.older.id, second.newer.id, second.question) == ("m3", "m4", None)
+    assert digest(graph, NOW).unlikely == 1
+    assert [one.probability for one in digest(graph, NOW, least=0.0).doubts] == [0.4, 0.6, 0.3]
     graph.change_edges.dismiss("m3", "m4", NOW)
     graph.apply([Expire("m1", NOW)], at=NOW)
     assert digest(graph, NOW).doubts == ()

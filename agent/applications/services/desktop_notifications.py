@@ -2,8 +2,8 @@
 
 ``notify`` and ``notify_today`` in ``config.toml``; off by default, because a screen may have other
 eyes on it. Of the digest only the counts are shown.
-Invariants: each occasion and each day is shown once, whichever process looks; what is shown is
-plain text and never part of a command line; a memory that gives orders to an assistant is not
+Invariants: each occasion and each day is shown once, whichever process looks; what is shown
+is plain text and never part of a command line; a memory that gives orders to an assistant is not
 shown.
 """
 

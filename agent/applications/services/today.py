@@ -24,6 +24,10 @@ from store.types import Memory, Source, Status
 
 DAYS = 7
 """How many days ahead are looked at, today included."""
+NOTHING = "nothing new"
+LIKELY = 0.5
+"""Probability of a possible change from which it is listed: it is calibrated, so more likely than
+not. Below that a home of some hundred memories has more than anybody decides in a day."""
 MOST = 200
 """Edits that are read; a folder that was ingested makes thousands."""
 
@@ -47,6 +51,10 @@ class Doubt:
     """How likely; None for a contradiction that was found by rule."""
     question: str | None
     """As the chat asks it, where both cannot be true."""
+
+    @property
+    def probability(self) -> float | None:
+        return None if self.edge is None else self.edge.probability
 
     @property
     def commands(self) -> tuple[tuple[str, str], ...]:
@@ -84,6 +92,8 @@ class Digest:
     """Memories whose time ran out since then without an edit."""
     doubts: tuple[Doubt, ...]
     """Contradictions first, then possible changes, the likeliest first."""
+    unlikely: int
+    """How many possible changes are left out, as less likely."""
     faded: tuple[Faded, ...]
     hidden: tuple[Hidden, ...]
 
@@ -98,7 +108,7 @@ class Digest:
             (len(self.doubts), "in doubt"),
             (to_forget, "to forget or keep"),
         )
-        return ", ".join(f"{count} {what}" for count, what in counts if count) or "nothing new"
+        return ", ".join(f"{count} {what}" for count, what in counts if count) or NOTHING
 
 
 def yesterday(now: datetime) -> datetime:
@@ -107,12 +117,21 @@ def yesterday(now: datetime) -> datetime:
 
 
 def digest(
-    graph: MemoryGraph, now: datetime, days: int = DAYS, since: datetime | None = None
+    graph: MemoryGraph,
+    now: datetime,
+    days: int = DAYS,
+    since: datetime | None = None,
+    least: float = LIKELY,
 ) -> Digest:
-    """The digest at ``now``; changes are those since ``since``, by default since yesterday."""
+    """The digest at ``now``; changes are those since ``since``, by default since yesterday.
+
+    Of possible changes those of at least the probability ``least`` are listed.
+    """
     since = since or yesterday(now)
     memories = graph.memories.list(Status.CURRENT, Status.REPLACED)
     entries = graph.journal.since(since)
+    unsure = tuple(doubts(graph, now))
+    likely = tuple(one for one in unsure if one.question or (one.probability or 0) >= least)
     touched = {change.memory for entry in entries for change in entry.changes}
     wall = now.replace(tzinfo=None)
     return Digest(
@@ -123,7 +142,8 @@ def digest(
         tuple(_changed(graph, entries[-MOST:])),
         max(len(entries) - MOST, 0),
         tuple(m for m in memories if m.id not in touched and _ended(m, since, now)),
-        tuple(_doubts(graph, now)),
+        likely,
+        len(unsure) - len(likely),
         # What comes back every year is never past its time.
         tuple(
             one
@@ -149,7 +169,8 @@ def _ended(memory: Memory, since: datetime, now: datetime) -> bool:
     return memory.status is Status.CURRENT and end is not None and since <= end <= now
 
 
-def _doubts(graph: MemoryGraph, now: datetime) -> Iterator[Doubt]:
+def doubts(graph: MemoryGraph, now: datetime) -> Iterator[Doubt]:
+    """What waits for a decision: contradictions, then possible changes, the likeliest first."""
     edges = {(edge.older, edge.newer): edge for edge in graph.change_edges.open()}
     for asked in undecided(graph, now):
         older, newer = graph.memories.of(asked.pair)

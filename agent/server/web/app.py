@@ -16,7 +16,7 @@ from agent.results import Reply
 from agent.server.resident.http_app import Method, endpoint
 from agent.server.resident.requests import Ask, Call, Context, Remember
 from agent.server.resident.service import Desk, OnText
-from agent.server.web import edits, requests, views
+from agent.server.web import edits, requests, today, views
 from agent.server.web.access import API, Guarded, HasPort, Keys
 from agent.server.web.requests import Done, Enter, Key, Tell
 from agent.session.session import Session
@@ -33,6 +33,7 @@ WORK: tuple[tuple[Call, Callable[[Session, Any], object]], ...] = (
     (Call("start", requests.Start, requests.Overview), views.start),
     (Call("around", requests.Around, requests.Neighbourhood), views.around),
     (Call("at", requests.At, requests.Cards), views.at),
+    (Call("today", today.Today, today.Day), today.today),
     (Call("in_time", requests.InTime, requests.Months), views.in_time),
     (Call("search", requests.Search, requests.Hits), views.search),
     (Call("look", requests.Look, requests.MemoryPage), views.look),
@@ -42,6 +43,7 @@ WORK: tuple[tuple[Call, Callable[[Session, Any], object]], ...] = (
     (Call("edit", requests.Edit, Done), edits.edit),
     (Call("supersede", requests.Supersede, Done), edits.supersede),
     (Call("leave", requests.Leave, Done), edits.leave),
+    (Call("pin", requests.Pin, Done), edits.pin),
     (Call("undo", requests.Undo, Done), edits.undo),
     (Call("undo_run", requests.UndoRun, Done), edits.undo_run),
     (Call("decide", requests.Decide, Done), edits.decide),

@@ -10,17 +10,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
+from agent.applications.services.today import doubts
 from agent.io.markdown_edit import Block, Plain, difference, read_blocks, written
 from agent.language.validation import checked_message
 from agent.memory.editing.conflicts import Holds
 from agent.memory.remember import edit_by_hand, without_secrets
-from agent.memory.uncertain.pending_questions import settle_pair, undecided
+from agent.memory.uncertain.pending_questions import settle_pair
 from agent.results import Remembered
-from agent.server.web.requests import Decide, Done, Edit, Leave, Supersede, Undo, UndoRun
+from agent.server.web.requests import Decide, Done, Edit, Leave, Pin, Supersede, Undo, UndoRun
 from agent.session.session import Session
 from store.errors import EditConflict
 from store.graph import MemoryGraph
-from store.journal import Entry, Forget, Replace, checked_text
+from store.journal import Amend, Entry, Forget, Replace, checked_text
 from store.maintenance.batch_undo import from_sources, plan_undo, undo_all
 from store.types import Memory
 
@@ -88,6 +89,15 @@ def leave(session: Session, asked: Leave) -> Done:
     )
 
 
+def pin(session: Session, asked: Pin) -> Done:
+    """Keep a memory, or take its pin off again."""
+    graph, now = session.graph, session.config.now()
+    edit = Amend(asked.memory, pinned=asked.pinned)
+    return _checked(
+        graph, asked.memory, asked.seen, lambda: graph.apply([edit], at=now, actor=USER)
+    )
+
+
 def undo(session: Session, asked: Undo) -> Done:
     """Take back one edit. :raises EditConflict: if later edits stand in the way."""
     graph = session.graph
@@ -108,15 +118,17 @@ def undo_run(session: Session, asked: UndoRun) -> Done:
 
 
 def decide(session: Session, asked: Decide) -> Done:
-    """Settle a contradiction.
+    """Settle a contradiction or a possible change.
 
     :raises EditConflict: if one of the two is not there any more.
     """
     graph, now = session.graph, session.config.now()
     pair = (asked.older, asked.newer)
     with graph.writing():
-        if pair not in {one.pair for one in undecided(graph, now)}:
+        if pair not in {(one.older.id, one.newer.id) for one in doubts(graph, now)}:
             raise EditConflict("That is decided already. Reload the page.")
+        if asked.holds == "both":
+            graph.change_edges.dismiss(*pair, now)
         return _done(settle_pair(graph, pair, Holds(asked.holds), now))
 
 

@@ -131,6 +131,15 @@ class Leave:
 
 
 @dataclass(frozen=True, slots=True)
+class Pin:
+    """Keep a memory, or take its pin off again."""
+
+    memory: str
+    seen: str
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Undo:
     """Take back an edit; an undo can be taken back as well."""
 
@@ -146,7 +155,7 @@ class UndoRun:
 
 @dataclass(frozen=True, slots=True)
 class Decide:
-    """Say which of two memories that contradict each other holds."""
+    """Say which of two memories holds, where the newer contradicts or may change the older."""
 
     older: str
     newer: str

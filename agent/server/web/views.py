@@ -165,12 +165,12 @@ def journal(session: Session, asked: Journal) -> Lines:
     before = None if asked.before is None else row_id("e", asked.before, "edit")
     if not asked.grouped:
         found = graph.journal.newest(limit + 1, before)
-        return Lines(tuple(_line(graph, entry) for entry in found[:limit]), len(found) > limit)
+        return Lines(tuple(line_of(graph, entry) for entry in found[:limit]), len(found) > limit)
     runs = {source: run for run in graph.runs.list() for source in run.sources}
     lines: list[Line] = []
     for run, entries in groupby(_entries(graph, before), lambda one: runs.get(one.source or "")):
         if run is None:
-            lines += (_line(graph, entry) for entry in islice(entries, limit + 1 - len(lines)))
+            lines += (line_of(graph, entry) for entry in islice(entries, limit + 1 - len(lines)))
         else:
             lines.append(_of_run(graph, run, list(entries)))
         if len(lines) > limit:
@@ -187,7 +187,7 @@ def _entries(graph: MemoryGraph, before: int | None) -> Iterator[Entry]:
 
 def _of_run(graph: MemoryGraph, run: IngestRun, entries: Sequence[Entry]) -> Line:
     """One line for what a run did; its id is that of the first edit, behind which one reads on."""
-    line = _line(graph, entries[0])
+    line = line_of(graph, entries[0])
     if len(entries) == 1:
         return line
     return replace(line, id=entries[-1].id, run=run.id, what=run.what, edits=len(entries))
@@ -280,7 +280,8 @@ def _can_undo(graph: MemoryGraph, entry: Entry) -> bool:
     return bool(plan.entries) and not plan.conflicts and not plan.erased
 
 
-def _line(graph: MemoryGraph, entry: Entry) -> Line:
+def line_of(graph: MemoryGraph, entry: Entry) -> Line:
+    """An edit as a line of the journal."""
     undone = graph.journal.undo_of(entry.id)
     return Line(
         entry.id,

@@ -149,11 +149,11 @@ def _set_pinned(run: Run, memories: Sequence[str], pinned: bool) -> None:
     from store.journal import Amend
 
     with run.graph() as graph:
-        found = graph.memories.of(list(dict.fromkeys(memories)))
-        changed = [memory.id for memory in found if memory.pinned is not pinned]
+        found = {memory.id: memory for memory in graph.memories.of(memories)}
+        changed = [name for name, memory in found.items() if memory.pinned is not pinned]
         edits = [Amend(memory, pinned=pinned) for memory in changed]
         entries = graph.apply(edits, at=run.config.now(), actor="user")
-    already = [memory.id for memory in found if memory.id not in changed]
+    already = [name for name in found if name not in changed]
     state = "pinned already" if pinned else "not pinned"
 
     def show(out: Console) -> None:

@@ -11,12 +11,13 @@ import { memoryPanel } from "./memory.js";
 import { drawTimeline } from "./timeline.js";
 import { drawAnswers, reasonsPanel } from "./answers.js";
 import { drawChanges } from "./changes.js";
+import { drawToday } from "./today.js";
 import { searching } from "./search.js";
 import { welcome, help, telling } from "./welcome.js";
 
 const $ = (id) => document.getElementById(id);
 const [stage, side, notice] = [$("stage"), $("side"), $("notice")];
-const VIEWS = { graph: drawGraph, timeline: drawTimeline, answers: drawAnswers, changes: drawChanges };
+const VIEWS = { graph: drawGraph, today: drawToday, timeline: drawTimeline, answers: drawAnswers, changes: drawChanges };
 const FIRST = { view: "graph", entity: "me", trail: [], offset: 0 };
 /** Where the page begins: at the best connected thing; by time where nothing is connected. */
 const first = () => (page.overview.first || !page.overview.memories ? { ...FIRST, entity: page.overview.first || "me" } : { ...FIRST, view: "timeline" });
@@ -85,7 +86,7 @@ const page = {
     document.body.classList.toggle("alone", parts === null);
     await page.attempt(async () => {
       if (all) await VIEWS[state.view](stage, state, page);
-      undecided(page.overview.undecided);
+      undecided(state.view === "today" ? [] : page.overview.undecided); // there they have their place
       mark(state);
       if (parts === undefined) return; // it could not be read, which was told
       show(side, parts || []);
@@ -159,7 +160,7 @@ async function beside(state) {
 
 /** Above everything else: what contradicts, until it is decided. */
 function undecided(pairs) {
-  stage.querySelector(".undecided")?.remove();
+  stage.querySelector(":scope > .undecided")?.remove();
   if (!pairs.length) return;
   const { older, newer } = pairs[0];
   const say = (label, holds) => button(label, () => page.decide(older.id, newer.id, holds), { class: "small" });
@@ -190,6 +191,7 @@ function locked(message) {
 const KEYS = {
   "/": () => $("search").focus(),
   g: () => page.go({ view: "graph" }),
+  d: () => page.go({ view: "today" }),
   t: () => page.go({ view: "timeline" }),
   a: () => page.go({ view: "answers" }),
   c: () => page.go({ view: "changes" }),

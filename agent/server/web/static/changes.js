@@ -50,7 +50,7 @@ function ofRun(line, page) {
   );
 }
 
-function row(line, page) {
+export function row(line, page) {
   if (line.run) return ofRun(line, page);
   const who = line.actor === "user" ? "You" : line.actor === "auto" ? "memlane" : line.actor.replace(/^agent /, "");
   const what = line.undoes ? `${DID.undo} ${line.undoes}` : DID[line.kind] || line.kind;

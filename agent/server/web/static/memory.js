@@ -41,6 +41,7 @@ export async function memoryPanel(id, page) {
     memory.valid_from && [standing === "planned" ? "Begins" : "Since", moment(memory.valid_from)],
     memory.valid_until && [standing === "holds" || standing === "planned" ? "Until" : "Ended", moment(memory.valid_until)],
     memory.place && ["Place", memory.place],
+    memory.pinned && ["Pinned", "memlane never proposes to forget it"],
     memory.trust && ["Trust", TRUST[memory.trust] || memory.trust],
   ].filter(Boolean);
 
@@ -49,6 +50,7 @@ export async function memoryPanel(id, page) {
     { class: "actions" },
     button("Edit", () => editing(found, holder, page), { "data-act": "edit" }),
     button("It changed", () => changed(found, holder, page), { "data-act": "change" }),
+    button(memory.pinned ? "Unpin" : "Pin", () => pinning(found, page), { "data-act": "pin" }),
     button("Forget", () => leaving(found, page), { "data-act": "forget", class: "warn" }),
   );
   holder.append(
@@ -213,6 +215,14 @@ function changed(found, holder, page) {
   ));
   text.focus();
   text.select();
+}
+
+async function pinning(found, page) {
+  const { memory } = found.card;
+  await page.attempt(async () => {
+    const done = await call("pin", { memory: memory.id, seen: found.seen, pinned: !memory.pinned });
+    await page.done(done, memory.pinned ? "No longer pinned" : "Pinned");
+  });
 }
 
 async function leaving(found, page) {

@@ -80,7 +80,7 @@ export function help() {
   const keys = [
     ["/", "search"], ["n", "into the graph or list; arrows move, Enter walks on"], ["Space", "what joins the two"],
     ["Backspace", "back"], ["h", "back to you"], ["l", "into the memories at the side"], ["e", "edit the open memory"],
-    ["r", "remember something"], ["g t a c", "graph, timeline, answers, changes"], ["Esc", "close"],
+    ["r", "remember something"], ["g d t a c", "graph, today, timeline, answers, changes"], ["Esc", "close"],
   ];
   opened("Keys", h("dl", { class: "keys" }, keys.map(([key, what]) => h("div", {}, h("dt", {}, key.split(" ").map((one) => h("kbd", {}, one))), h("dd", {}, what)))),
     h("p", { class: "quiet" }, "Everything on this page stays on this machine. It closes with Ctrl-C where memlane web runs, or with memlane web --stop."));
