@@ -140,7 +140,7 @@ def _show(out: Console, found: Digest, most: int | None) -> None:
         out.print(f"  and {found.earlier} before them: memlane memories history --since WHEN")
     _part(out, "In doubt", [_doubt_lines(one) for one in found.doubts], most)
     if found.unlikely and not found.doubts:
-        out.print("[bold]In doubt[/bold]")
+        out.print("In doubt", style="bold")
     if found.unlikely:
         out.print(f"  possible changes less likely than 50%: {found.unlikely} (--all shows them)")
     _part(out, "Faded: nobody told it, and no answer used it", [*map(_faded, found.faded)], most)
