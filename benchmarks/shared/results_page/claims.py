@@ -78,6 +78,8 @@ OPTIONS = {
     "extraction": "--data DIR",
     "map_cross": "--data DIR",
     "map_ratings": "--data DIR",
+    "note_reader_train": "--only apprentice bus_driver comedian design_student engineer father "
+    "nursing_student_de retired_es --held translator lorry_driver",
     "persona_opinions": "--data DIR",
     "placing": "--data DIR",
     "probe": "--data DIR",

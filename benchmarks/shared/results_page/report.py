@@ -205,14 +205,26 @@ def page(files: Files, claims: Sequence[Claim] = CLAIMS) -> str:
         f"- From uncommitted code, {len(dirty)} of {len(files.by_name)} (`python -m"
         f" benchmarks.report --dirty` gives their commands): {', '.join(dirty)}.\n"
     )
-    others = [f"- [{name}](../benchmarks/results/{name}.json): {_command(files, name)}\n"
-              for name in files.by_name if name not in named]  # fmt: skip
+    others = [name for name in files.by_name if name not in named]
     return "".join([
         HEAD,
         "\n## What misses a bar or disappoints\n\n", *first,
         "\n## The rest\n\n", *rest,
-        "\n## Other result files\n\n", *absent, *([changed] if dirty else []), *others,
+        "\n## Other result files\n\n", *absent, *([changed] if dirty else []),
+        *_others(files, others),
     ])  # fmt: skip
+
+
+def _others(files: Files, names: Sequence[str]) -> list[str]:
+    """The files that no claim names; those that a command without options writes in one line."""
+    links = {name: f"[{name}](../benchmarks/results/{name}.json)" for name in names}
+    commands = {name: _command(files, name) for name in names}
+    plain = [name for name in names if commands[name] == f"`python -m benchmarks.{name}`"]
+    together = ", ".join(links[name] for name in plain)
+    return [
+        f"- Written by `python -m benchmarks.NAME`: {together}.\n",
+        *(f"- {links[name]}: {commands[name]}\n" for name in names if name not in plain),
+    ]
 
 
 def uncommitted(files: Files) -> list[str]:
