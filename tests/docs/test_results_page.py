@@ -108,7 +108,8 @@ def test_a_claim_without_its_file_is_left_out_in_one_line():
 
 def test_a_file_that_no_claim_names_is_listed_with_its_command():
     text = page(Files({"startup": WRITTEN, "emg_k": WRITTEN}), [])
-    assert "- [startup](../benchmarks/results/startup.json): `python -m benchmarks.startup`" in text
+    together = "- Written by `python -m benchmarks.NAME`: [startup](../benchmarks/results/startup.json)"
+    assert f"{together}.\n" in text
     assert "`python -m benchmarks.emg_k --data DIR --lives 4`" in text
 
 

@@ -222,7 +222,7 @@ def _others(files: Files, names: Sequence[str]) -> list[str]:
     plain = [name for name in names if commands[name] == f"`python -m benchmarks.{name}`"]
     together = ", ".join(links[name] for name in plain)
     return [
-        f"- Written by `python -m benchmarks.NAME`: {together}.\n",
+        *([f"- Written by `python -m benchmarks.NAME`: {together}.\n"] if plain else []),
         *(f"- {links[name]}: {commands[name]}\n" for name in names if name not in plain),
     ]
 
