@@ -108,8 +108,8 @@ def test_a_claim_without_its_file_is_left_out_in_one_line():
 
 def test_a_file_that_no_claim_names_is_listed_with_its_command():
     text = page(Files({"startup": WRITTEN, "emg_k": WRITTEN}), [])
-    together = "- Written by `python -m benchmarks.NAME`: [startup](../benchmarks/results/startup.json)"
-    assert f"{together}.\n" in text
+    link = "[startup](../benchmarks/results/startup.json)"
+    assert f"- Written by `python -m benchmarks.NAME`: {link}.\n" in text
     assert "`python -m benchmarks.emg_k --data DIR --lives 4`" in text
 
 
