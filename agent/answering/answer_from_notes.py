@@ -36,7 +36,8 @@ QUOTABLE_READ = 0.15
 KNOWN = 0.15
 """Relevance of the most relevant of the notes that were read together, from which there is an
 answer at all. By weights that did not know the person, 7 % of the questions that a note answered
-were below it, and 29 % of those that none answered: the rest is left to the model."""
+were below it, and 27 % of the others: the rest is left to the model
+(``python -m benchmarks.note_reader_train``)."""
 NO_LESS = 0.6
 """Of the relevance of a note, that from which what may have changed it is the answer."""
 OVER = 0.6

@@ -40,8 +40,8 @@ LEAST_READ = 0.05
 knows less. What was selected is no note below it either."""
 EITHER_READ = 0.3
 """Relevance that the best note needs by one of the two readers at least, where the notes were read
-together. Of people whom the weights did not know, both missed it in 4 % of the questions that a
-note answered, and in 11 % of the others."""
+together. Of people whom the weights did not know, 11 % of the questions that a note answered are
+below this or ``KNOWN``, and 33 % of the others (``python -m benchmarks.note_reader_train``)."""
 OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)

@@ -93,7 +93,7 @@ def hook(line: CommandLine, home: Path) -> Printed:
     """What the hook of a coding agent prints; nothing where anything is wrong."""
     try:
         said = answer(line.words[2], line.stdin, str(home))
-    except Exception:  # as in cli.forwarding.hooked
+    except Exception:  # whatever it is, a hook must not stop the agent that calls it
         said = ""
     return Printed(said, "", 0)
 

@@ -8,7 +8,8 @@ goes on where it stopped.
 Measured on ``samples/people_held``, of the statement reader and of the reader of notes: area under
 the curve and average precision over all notes looked at; *top*: the likeliest note is needed, of
 the questions for which one is among them; *changed*: area under the curve of needed notes against
-those that were changed.
+those that were changed. *silent*: questions without an answer at the thresholds that ship, of the
+people learned from, by weights that did not know the person.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
+from agent.answering.answer_from_notes import KNOWN
+from agent.answering.notes import EITHER_READ
 from agent.config import load_config
 from agent.models.adapters.statement_reader import TrainedReader
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
@@ -78,9 +81,11 @@ def main() -> None:
         for part in (people, held)
     )
     weight, bias = fit(learned)
-    mix = fit_mix(learned, unseen(learned))
+    own = unseen(learned)
+    mix = fit_mix(learned, own)
     english = {one.id for one in held if one.language == "en"}
     figures: dict[str, float] = {"learned": len(learned)}
+    figures |= _silent(learned, [chances(score, mix) for score in own])
     for name, part in (
         ("", [one for one in tested if one.person in english]),
         ("languages.", [one for one in tested if one.person not in english]),
@@ -152,6 +157,24 @@ def fit_mix(asked: Sequence[Asked], scores: Sequence[Vectors]) -> Vectors:
     model = LogisticRegression(C=100.0)
     model.fit(inputs, [needed for one in asked for needed in one.needed])
     return np.array([*model.coef_[0], model.intercept_[0]], np.float32)
+
+
+def _silent(asked: Sequence[Asked], read: Sequence[Vectors]) -> dict[str, float]:
+    """The shares of questions without an answer: those that a note answers, and the others.
+
+    The thresholds that ship were chosen on these, of people learned from.
+    """
+    answered = np.array([any(one.needed) for one in asked])
+    best = np.array([chance.max() for chance in read])
+    either = np.maximum(best, [max(one.read) for one in asked])
+    found: dict[str, float] = {"answered": int(answered.sum()), "others": int((~answered).sum())}
+    for name, silent in (
+        ("known", best < KNOWN),
+        ("both", (best < KNOWN) | (either < EITHER_READ)),
+    ):
+        found[f"{name}.answered"] = float(silent[answered].mean())
+        found[f"{name}.others"] = float(silent[~answered].mean())
+    return {f"silent.{key}": value for key, value in found.items()}
 
 
 def _measured(name: str, asked: Sequence[Asked], scores: Sequence[Vectors]) -> dict[str, float]:
