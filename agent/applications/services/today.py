@@ -29,7 +29,7 @@ LIKELY = 0.5
 """Probability of a possible change from which it is listed: it is calibrated, so more likely than
 not. Below that a home of some hundred memories has more than anybody decides in a day."""
 MOST = 200
-"""Edits that are read; a folder that was ingested makes thousands."""
+"""Edits that are told with their reason; a folder that was ingested makes thousands."""
 
 
 @dataclass(frozen=True, slots=True)
