@@ -33,11 +33,6 @@ QUOTABLE = 0.35
 BESIDE_BEST = 0.45
 QUOTABLE_READ = 0.15
 """The same where the notes were read together."""
-KNOWN = 0.15
-"""Relevance of the most relevant of the notes that were read together, from which there is an
-answer at all. By weights that did not know the person, 7 % of the questions that a note answered
-were below it, and 27 % of the others: the rest is left to the model
-(``python -m benchmarks.note_reader_train``)."""
 NO_LESS = 0.6
 """Of the relevance of a note, that from which what may have changed it is the answer."""
 OVER = 0.6
@@ -146,8 +141,6 @@ def answer_from_notes(
     current = [note for note in notes if past or note.memory.status is Status.CURRENT]
     holding = [note for note in current if note.holds] or current
     if not holding:
-        return unanswered(question)
-    if all(note.together and note.relevance < KNOWN for note in notes):
         return unanswered(question)
     over = [note for note in notes if note not in holding]
     holding = _with_shifts(holding, llm)

@@ -38,10 +38,9 @@ LEAST = 0.1
 LEAST_READ = 0.05
 """The same where the notes were read together, and whatever the judge of abstention says: that
 knows less. What was selected is no note below it either."""
-EITHER_READ = 0.3
-"""Relevance that the best note needs by one of the two readers at least, where the notes were read
-together. Of people whom the weights did not know, 11 % of the questions that a note answered are
-below this or ``KNOWN``, and 33 % of the others (``python -m benchmarks.note_reader_train``)."""
+KNOWN = 0.4
+"""Probability that any of the notes that were read together answers, below which there is none
+(``silent`` of ``python -m benchmarks.note_reader_train``)."""
 OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
@@ -152,10 +151,9 @@ def gather(
     if together is not None:
         listed = _listed(question, pool, relevance, home)
         try:
-            read = _read(question, listed, relevance, passages, together)
-            if max(*read.values(), *relevance.values()) < EITHER_READ:
+            answered, relevance = _read(question, listed, relevance, passages, together)
+            if answered < KNOWN:
                 return ()
-            relevance = read
         except PromptTooLong:  # in scripts of which each character is several tokens
             together = None
     notes = [
@@ -221,15 +219,19 @@ def _read(
     relevance: Mapping[str, float],
     passages: Mapping[str, Passage],
     reader: NoteReader,
-) -> dict[str, float]:
-    """How likely each answers and holds, of the first that are listed; others no likelier."""
-    notes: dict[DatedNote, None] = {}
+) -> tuple[float, dict[str, float]]:
+    """How likely any answers, and each answers and holds, of the first that are listed.
+
+    Those that are not read are no likelier than what is.
+    """
+    notes: dict[DatedNote, float] = {}
     for name in listed:
         if len(notes) < NOTES and not steers(passages[name].text):
-            notes.setdefault(_dated(passages[name]))
-    known = dict(zip(notes, reader.relevance(question, list(notes)).tolist(), strict=True))
+            notes.setdefault(_dated(passages[name]), relevance[name])
+    reading = reader.read(question, list(notes), list(notes.values()))
+    known = dict(zip(notes, reading.relevance.tolist(), strict=True))
     least = min(known.values(), default=0.0)
-    return {
+    return reading.answered, {
         name: known.get(_dated(passages[name]), min(chance, least))
         for name, chance in relevance.items()
     }

@@ -2,8 +2,8 @@
 
 The model reads the question and all dated notes together, the newest first, so it sees what a later
 note did to an earlier one. What it has made of a note stands in its hidden state at the end of the
-note's line, which a linear classifier reads (``benchmarks.note_reader_train`` makes the weights,
-for one model each).
+note's line. Linear classifiers (``benchmarks.note_reader_train`` makes the weights, for one model
+each) read that state beside the mean of all lines, and the mean alone: whether any note answers.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from agent.language.injection import as_data
-from agent.models.second_reader import mixed, rivals, tells_states
+from agent.models.second_reader import logit, mixed, rivals, tells_states
 from agent.ports import ChatTurn, HiddenStateModel, LanguageModel, Vectors
 from policies.weight_file import read_arrays
 
@@ -64,38 +65,64 @@ def _line(text: str) -> str:
     return as_data(text)[:LONGEST]
 
 
+class Reading(NamedTuple):
+    """What was read in several notes, as calibrated probabilities."""
+
+    relevance: Vectors
+    """That a note answers the question, at least in part, and holds: (n,)."""
+    answered: float
+    """That any of them does."""
+
+
 class NoteReader:
     """Says how likely each note answers a question and still holds.
 
-    :param weights: ``weight`` and ``bias`` of the classifier, how its score and that of the other
-        notes are mixed into a probability (``mix``), and the ``layer`` of the model.
+    :param weights: of a note's score ``weight`` (for its state), ``around`` (for the mean of all)
+        and ``bias``; of the score of all ``answered`` (for that mean) and ``answered_bias``; how
+        scores are mixed into probabilities (``mix``, ``answered_mix``); the ``layer`` of the model.
     """
 
     def __init__(self, model: HiddenStateModel, weights: dict[str, Vectors]) -> None:
         self._model = model
         self._weights = weights
 
-    def relevance(self, question: str, notes: Sequence[DatedNote]) -> Vectors:
-        """Of each of at most ``NOTES`` notes the calibrated probability: (n,).
+    def read(self, question: str, notes: Sequence[DatedNote], first: Sequence[float]) -> Reading:
+        """Read at most ``NOTES`` notes; ``first`` is the statement reader's relevance of each.
 
         :raises PromptTooLong: if the notes together exceed the context.
         """
         if not notes:
-            return np.zeros(0, np.float32)
+            return Reading(np.zeros(0, np.float32), 0.0)
         weights = self._weights
         states = states_of(question, notes, self._model, layer=int(weights["layer"]))
-        return chances(states @ weights["weight"] + weights["bias"], weights["mix"])
-
-
-def chances(scores: Vectors, mix: Vectors) -> Vectors:
-    """The probabilities of notes that are read together: each competes with the others."""
-    return mixed(signs(scores), mix)
+        mean = states.mean(axis=0)
+        scores = states @ weights["weight"] + mean @ weights["around"] + weights["bias"]
+        relevance = mixed(signs(scores), weights["mix"])
+        score = float(mean @ weights["answered"] + weights["answered_bias"])
+        about = signs_of_all(score, scores, first)
+        return Reading(
+            relevance, float(mixed([[one] for one in about], weights["answered_mix"])[0])
+        )
 
 
 def signs(scores: Vectors) -> list[Vectors]:
-    """What the probability of each note rests on: its score, and the odds of the others."""
+    """What the probability of each note rests on: its score, and the odds of the others.
+
+    Notes that are read together compete.
+    """
     odds: Vectors = (1 / (1 + np.exp(-scores))).astype(np.float32)
     return [scores, rivals(odds)]
+
+
+def signs_of_all(
+    score: float, scores: Vectors, first: Sequence[float]
+) -> tuple[float, float, float, float]:
+    """What the probability rests on that any note answers.
+
+    The score of the mean, those of the notes together, the statement reader's best, how many notes.
+    """
+    together = float(np.logaddexp.reduce(scores))
+    return score, together, float(logit(first).max()), float(np.log(len(scores)))
 
 
 def note_reader(model: LanguageModel) -> NoteReader | None:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from agent.models import note_reader as module
-from agent.models.note_reader import LONGEST, NoteReader, about_notes, chances, note_reader
+from agent.models.note_reader import LONGEST, NoteReader, about_notes, note_reader, signs
+from agent.models.second_reader import mixed
 from agent.ports import ChatTurn, Vectors
 from tests.conftest import ScriptedModel
 
@@ -42,8 +43,12 @@ def weights(model: str = "inside:1") -> dict[str, Any]:
         "layer": np.array(7),
         "model": np.str_(model),
         "weight": np.array([4.0, -2.0], np.float32),
+        "around": np.zeros(2, np.float32),
         "bias": np.zeros(()),
+        "answered": np.array([0.0, 1.0], np.float32),
+        "answered_bias": np.zeros(()),
         "mix": np.array([1.0, 0.0, 0.0], np.float32),
+        "answered_mix": np.array([1.0, 0.0, 1.0, 0.0, 0.0], np.float32),
     }
 
 
@@ -64,16 +69,24 @@ def test_a_long_note_is_cut_and_lines_stay_lines():
 
 def test_probabilities_come_in_the_order_of_the_notes():
     model = Inside()
-    found = NoteReader(model, weights()).relevance("Where do I work?", NOTES)
+    read = NoteReader(model, weights()).read("Where do I work?", NOTES, [0.5, 0.2, 0.1])
     assert model.layer == 7
-    assert found == pytest.approx([0.119, 0.881, 0.119], abs=0.001)
-    assert len(NoteReader(model, weights()).relevance("Where do I work?", [])) == 0
+    assert read.relevance == pytest.approx([0.119, 0.881, 0.119], abs=0.001)
+    assert len(NoteReader(model, weights()).read("Where do I work?", [], []).relevance) == 0
+
+
+def test_whether_any_answers_is_a_question_to_both_readers():
+    reader = NoteReader(Inside(), weights())
+    doubted, sure = (reader.read("Where?", NOTES, [0.1, 0.1, one]).answered for one in (0.1, 0.9))
+    assert doubted == pytest.approx(0.232, abs=0.001)
+    assert sure == pytest.approx(0.961, abs=0.001)
+    assert reader.read("Where?", [], []).answered == 0
 
 
 def test_notes_compete():
     mix = np.array([1.0, -1.0, 0.0], np.float32)
-    alone = chances(np.array([2.0], np.float32), mix)
-    beside = chances(np.array([2.0, 2.0], np.float32), mix)
+    alone = mixed(signs(np.array([2.0], np.float32)), mix)
+    beside = mixed(signs(np.array([2.0, 2.0], np.float32)), mix)
     assert beside[0] < alone[0]
 
 

@@ -121,8 +121,9 @@ class Weights:
                 tokens += self.tokenize(part, special=True)
         return tokens, stops
 
-    def lines(self, turns: Sequence[ChatTurn]) -> tuple[list[int], list[int]]:
-        """Tokens of turns up to the end of the last content, and where each line of that ends."""
+    def lines(self, turns: Sequence[ChatTurn]) -> tuple[list[int], list[int], int]:
+        """Tokens of turns up to the end of the last content, where each line of that ends, and
+        where it begins."""
         parts, _ = self._parts(turns)
         tokens = self._begin()
         for place, part in enumerate(parts[:-2]):
@@ -130,11 +131,11 @@ class Weights:
                 tokens += self.tokenize(turns[int(part)].content)
             else:
                 tokens += self.tokenize(part, special=True)
-        ends = []
+        start, ends = len(tokens), []
         for line in turns[-1].content.splitlines(keepends=True):
             tokens += self.tokenize(line)
             ends.append(len(tokens) - 1)
-        return tokens, ends
+        return tokens, ends, start
 
     def _begin(self) -> list[int]:
         begins = ll.llama_vocab_get_add_bos(self.vocab)

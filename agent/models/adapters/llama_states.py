@@ -4,8 +4,9 @@ What a model knows of a text stands in the state of the last token long before i
 a linear classifier on that state says more than the probability of the word
 (``benchmarks.state_probe``). The layers above the one that is read are not computed.
 
-A context of its own keeps the chat's cache as it is. Prompts that begin alike are read once: what
-all of a call share stays in sequence 0 for the next call.
+A context of its own keeps the chat's cache as it is. What prompts begin with is read once and stays
+for the next call: of prompts that are read to their end in sequence 0, of those that are read line
+by line in the last sequence.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from agent.ports import Vectors
 CELLS = 2048
 """Tokens that the beginning and the prompts of one batch may have together."""
 BATCH = 128
-SEQUENCES = 16
+SEQUENCES = 17
+LINES = SEQUENCES - 1
+"""The sequence with the beginning of prompts that are read along."""
 
 libggml.ggml_get_name.restype = ctypes.c_char_p
 libggml.ggml_get_name.argtypes = [ctypes.c_void_p]
@@ -66,7 +69,7 @@ class HiddenStates:
         self._context = weights.context(params)
         self._memory = ll.llama_get_memory(self._context)
         self._batch = ll.llama_batch_init(BATCH, 0, 1)
-        self._trunk: list[int] = []
+        self._trunks: dict[int, list[int]] = {0: [], LINES: []}
 
     def read(self, prompts: Sequence[Sequence[int]]) -> Vectors:
         """The state of each prompt's last token: (n, width).
@@ -79,10 +82,12 @@ class HiddenStates:
         longest = max(map(len, prompts))
         if longest > CELLS - 1:
             raise PromptTooLong(f"A text of {longest} tokens is too long to be judged.")
+        if longest + len(self._trunks[LINES]) > CELLS:
+            self._grow_trunk((), LINES)
         shared = min(common(prompts[0], prompt) for prompt in prompts)
         # Each prompt has a token of its own, whose state is read.
         shared = min(shared, *(len(prompt) - 1 for prompt in prompts))
-        self._grow_trunk(prompts[0][:shared])
+        self._grow_trunk(prompts[0][:shared], 0)
         waiting = list(enumerate(prompts))
         while waiting:
             taken = [waiting.pop(0)]
@@ -92,24 +97,26 @@ class HiddenStates:
                 states[number] = state
         return states
 
-    def along(self, tokens: Sequence[int], places: Sequence[int]) -> Vectors:
+    def along(self, tokens: Sequence[int], places: Sequence[int], start: int) -> Vectors:
         """The states of the tokens at some places of one prompt, in their order: (n, width).
 
-        What sequence 0 holds stays.
+        What stands before ``start`` is kept for the next prompt that begins so.
 
         :raises PromptTooLong: if the prompt has more tokens than the context holds.
         """
         if len(tokens) > CELLS:
             raise PromptTooLong(f"A text of {len(tokens)} tokens is too long to be judged.")
-        if len(tokens) + len(self._trunk) > CELLS:
-            self._grow_trunk(())
+        if len(tokens) + len(self._trunks[0]) > CELLS:
+            self._grow_trunk((), 0)
+        self._grow_trunk(tokens[:start], LINES)
         states = np.empty((len(places), self._width), np.float32)
+        ll.llama_memory_seq_cp(self._memory, LINES, 1, 0, start)
         try:
-            for start in range(0, len(tokens), BATCH):
-                rows = self._decode([(tokens[start : start + BATCH], 1)], start)
+            for begin in range(start, len(tokens), BATCH):
+                rows = self._decode([(tokens[begin : begin + BATCH], 1)], begin)
                 for number, place in enumerate(places):
-                    if start <= place < start + len(rows):
-                        states[number] = rows[place - start]
+                    if begin <= place < begin + len(rows):
+                        states[number] = rows[place - begin]
         finally:
             ll.llama_memory_seq_rm(self._memory, 1, -1, -1)
         return states
@@ -123,16 +130,18 @@ class HiddenStates:
 
     def _fit(self, prompts: Sequence[tuple[int, Sequence[int]]], shared: int) -> bool:
         own = sum(len(prompt) - shared for _, prompt in prompts)
-        return own <= BATCH and len(prompts) < SEQUENCES and shared + own <= CELLS
+        room = CELLS - len(self._trunks[LINES])
+        return own <= BATCH and len(prompts) < LINES and shared + own <= room
 
-    def _grow_trunk(self, tokens: Sequence[int]) -> None:
-        """Let sequence 0 hold these tokens and no others."""
-        kept = common(self._trunk, tokens)
-        del self._trunk[kept:]
-        ll.llama_memory_seq_rm(self._memory, 0, kept, -1)
-        while left := tokens[len(self._trunk) : len(self._trunk) + BATCH]:
-            self._decode([(left, 0)], len(self._trunk))
-            self._trunk.extend(left)
+    def _grow_trunk(self, tokens: Sequence[int], sequence: int) -> None:
+        """Let a sequence hold these tokens and no others."""
+        trunk = self._trunks[sequence]
+        kept = common(trunk, tokens)
+        del trunk[kept:]
+        ll.llama_memory_seq_rm(self._memory, sequence, kept, -1)
+        while left := tokens[len(trunk) : len(trunk) + BATCH]:
+            self._decode([(left, sequence)], len(trunk))
+            trunk.extend(left)
 
     def _behind_trunk(
         self, prompts: Sequence[tuple[int, Sequence[int]]], shared: int
@@ -174,7 +183,8 @@ class HiddenStates:
         self._read = None
         code = decode(self._context, batch)
         if code != 0 or self._read is None:
-            self._trunk.clear()
+            for trunk in self._trunks.values():
+                trunk.clear()
             ll.llama_memory_clear(self._memory, True)
             raise ModelError(f"llama.cpp could not decode (code {code}). Try again.")
         return self._read

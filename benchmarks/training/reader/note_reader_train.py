@@ -1,15 +1,16 @@
 """Makes the weights of the reader of notes: ``python -m benchmarks.note_reader_train``.
 
-The language model reads each question of ``samples/people`` together with the notes that the
-product would look at; a linear classifier learns from its hidden states which of them the answer
-needs. What a later note has changed counts as not needed. States are kept in ``build``, so a run
-goes on where it stopped.
+The language model reads questions of ``samples/people`` and ``samples/voices``, each with the notes
+that the product would look at; linear classifiers learn from its hidden states which of them the
+answer needs, and whether it needs any. What a later note has changed counts as not needed. States
+are kept in ``build``, so a run goes on where it stopped.
 
-Measured on ``samples/people_held``, of the statement reader and of the reader of notes: area under
-the curve and average precision over all notes looked at; *top*: the likeliest note is needed, of
-the questions for which one is among them; *changed*: area under the curve of needed notes against
-those that were changed. *silent*: questions without an answer at the thresholds that ship, of the
-people learned from, by weights that did not know the person.
+Measured on writers that it did not learn from (``samples/people_held``, ``samples/voices_held``),
+of the statement reader and of the reader of notes: area under the curve and average precision over
+all notes; *top*: the likeliest note is needed, of the questions for which one is among them;
+*changed*: area of needed notes against those that were changed; *answered*: area of questions that
+a note answers against the others. *silent*: questions without an answer at the threshold that
+ships, of the writers learned from, by weights that did not know the writer.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -25,32 +28,41 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from agent.answering.answer_from_notes import KNOWN
-from agent.answering.notes import EITHER_READ
+from agent.answering.notes import KNOWN
 from agent.config import load_config
 from agent.models.adapters.statement_reader import TrainedReader
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.models.local_statement_reader import WEIGHTS as READER
-from agent.models.note_reader import WEIGHTS, chances, signs, states_of
-from agent.ports import HiddenStateModel, Vectors
-from benchmarks.quality.answers.people_data import HELD, PEOPLE, Person, pairs_of, read_people
+from agent.models.note_reader import WEIGHTS, signs, signs_of_all, states_of
+from agent.models.second_reader import mixed
+from agent.ports import Embedder, HiddenStateModel, Vectors
+from benchmarks.quality.answers.changes_data import HELD_VOICES
+from benchmarks.quality.answers.people_data import HELD, PEOPLE, read_people
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_models import KeptAnswers
+from benchmarks.training.reader.note_groups import Group, groups_of_person, groups_of_voice
+from benchmarks.training.reader.reader_data import VOICES, read_episodes
 from benchmarks.training.reader.reader_train import encoder_folder
 
 LAYER = 17
 """Of 28, as for the second reader."""
 STRENGTH = 0.001
 """Inverse of the regularization."""
+MEAN_STRENGTH = 0.01
+"""The same, of the classifier of the mean."""
 PARTS = 5
-"""Parts of the people, for scores of people that a classifier did not learn from."""
+"""Parts of the writers, for scores of writers that a classifier did not learn from."""
+EPISODES = 24
+"""Episodes of each voice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question with the notes looked at, their states, and what is true of each."""
 
-    person: str
+    writer: str
+    set: str
+    """Of "people" or "voices"; "languages" where they are not English."""
     labels: tuple[str, ...]
     states: Vectors
     read: tuple[float, ...]
@@ -60,124 +72,194 @@ class Asked:
     def needed(self) -> list[bool]:
         return [label == "needed" for label in self.labels]
 
+    @property
+    def mean(self) -> Vectors:
+        return np.asarray(self.states.mean(axis=0))
+
+    @property
+    def inputs(self) -> Vectors:
+        """Of each note its state beside the mean, and the mean: (n, 2 x width)."""
+        mean = np.broadcast_to(self.mean, self.states.shape)
+        return np.concatenate([self.states - mean, mean], axis=1)
+
 
 def main() -> None:
     options = parser("note_reader_train", __doc__ or "")
     options.add_argument("--out", type=Path, default=WEIGHTS, help="file to write")
-    options.add_argument("--only", nargs="*", default=[], help="people to learn from")
-    options.add_argument("--without", nargs="*", default=[], help="people not to learn from")
-    options.add_argument("--held", nargs="*", default=[], help="people to measure with")
+    options.add_argument("--people", nargs="*", help="people to learn from (all)")
+    options.add_argument("--held", nargs="*", help="people to measure with (all)")
+    options.add_argument("--episodes", type=int, default=EPISODES, help="of each voice")
     given = options.parse_args()
     config = load_config()
     embedder, llm = LocalEmbedder(config), KeptAnswers(LocalLanguageModel(config))
     reader = TrainedReader(encoder_folder(), READER)
-    people = [one for one in read_people(PEOPLE) if one.id not in given.without]
-    people = [one for one in people if not given.only or one.id in given.only]
-    held = [one for one in read_people(HELD) if not given.held or one.id in given.held]
-    if given.quick:
-        people, held = people[:2], held[:1]
-    learned, tested = (
-        [one for person in part for one in _asked(person, embedder, llm, reader, given.quick)]
-        for part in (people, held)
-    )
-    weight, bias = fit(learned)
-    own = unseen(learned)
-    mix = fit_mix(learned, own)
-    english = {one.id for one in held if one.language == "en"}
+    count = 1 if given.quick else given.episodes
+
+    def asked(people: Path, names: Sequence[str] | None, voices: Path) -> list[Asked]:
+        groups = [
+            *_of_people(people, names, embedder),
+            *_of_voices(voices, count, embedder),
+        ]
+        groups = [one for one in groups if one[1].notes]
+        taken = groups[:: max(1, len(groups) // 8)] if given.quick else groups
+        return [_asked(name, group, llm, reader) for name, group in taken]
+
+    learned, tested = asked(PEOPLE, given.people, VOICES), asked(HELD, given.held, HELD_VOICES)
+    apart = unseen(learned)
+    weights = fit(learned, apart)
     figures: dict[str, float] = {"learned": len(learned)}
-    figures |= _silent(learned, [chances(score, mix) for score in own])
-    for name, part in (
-        ("", [one for one in tested if one.person in english]),
-        ("languages.", [one for one in tested if one.person not in english]),
-    ):
-        if part:
-            figures |= _measured(f"{name}statement_reader", part, [np.array(o.read) for o in part])
-            scores = [chances(one.states @ weight + bias, mix) for one in part]
-            figures |= _measured(f"{name}note_reader", part, scores)
+    figures |= _silent(apart, weights)
+    for name in dict.fromkeys(one.set for one in tested):
+        part = [one for one in tested if one.set == name]
+        figures |= _measured(f"{name}.statement_reader", part, [np.array(o.read) for o in part])
+        scores = [weights.relevance(one) for one in part]
+        figures |= _measured(f"{name}.note_reader", part, scores, [*map(weights.answered, part)])
     for key, value in figures.items():
         progress(f"{key} {value:.3f}")
-    settings = {"quick": given.quick, "layer": LAYER, "people": [one.id for one in people]}
+    settings = {
+        "quick": given.quick,
+        "layer": LAYER,
+        "episodes": given.episodes,
+        "writers": sorted({one.writer for one in learned}),
+    }
     write_results("note_reader_train", settings, [0], figures)
     if not given.quick:
-        weights: dict[str, Any] = {
-            "layer": np.float32(LAYER),
-            "model": np.str_(llm.identity),
-            "weight": weight,
-            "bias": np.float32(bias),
-            "mix": mix,
-        }
-        np.savez_compressed(given.out, **weights)
+        saved: dict[str, Any] = {
+            "layer": np.float32(LAYER), "model": np.str_(llm.identity), **weights.arrays,
+        }  # fmt: skip
+        np.savez_compressed(given.out, **saved)
         progress(f"wrote {given.out} ({given.out.stat().st_size // 1024} KB)")
 
 
-def _asked(
-    person: Person,
-    embedder: LocalEmbedder,
-    model: HiddenStateModel,
-    reader: TrainedReader,
-    quick: bool,
-) -> Iterator[Asked]:
-    groups = [group for group in pairs_of(person, embedder) if group.task == "relevance"]
-    for group in groups[: 3 if quick else None]:
-        looked = [n for n, seen in enumerate(group.looked_at) if seen]
-        notes = [(group.others[n].said, group.others[n].text) for n in looked]
-        states = states_of(group.text, notes, model, layer=LAYER)
-        read = reader.relevance(group.text, [group.others[n].read for n in looked])[:, 0]
-        labels = tuple(group.labels[n] for n in looked)
-        yield Asked(person.id, labels, states, tuple(map(float, read)))
-    progress(f"{person.id}: {len(groups)} questions")
+def _of_people(
+    folder: Path, names: Sequence[str] | None, embedder: Embedder
+) -> Iterator[tuple[str, Group]]:
+    for person in read_people(folder):
+        if names is None or person.id in names:
+            name = "people" if person.language == "en" else "languages"
+            for group in groups_of_person(person, embedder):
+                yield name, group
 
 
-def fit(asked: Sequence[Asked]) -> tuple[Vectors, float]:
-    """Weight and bias of a classifier of states."""
+def _of_voices(folder: Path, count: int, embedder: Embedder) -> Iterator[tuple[str, Group]]:
+    for voice, episodes in groupby(read_episodes(folder), lambda episode: episode.voice):
+        groups = groups_of_voice([*episodes], embedder, 0)
+        Random(1).shuffle(groups)
+        for group in groups[:count]:
+            yield "voices", group
+
+
+def _asked(name: str, group: Group, model: HiddenStateModel, reader: TrainedReader) -> Asked:
+    states = states_of(group.question, group.dated, model, layer=LAYER)
+    read = reader.relevance(group.question, [note.read for note in group.notes])[:, 0]
+    labels = tuple(note.label for note in group.notes)
+    progress(f"{group.writer}: {group.question[:60]}")
+    return Asked(group.writer, name, labels, states, tuple(map(float, read)))
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What the reader of notes computes with, by the names of its file."""
+
+    arrays: dict[str, Vectors]
+
+    def scores(self, asked: Asked) -> Vectors:
+        own = self.arrays
+        return np.asarray(asked.states @ own["weight"] + asked.mean @ own["around"] + own["bias"])
+
+    def signs_of_all(self, asked: Asked) -> tuple[float, ...]:
+        mean = float(asked.mean @ self.arrays["answered"] + self.arrays["answered_bias"])
+        return signs_of_all(mean, self.scores(asked), asked.read)
+
+    def relevance(self, asked: Asked) -> Vectors:
+        return mixed(signs(self.scores(asked)), self.arrays["mix"])
+
+    def answered(self, asked: Asked) -> float:
+        about = [[one] for one in self.signs_of_all(asked)]
+        return float(mixed(about, self.arrays["answered_mix"])[0])
+
+
+Apart = Sequence[tuple["Weights", Asked]]
+"""Questions, each with weights that did not learn from its writer."""
+
+
+def unseen(asked: Sequence[Asked]) -> Apart:
+    """Each question with classifiers that did not learn from its writer."""
+    writers = sorted({one.writer for one in asked})
+    found: list[tuple[Weights, Asked]] = []
+    for part in range(min(PARTS, len(writers))):
+        left = set(writers[part::PARTS])
+        weights = _linear([one for one in asked if one.writer not in left])
+        found += [(weights, one) for one in asked if one.writer in left]
+    return found
+
+
+def fit(asked: Sequence[Asked], apart: Apart) -> Weights:
+    """The classifiers, and how their scores are mixed, by the scores of those ``apart``."""
+    inputs = [np.stack(signs(weights.scores(one)), axis=1) for weights, one in apart]
+    needed = [is_needed for _, one in apart for is_needed in one.needed]
+    about = np.array([weights.signs_of_all(one) for weights, one in apart])
+    return Weights(
+        _linear(asked).arrays
+        | {
+            "mix": _mix(np.concatenate(inputs), needed),
+            "answered_mix": _mix(about, [any(one.needed) for _, one in apart]),
+        }
+    )
+
+
+def _linear(asked: Sequence[Asked]) -> Weights:
+    needed = [is_needed for one in asked for is_needed in one.needed]
+    both, bias = _classifier(np.concatenate([one.inputs for one in asked]), needed, STRENGTH)
+    weight, around = np.split(both, 2)
+    answered, answered_bias = _classifier(
+        np.stack([one.mean for one in asked]), [any(one.needed) for one in asked], MEAN_STRENGTH
+    )
+    return Weights(
+        {
+            "weight": weight,
+            "around": around - weight,
+            "bias": np.array(bias, np.float32),
+            "answered": answered,
+            "answered_bias": np.array(answered_bias, np.float32),
+        }
+    )
+
+
+def _classifier(inputs: Vectors, labels: Sequence[bool], strength: float) -> tuple[Vectors, float]:
     scaler = StandardScaler()
-    inputs = scaler.fit_transform(np.concatenate([one.states for one in asked]))
-    model = LogisticRegression(C=STRENGTH, max_iter=1000)
-    model.fit(inputs, [needed for one in asked for needed in one.needed])
+    model = LogisticRegression(C=strength, max_iter=1000)
+    model.fit(scaler.fit_transform(inputs), labels)
     weight = (model.coef_[0] / scaler.scale_).astype(np.float32)
     return weight, float(model.intercept_[0] - weight @ scaler.mean_)
 
 
-def unseen(asked: Sequence[Asked]) -> list[Vectors]:
-    """Scores of the notes of each question, by a classifier that did not learn from the person."""
-    people = sorted({one.person for one in asked})
-    scores: dict[int, Vectors] = {}
-    for part in range(min(PARTS, len(people))):
-        left = set(people[part::PARTS])
-        weight, bias = fit([one for one in asked if one.person not in left])
-        scores |= {
-            n: one.states @ weight + bias for n, one in enumerate(asked) if one.person in left
-        }
-    return [scores[n] for n in range(len(asked))]
-
-
-def fit_mix(asked: Sequence[Asked], scores: Sequence[Vectors]) -> Vectors:
-    """Weights of a note's score and of the others', and a bias, for a calibrated log-odds."""
-    inputs = np.concatenate([np.stack(signs(one), axis=1) for one in scores])
-    model = LogisticRegression(C=100.0)
-    model.fit(inputs, [needed for one in asked for needed in one.needed])
+def _mix(inputs: Vectors, labels: Sequence[bool]) -> Vectors:
+    model = LogisticRegression(C=100.0, max_iter=1000).fit(inputs, labels)
     return np.array([*model.coef_[0], model.intercept_[0]], np.float32)
 
 
-def _silent(asked: Sequence[Asked], read: Sequence[Vectors]) -> dict[str, float]:
+def _silent(apart: Apart, weights: Weights) -> dict[str, float]:
     """The shares of questions without an answer: those that a note answers, and the others.
 
-    The thresholds that ship were chosen on these, of people learned from.
+    The threshold that ships was chosen on these, of writers learned from.
     """
-    answered = np.array([any(one.needed) for one in asked])
-    best = np.array([chance.max() for chance in read])
-    either = np.maximum(best, [max(one.read) for one in asked])
-    found: dict[str, float] = {"answered": int(answered.sum()), "others": int((~answered).sum())}
-    for name, silent in (
-        ("known", best < KNOWN),
-        ("both", (best < KNOWN) | (either < EITHER_READ)),
-    ):
-        found[f"{name}.answered"] = float(silent[answered].mean())
-        found[f"{name}.others"] = float(silent[~answered].mean())
-    return {f"silent.{key}": value for key, value in found.items()}
+    found: dict[str, float] = {}
+    mix = {"answered_mix": weights.arrays["answered_mix"]}
+    chances = [(one, Weights(own.arrays | mix).answered(one)) for own, one in apart]
+    for name in dict.fromkeys(one.set for one, _ in chances):
+        for kind, answered in (("answered", True), ("others", False)):
+            part = [
+                chance for one, chance in chances if one.set == name and any(one.needed) is answered
+            ]
+            found[f"silent.{name}.{kind}"] = float(np.mean(np.array(part) < KNOWN))
+            found[f"silent.{name}.{kind}.n"] = len(part)
+    return found
 
 
-def _measured(name: str, asked: Sequence[Asked], scores: Sequence[Vectors]) -> dict[str, float]:
+def _measured(
+    name: str, asked: Sequence[Asked], scores: Sequence[Vectors], whole: Sequence[float] = ()
+) -> dict[str, float]:
     labels = np.array([label for one in asked for label in one.labels])
     own = np.concatenate(scores)
     needed, related = labels == "needed", labels != "unrelated"
@@ -185,6 +267,7 @@ def _measured(name: str, asked: Sequence[Asked], scores: Sequence[Vectors]) -> d
     for one, score in zip(asked, scores, strict=True):
         if any(one.needed):
             found["top"].append(one.needed[int(score.argmax())])
+    best = whole or [float(score.max()) for score in scores]
     return {
         f"{name}.n": len(own),
         f"{name}.needed": int(needed.sum()),
@@ -192,6 +275,7 @@ def _measured(name: str, asked: Sequence[Asked], scores: Sequence[Vectors]) -> d
         f"{name}.precision": float(average_precision_score(needed, own)),
         f"{name}.top": float(np.mean(found["top"])),
         f"{name}.changed": float(roc_auc_score(needed[related], own[related])),
+        f"{name}.answered": float(roc_auc_score([any(one.needed) for one in asked], best)),
     }
 
 
