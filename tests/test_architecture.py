@@ -27,7 +27,7 @@ ROOMS = (
     {"extraction"},
     {"models"},
     {"language"},
-    {"codec", "config", "errors", "ports", "results", "server_address", "version"},
+    {"codec", "config", "config_edit", "errors", "ports", "results", "server_address", "version"},
 )
 """The packages of ``agent``, and its files: each imports what stands below its line only."""
 
