@@ -1,13 +1,14 @@
 """Settings: the only reader of the environment and of ``config.toml``.
 
 A value comes from the command line, else the environment, else the file, else the default, and
-remembers which. Everything else in memlane receives a frozen ``Config``.
+remembers which. Everything else in memlane receives a frozen ``Config``; ``config_edit`` writes the
+file.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, Literal
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
 from agent.server_address import looks_like_address, parse_address
-from store.errors import HomeUnavailable, InvalidInput
+from store.errors import InvalidInput
 
 Origin = Literal["command line", "environment", "file", "default"]
 APP = "memlane"
@@ -232,7 +233,7 @@ def load_config(
     :raises InvalidInput: if the file is no TOML, names an unknown setting, or a value is unusable.
     """
     file = config_file()
-    stored = _read_file(file)
+    stored = read_file(file)
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     for setting in SETTINGS:
@@ -245,12 +246,16 @@ def load_config(
         origin, value = next(
             (origin, value or "") for origin, value in offers if value or origin == "default"
         )
-        values[setting.key] = _parsed(setting, value, origin, file)
+        values[setting.key] = parsed(setting, value, origin, file)
         origins[setting.key] = origin
     return Config(**values, file=file, origins=origins, fixed_now=now)
 
 
-def _read_file(file: Path) -> dict[str, str]:
+def read_file(file: Path) -> dict[str, str]:
+    """The settings that ``config.toml`` names; none where there is no such file.
+
+    :raises InvalidInput: if it is no TOML or names an unknown setting.
+    """
     import tomllib  # late: most homes have no such file, and every command reads this module
 
     try:
@@ -282,7 +287,7 @@ MOST_DIGITS = 9
 """Of a whole number in the settings: what any counter and any array takes."""
 
 
-def _parsed(
+def parsed(
     setting: Setting, value: str, origin: str, file: Path
 ) -> str | int | Path | tuple[str, ...]:
     if setting.kind == "path":
@@ -337,66 +342,3 @@ def _checked_address(setting: Setting, value: str, origin: str, file: Path) -> s
 def injected_fault() -> str:
     """``$MEMLANE_FAULT``: how a test wants a model's process to fail; empty in real life."""
     return os.environ.get("MEMLANE_FAULT", "")
-
-
-def set_in_file(key: str, value: str) -> Path:
-    """Write one setting into ``config.toml``, keeping everything else in it as it stands.
-
-    :raises InvalidInput: if there is no such setting, or the value is unusable.
-    :raises HomeUnavailable: if the file cannot be written.
-    """
-    setting = _setting(key)
-    if key == "policy":
-        _check_policy(value)
-    parsed = _toml(_parsed(setting, value, "command line", config_file()))
-    return _edit_file(lambda document: document.update({key: parsed}))
-
-
-def unset_in_file(key: str) -> Path:
-    """Take one setting out of ``config.toml``; one that is not in it is no error.
-
-    :raises InvalidInput: if there is no such setting.
-    :raises HomeUnavailable: if the file cannot be written.
-    """
-    _setting(key)
-    return _edit_file(lambda document: document.pop(key, None))
-
-
-def _setting(key: str) -> Setting:
-    setting = next((s for s in SETTINGS if s.key == key), None)
-    if setting is None:
-        raise InvalidInput(
-            f"There is no setting {key!r}. Settings: {', '.join(s.key for s in SETTINGS)}."
-        )
-    return setting
-
-
-def _edit_file(edit: Callable[[MutableMapping[str, Any]], object]) -> Path:
-    import tomlkit
-
-    file = config_file()
-    _read_file(file)  # a broken file is reported rather than overwritten
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        document = tomlkit.parse(file.read_text(encoding="utf-8") if file.exists() else "")
-        edit(document)
-        scratch = file.with_suffix(".tmp")
-        scratch.write_text(tomlkit.dumps(document), encoding="utf-8")
-        scratch.replace(file)
-    except OSError as error:
-        raise HomeUnavailable(f"Cannot write the configuration {file}: {error}.") from error
-    return file
-
-
-def _toml(value: str | int | Path | tuple[str, ...]) -> int | str | list[str]:
-    if isinstance(value, tuple):
-        return list(value)
-    return value if isinstance(value, int) else str(value)
-
-
-def _check_policy(name: str) -> None:
-    from policies.registry import POLICIES  # late: only here all of them are needed
-
-    usable = [policy for policy in POLICIES if policy != "oracle"]  # it knows the answers
-    if name not in usable:
-        raise InvalidInput(f"There is no policy {name!r} to use. Choose from: {', '.join(usable)}.")

@@ -118,7 +118,7 @@ def read_blocks(path: Path, size: int) -> Iterator[bytes]:
     found = path.stat()
     key = (found.st_dev, found.st_ino)
     if key not in _kept_open:
-        _kept_open[key] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        _kept_open[key] = os.open(path, os.O_RDONLY)
     at = 0
     while block := os.pread(_kept_open[key], size, at):
         yield block

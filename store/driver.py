@@ -5,11 +5,9 @@ Both modules speak the same interface, but neither's errors are the other's: cat
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +16,7 @@ from typing import Literal, cast
 from urllib.parse import quote
 
 from store.errors import HomeUnavailable, StoreBusy
+from store.file_locks import lock
 
 BUSY_SECONDS = 30.0
 """How long a writer waits for another process before it gives up."""
@@ -85,38 +84,31 @@ def opening(database: Path, *, alone: bool = False) -> Iterator[None]:
     :raises HomeUnavailable: if it should be held alone and the file system has no locks.
     """
     try:
-        file = os.open(
-            database.with_name("memlane.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
-        )
+        file = os.open(database.with_name("memlane.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         if alone:
             raise HomeUnavailable(f"Cannot write {database.parent}: {error.strerror}.") from error
         yield  # a folder that cannot be written is not encrypted just now either
         return
     try:
-        _locked(file, database, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        _lock(file, database, alone)
         yield
     finally:
         os.close(file)
 
 
-def _locked(file: int, database: Path, how: int) -> None:
-    deadline = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            fcntl.flock(file, how | fcntl.LOCK_NB)
+def _lock(file: int, database: Path, alone: bool) -> None:
+    try:
+        free = lock(file, shared=not alone, seconds=BUSY_SECONDS)
+    except OSError as error:
+        if not alone:
             return
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise StoreBusy(
-                    f"{database.parent} is being opened, encrypted or decrypted by another "
-                    "process. Wait for it to end, then run the command again."
-                ) from None
-            time.sleep(0.01)
-        except OSError as error:
-            if how == fcntl.LOCK_EX:
-                raise HomeUnavailable(
-                    f"The file system of {database.parent} has no locks, so the home cannot be "
-                    "encrypted there. Move the home to another disk."
-                ) from error
-            return
+        raise HomeUnavailable(
+            f"The file system of {database.parent} has no locks, so the home cannot be "
+            "encrypted there. Move the home to another disk."
+        ) from error
+    if not free:
+        raise StoreBusy(
+            f"{database.parent} is being opened, encrypted or decrypted by another "
+            "process. Wait for it to end, then run the command again."
+        )

@@ -27,7 +27,7 @@ ROOMS = (
     {"extraction"},
     {"models"},
     {"language"},
-    {"codec", "config", "errors", "ports", "results", "server_address", "version"},
+    {"codec", "config", "config_edit", "errors", "ports", "results", "server_address", "version"},
 )
 """The packages of ``agent``, and its files: each imports what stands below its line only."""
 
@@ -158,6 +158,17 @@ def test_model_packages_are_imported_by_adapters_only():
             if path.parent != ADAPTERS:
                 found = imports(path) & MODEL_PACKAGES
                 assert not found, f"{path.relative_to(ROOT)} imports {found}"
+
+
+def test_locks_between_processes_are_of_one_module():
+    """Windows has no ``fcntl``: an import of it at the top would keep a module from loading."""
+    users = {p for package in LADDER for p in modules(package) if "fcntl" in imports(p)}
+    assert users == {ROOT / "store" / "file_locks.py"}
+    (user,) = users
+    tops = ast.parse(user.read_text(encoding="utf-8")).body
+    assert "fcntl" not in {
+        alias.name for top in tops if isinstance(top, ast.Import) for alias in top.names
+    }
 
 
 def test_only_the_configuration_reads_the_environment():

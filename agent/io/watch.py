@@ -22,6 +22,7 @@ from agent.io.sources.documents.read import missing_reader
 from agent.memory.home import Home
 from agent.results import FileReport
 from store.errors import EditConflict, InvalidInput, MemlaneError, StoreError
+from store.file_locks import lock
 from store.side_tables.watch_queue import FileState, WatchedFile, WatchedFolder
 
 SETTLE = 2.0
@@ -338,14 +339,10 @@ def only_watcher(home: Path) -> Iterator[None]:
 
     :raises InvalidInput: if another process has it.
     """
-    import fcntl
-
-    with (home / "watch.lock").open("w") as lock:
-        os.chmod(lock.name, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+    with (home / "watch.lock").open("w") as file:
+        os.chmod(file.name, 0o600)
+        if not lock(file.fileno()):
             raise InvalidInput(
                 "Another memlane process is already watching (memlane status). Stop it first."
-            ) from error
+            )
         yield

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import fcntl
 import hashlib
 import json
+import math
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agent.errors import ModelDamaged, ModelError
+from store.file_locks import lock
 
 Progress = Callable[[int, int], None]
 """Called with (done bytes, total bytes)."""
@@ -185,7 +186,7 @@ def locked(path: Path) -> Iterator[None]:
     except OSError as error:
         raise cannot_write(path, error) from error
     with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock(file.fileno(), seconds=math.inf)
         yield
 
 

@@ -97,7 +97,7 @@ def models_use(
     on this machine, such as http://127.0.0.1:8080/v1, replaces the language model.
     """
     run: Run = context.obj
-    from agent.config import set_in_file
+    from agent.config_edit import set_in_file
     from agent.models.registry import ModelRegistry
     from agent.server_address import looks_like_address
 
@@ -271,7 +271,7 @@ def config_set(
 ) -> None:
     """Write one setting into config.toml."""
     run: Run = context.obj
-    from agent.config import set_in_file
+    from agent.config_edit import set_in_file
 
     file = set_in_file(key, value)
     run.emit(
@@ -287,7 +287,8 @@ def config_unset(
 ) -> None:
     """Take one setting out of config.toml, so that its default holds again."""
     run: Run = context.obj
-    from agent.config import load_config, unset_in_file
+    from agent.config import load_config
+    from agent.config_edit import unset_in_file
 
     file = unset_in_file(key)
     settings = load_config()

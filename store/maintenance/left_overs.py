@@ -1,20 +1,24 @@
 """Folders for work in progress, and removal of what a killed process left of them.
 
-A folder is locked while its owner lives, and the system gives the lock back however that ends. So
-what can be locked by somebody else is a left-over, and holds memories that no forgetting reaches.
+A file in it is locked while its owner lives, and the system gives the lock back however that ends.
+So what can be locked by somebody else is a left-over. It holds memories that no forgetting reaches.
 """
 
 from __future__ import annotations
 
-import fcntl
+import math
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from store.file_locks import lock
+
 PREFIX = ".memlane-"
+_LOCK = "in-use"
 
 
 @contextmanager
@@ -25,17 +29,17 @@ def scratch_folder(beside: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
         os.close(held)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _made(beside: Path) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=beside))
         with suppress(FileNotFoundError):  # taken for a left-over before it was locked
-            held = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+            held = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
             with suppress(OSError):  # a file system without locks has no left-overs removed either
-                fcntl.flock(held, fcntl.LOCK_EX)
+                lock(held, seconds=math.inf)
             if folder.exists():
                 return folder, held
             os.close(held)
@@ -52,14 +56,19 @@ def _removed(path: Path) -> bool:
     if path.is_symlink():
         return False
     try:
-        held = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        held = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError:
         return False
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not lock(held):  # its owner works with it
+            return False
         shutil.rmtree(path, ignore_errors=True)
-    except OSError:  # its owner works with it
+    except OSError:  # a file system without locks
         return False
     finally:
         os.close(held)
+    if sys.platform == "win32":  # which keeps a file that is open, as the lock just was
+        with suppress(OSError):
+            (path / _LOCK).unlink()
+            path.rmdir()
     return not path.exists()

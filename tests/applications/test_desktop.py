@@ -16,7 +16,8 @@ import pytest
 from agent.applications.services import desktop_notifications
 from agent.applications.services.desktop_notifications import due, keep_showing, show_due
 from agent.applications.services.reminders import coming
-from agent.config import load_config, set_in_file
+from agent.config import load_config
+from agent.config_edit import set_in_file
 from store.graph import MemoryGraph
 from store.journal import Insert
 from tests.applications.test_services import draft

@@ -9,7 +9,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from agent.config import load_config, set_in_file
+from agent.config import load_config
+from agent.config_edit import set_in_file
 from agent.server_address import is_loopback, parse_address
 from store.errors import InvalidInput
 

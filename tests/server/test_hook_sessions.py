@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from agent.config import load_config, set_in_file
+from agent.config import load_config
+from agent.config_edit import set_in_file
 from agent.server.hooks.ended import Ended, EndedSessions
 from agent.server.hooks.folders import name_of, project_of
 from agent.server.hooks.recall import answer

@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp_types import Implementation
 
-from agent.config import set_in_file
+from agent.config_edit import set_in_file
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import Draft, Status

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.config import load_config, set_in_file
+from agent.config import load_config
+from agent.config_edit import set_in_file
 from store.errors import InvalidInput
 
 ROOT = Path(__file__).parents[2]

@@ -7,16 +7,15 @@ stale socket nor a stale number can look alive.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 import stat
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from store.errors import HomeUnavailable, StoreBusy
+from store.file_locks import lock
 
 LONGEST_SOCKET = 103
 """Bytes that the address of a Unix socket may have on every system (macOS has the shortest)."""
@@ -108,24 +107,17 @@ class Lock:
     def take(self) -> None:
         """:raises StoreBusy: if another resident process runs for this home."""
         try:
-            file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise HomeUnavailable(f"Cannot write {self._path}: {error.strerror}.") from error
         # Whoever looks whether it is held holds it for a moment too.
-        deadline = time.monotonic() + _PATIENCE_S
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    os.close(file)
-                    pid = holder(self._path)
-                    raise StoreBusy(
-                        f"memlane is already running for {self._path.parent} (process {pid}). "
-                        "See it with: memlane status"
-                    ) from None
-                time.sleep(0.02)
+        if not lock(file, seconds=_PATIENCE_S):
+            os.close(file)
+            pid = holder(self._path)
+            raise StoreBusy(
+                f"memlane is already running for {self._path.parent} (process {pid}). "
+                "See it with: memlane status"
+            )
         os.ftruncate(file, 0)
         os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
         self._file = file
@@ -140,17 +132,12 @@ class Lock:
 def holder(path: Path) -> int | None:
     """The process that holds the lock; None if nobody does."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        file = path.open("rb")
     except OSError:
         return None
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        told = os.pread(file, 32, 0).strip()
-        return int(told) if told.isdigit() else None
-    finally:
-        os.close(file)
-    return None
+    with file:
+        told = b"" if lock(file.fileno(), shared=True) else file.read(32).strip()
+    return int(told) if told.isdigit() else None
 
 
 def ensure_token(place: Place) -> str:

@@ -1,0 +1,73 @@
+"""Changes of ``config.toml``, which keep everything else in it as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableMapping
+from pathlib import Path
+from typing import Any
+
+from agent.config import SETTINGS, Setting, config_file, parsed, read_file
+from store.errors import HomeUnavailable, InvalidInput
+
+
+def set_in_file(key: str, value: str) -> Path:
+    """Write one setting.
+
+    :raises InvalidInput: if there is no such setting, or the value is unusable.
+    :raises HomeUnavailable: if the file cannot be written.
+    """
+    setting = _known(key)
+    if key == "policy":
+        _check_policy(value)
+    toml = _toml(parsed(setting, value, "command line", config_file()))
+    return _edit(lambda document: document.update({key: toml}))
+
+
+def unset_in_file(key: str) -> Path:
+    """Take one setting out; one that is not in it is no error.
+
+    :raises InvalidInput: if there is no such setting.
+    :raises HomeUnavailable: if the file cannot be written.
+    """
+    _known(key)
+    return _edit(lambda document: document.pop(key, None))
+
+
+def _known(key: str) -> Setting:
+    setting = next((s for s in SETTINGS if s.key == key), None)
+    if setting is None:
+        raise InvalidInput(
+            f"There is no setting {key!r}. Settings: {', '.join(s.key for s in SETTINGS)}."
+        )
+    return setting
+
+
+def _edit(edit: Callable[[MutableMapping[str, Any]], object]) -> Path:
+    import tomlkit
+
+    file = config_file()
+    read_file(file)  # a broken file is reported rather than overwritten
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        document = tomlkit.parse(file.read_text(encoding="utf-8") if file.exists() else "")
+        edit(document)
+        scratch = file.with_suffix(".tmp")
+        scratch.write_text(tomlkit.dumps(document), encoding="utf-8")
+        scratch.replace(file)
+    except OSError as error:
+        raise HomeUnavailable(f"Cannot write the configuration {file}: {error}.") from error
+    return file
+
+
+def _toml(value: str | int | Path | tuple[str, ...]) -> int | str | list[str]:
+    if isinstance(value, tuple):
+        return list(value)
+    return value if isinstance(value, int) else str(value)
+
+
+def _check_policy(name: str) -> None:
+    from policies.registry import POLICIES  # late: only here all of them are needed
+
+    usable = [policy for policy in POLICIES if policy != "oracle"]  # it knows the answers
+    if name not in usable:
+        raise InvalidInput(f"There is no policy {name!r} to use. Choose from: {', '.join(usable)}.")
