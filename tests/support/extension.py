@@ -18,8 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from agent.config import load_config
 from agent.server.browser.packing import write_extension
+from agent.server.resident.client import Client
+from agent.server.resident.paths import Place
+from store.graph import MemoryGraph
 from tests.support.browsers import ALONE, chromium
+from tests.support.form_pages import PAGES, fill_home
+from tests.support.residents import started
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, CDPSession, Page, Worker
@@ -208,3 +214,73 @@ def browser_with_extension(
             yield Browser(context, context.pages[0], worker, port)
         finally:
             context.close()
+
+
+@dataclass
+class Paired:
+    """A browser that is paired with a home."""
+
+    browser: Browser
+    home: Path
+    popup: Popup | None = None
+
+    def on(self, path: str, host: str = "") -> Popup:
+        """The popup on a page, when it has shown what there is."""
+        self.browser.goto(host or f"{path.strip('/')}.example", path)
+        return self.again()
+
+    def again(self) -> Popup:
+        self.close()
+        self.popup = self.browser.popup()
+        self.popup.ready()
+        return self.popup
+
+    def close(self) -> None:
+        if self.popup is not None:
+            self.popup.close()
+            self.popup = None
+
+    def page(self, script: str) -> Any:
+        return self.browser.page.evaluate(script)
+
+    def graph(self) -> MemoryGraph:
+        return MemoryGraph.open(self.home)
+
+    def badge(self) -> str:
+        return str(
+            self.browser.worker.evaluate(
+                """chrome.tabs.query({active: true}).then(
+                    ([tab]) => chrome.action.getBadgeText({tabId: tab.id}))"""
+            )
+        )
+
+
+def code_for(home: Path) -> str:
+    client = Client(load_config({"home": str(home)}), Place(home).socket)
+    (answer,) = client.browser(pair=True)
+    assert answer.code
+    return answer.code
+
+
+@contextmanager
+def paired_with(home: Path, folder: Path) -> Iterator[Paired]:
+    fill_home(home)
+    with browser_with_extension(folder, PAGES) as browser, started(home):
+        browser.goto("story.example", "/story")
+        popup = browser.popup()
+        popup.run(f"code.value = '{code_for(home)}'")
+        popup.click("Pair")
+        popup.ready()
+        popup.close()
+        yield Paired(browser, home)
+
+
+def filled(popup: Popup) -> None:
+    popup.click("Fill", "#actions")
+    popup.until("note.textContent.startsWith('Filled')")
+    assert "did not take" not in popup.text()
+
+
+VALUES = """Object.fromEntries([...document.querySelectorAll('input, select, textarea')]
+    .map(e => [e.name, e.value]))"""
+"""What the fields of a page hold, by name."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agent.applications.forms.corrections import corrected
 from agent.extraction.drafts import make_drafts
 from agent.extraction.verbatim import facts
@@ -9,7 +11,7 @@ from agent.language.injection import steers
 from agent.language.validation import checked_message
 from agent.memory.remember import store_drafts, without_secrets
 from agent.server.browser.forms import site_of
-from agent.server.browser.requests import Changed, Correct, Proposal, Proposals, Select
+from agent.server.browser.requests import Correct, Proposal, Proposals, Select
 from agent.server.web.edits import told
 from agent.server.web.requests import Done
 from agent.session.session import Session
@@ -18,20 +20,24 @@ from store.types import SourceKind, SourceStatus, Status
 
 
 def proposals(session: Session, asked: Correct) -> Proposals:
-    """A sentence for each change; it stores nothing."""
-    return Proposals(tuple(_proposal(session, change) for change in asked.changes))
-
-
-def _proposal(session: Session, change: Changed) -> Proposal | None:
-    if (change.key or "").startswith("cc-") or not change.now.strip():
-        return None
+    """A sentence for the changes of each memory, and for each other change; it stores nothing."""
     graph = session.graph
-    evidence = [m for m in graph.memories.of(change.memories) if m.status is Status.CURRENT]
-    text, memory = corrected(change.label, change.key, change.was, change.now, evidence)
-    if memory is None:
-        return Proposal(text, None, "", "")
-    seen = graph.journal.of_memory(memory.id)[-1].id
-    return Proposal(text, memory.id, memory.text, seen)
+    found: dict[str, Proposal] = {}
+    for number, change in enumerate(asked.changes):
+        if (change.key or "").startswith("cc-") or not change.now.strip():
+            continue
+        kept = [m for m in graph.memories.of(change.memories) if m.status is Status.CURRENT]
+        evidence = [replace(m, text=found[m.id].text) if m.id in found else m for m in kept]
+        text, memory = corrected(change.label, change.key, change.was, change.now, evidence)
+        if memory is None:
+            found[f"change {number}"] = Proposal((number,), text, None, "", "")
+        elif memory.id in found:
+            told = found[memory.id]
+            found[memory.id] = replace(told, text=text, changes=(*told.changes, number))
+        else:
+            seen = graph.journal.of_memory(memory.id)[-1].id
+            found[memory.id] = Proposal((number,), text, memory.id, memory.text, seen)
+    return Proposals(tuple(found.values()))
 
 
 def select(session: Session, asked: Select) -> Done:

@@ -130,6 +130,8 @@ class Correct:
 class Proposal:
     """A sentence to remember, if the person agrees."""
 
+    changes: tuple[int, ...]
+    """Which changes it tells: all those of one memory are one sentence."""
     text: str
     replaces: str | None
     """The memory in whose place it would stand; None where it stands beside others."""
@@ -140,9 +142,9 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """One for each change, in their order; None where there is nothing to remember."""
+    """What could be remembered; a change that is in none is nothing to remember."""
 
-    proposals: tuple[Proposal | None, ...]
+    proposals: tuple[Proposal, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,27 +103,27 @@ async function showChanges() {
   const keys = Object.keys(kept);
   if (!keys.length) return;
   const { proposals } = await ask("correct", { changes: Object.values(kept) });
-  const drop = async (key) => {
-    delete kept[key];
+  const drop = async (gone) => {
+    for (const key of gone) delete kept[key];
     const count = Object.keys(kept).length;
     await api.storage.session.set({ [name]: kept });
     await api.action.setBadgeText({ text: count ? String(count) : "", tabId: tab.id });
     show("changes", count > 0);
   };
-  const made = keys.flatMap((key, n) => {
-    if (!proposals[n]) {
-      drop(key);
-      return [];
-    }
+  const told = new Set(proposals.flatMap((one) => one.changes));
+  await drop(keys.filter((_, n) => !told.has(n)));
+  const made = proposals.map((proposal) => {
+    const own = proposal.changes.map((n) => keys[n]);
     const accept = (text) =>
       trying(async () => {
-        const { replaces, seen } = proposals[n];
+        const { replaces, seen } = proposal;
         const done = await ask("accept", { text, replaces, seen });
-        await drop(key);
+        await drop(own);
         say(done.note || "Remembered.", "good");
         return true;
       });
-    return [changeRow(kept[key], proposals[n], { accept, drop: () => drop(key) })];
+    const labels = own.map((key) => kept[key].label).join(", ");
+    return changeRow(labels, proposal, { accept, drop: () => drop(own) });
   });
   at("changes").replaceChildren(...made);
   show("changes", made.length > 0);

@@ -84,12 +84,12 @@ export function emptyList(fields, agree) {
   return node("details", {}, node("summary", {}, count), node("ul", {}, ...lines));
 }
 
-// A value that the person changed after it was filled in.
-export function changeRow(change, proposal, { accept, drop }) {
+// Values that the person changed after they were filled in.
+export function changeRow(labels, proposal, { accept, drop }) {
   const text = node("textarea", { value: proposal.text, rows: 2, ariaLabel: "What to remember" });
   const gone = () => element.remove();
   const element = node("article", { className: "row asks" },
-    node("p", { className: "label" }, `You changed ${change.label}`),
+    node("p", { className: "label" }, `You changed ${labels}`),
     node("p", { className: "hint" }, proposal.replaces
       ? `In place of “${proposal.old}” (it stays as history):` : "Remember:"),
     text,
