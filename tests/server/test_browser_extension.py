@@ -57,6 +57,7 @@ def test_a_sensitive_field_is_asked_for_once_for_a_site(paired: Paired):
     popup = paired.on("/visa")
     assert "X1234567" not in popup.run("document.documentElement.outerHTML")
     assert "sent to embassy.example" in popup.text() and "Frames" in popup.text()
+    assert "Female" in popup.rows()["Gender"]  # the words of the choice, not its value
     popup.click("Allow here")
     popup.until("document.body.innerText.includes('X1234567')")
     filled(popup)

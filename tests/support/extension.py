@@ -125,8 +125,8 @@ class Popup:
         return dict(self.run(read))
 
     def screenshot(self, path: Path) -> None:
-        """As it stands in the browser's window, and what lies below."""
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True)
+        """As it stands in the browser's window."""
+        shot = self.call("Page.captureScreenshot")
         path.write_bytes(base64.b64decode(shot["data"]))
 
     def close(self) -> None:

@@ -80,7 +80,7 @@ def shown(
         needs, consent = _withheld(field, result, card)
         if needs == "card":
             result = replace(result, value=None, alternatives=())
-        offers = tuple(_offers(result, spot, number, memories))
+        offers = tuple(_offers(result, field, spot, number, memories))
         fields.append(
             PageField(
                 number,
@@ -111,14 +111,20 @@ def _withheld(field: FormField, result: FilledField, card: bool | None) -> tuple
 
 
 def _offers(
-    result: FilledField, spot: Spot, number: int, memories: Mapping[str, Memory]
+    result: FilledField,
+    field: FormField,
+    spot: Spot,
+    number: int,
+    memories: Mapping[str, Memory],
 ) -> Iterable[Offer]:
+    texts = {option.value: option.text for option in field.options}
     told = ([(result.value, result.memories)] if result.value is not None else []) + [
         (other.value, other.memories) for other in result.alternatives
     ]
     for value, ids in told:
+        shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
         evidence = tuple(_evidence(memories[id]) for id in ids if id in memories)
-        yield Offer(value, _chosen(spot, value, number), evidence)
+        yield Offer(value, texts.get(shown) or shown, _chosen(spot, value, number), evidence)
 
 
 def _evidence(memory: Memory) -> Evidence:

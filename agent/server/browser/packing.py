@@ -12,7 +12,7 @@ from store.errors import HomeUnavailable, InvalidInput
 
 Browser = Literal["chromium", "firefox"]
 _MARK = "manifest.json"
-_OWN = {
+_OWN: dict[Browser, dict[str, object]] = {
     "chromium": {
         "minimum_chrome_version": "121",
         "background": {"service_worker": "background.js", "type": "module"},

@@ -64,6 +64,8 @@ class Offer:
     """A value, and the memories that it comes from."""
 
     value: Value
+    shown: str
+    """How the page shows it: the text of a choice."""
     element: int
     """The number of what is typed into, or chosen."""
     evidence: tuple[Evidence, ...]

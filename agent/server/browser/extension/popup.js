@@ -21,7 +21,7 @@ async function trying(work) {
   try {
     return await work();
   } catch (error) {
-    say(error.message, "bad");
+    say(error.message, at("changes").hidden ? "bad" : "");
     if (error instanceof Unpaired) show("pair");
     return null;
   } finally {
@@ -79,7 +79,7 @@ async function values(withModel) {
 
 function count() {
   const chosen = rows.filter((row) => row.value()).length;
-  at("fill").textContent = chosen === 1 ? "Fill 1 field" : `Fill ${chosen} fields`;
+  at("fill").textContent = ["Fill", "Fill 1 field"][chosen] ?? `Fill ${chosen} fields`;
   at("fill").disabled = !chosen;
 }
 

@@ -103,9 +103,9 @@ globalThis.memlaneRead ??= (() => {
         return;
       }
       if (getComputedStyle(node).display === "none") return;
-      const shown = tag in OWN ? tag : "div";
+      const shown = Object.hasOwn(OWN, tag) ? tag : "div";
       parts.push(`<${shown}`);
-      for (const name of OWN[tag] ?? []) parts.push(attribute(name, node.getAttribute(name)));
+      for (const name of OWN[shown] ?? []) parts.push(attribute(name, node.getAttribute(name)));
       if (tag === "label") parts.push(attribute("for", scoped(node, node.htmlFor)));
       if (shown === "div") parts.push(attribute("id", scoped(node, node.id)));
       if (tag === "form" && node.getAttribute("action")) parts.push(attribute("action", target(node)));

@@ -6,8 +6,6 @@ export function node(tag, properties = {}, ...inside) {
   return made;
 }
 
-const shown = (value) => (value === true ? "yes" : value === false ? "no" : String(value));
-
 function proof(offer) {
   return offer.evidence.map((one) =>
     node("p", { className: "proof", title: one.memory }, `“${one.text}” `, node("span", {}, one.origin)),
@@ -31,12 +29,12 @@ export function fieldRow(field, { site, agree, taken, count }) {
       tick.checked = true;
       count();
     },
-  }, ...field.offers.map((offer) => node("option", {}, shown(offer.value))));
+  }, ...field.offers.map((offer) => node("option", {}, offer.shown)));
   const several = field.offers.length > 1;
   const state = node("span", { className: "state" }, taken ? "has text" : field.filled ? "" : "your choice");
   const element = node("article", { className: "row" },
     node("label", {}, tick, node("span", { className: "label" }, field.label), state),
-    several ? choose : node("p", { className: "value" }, shown(chosen.value)),
+    several ? choose : node("p", { className: "value" }, chosen.shown),
     from,
     ...(field.note ? [node("p", { className: "hint" }, field.note)] : []),
   );
