@@ -28,7 +28,7 @@ from cli.commands.learning import persona
 from cli.commands.learning.ratings import predict, rate
 from cli.commands.learning.train import train
 from cli.commands.memories import entities, forget, memories, types, undo
-from cli.commands.processes import hook
+from cli.commands.processes import browser, hook
 from cli.commands.processes.lock import lock, unlock
 from cli.commands.processes.mcp import mcp
 from cli.commands.processes.resident import down, up
@@ -83,6 +83,7 @@ app.add_typer(hook.app, name="hook")
 app.command()(up)
 app.command()(down)
 app.command()(web)
+app.add_typer(browser.app, name="browser")
 app.command()(lock)
 app.command()(unlock)
 app.command()(status)

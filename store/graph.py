@@ -40,9 +40,10 @@ from store.row_codecs import public_id, subclass_from_row
 from store.side_tables.change_edges import ChangeEdgeTable
 from store.side_tables.form_consents import FormConsentTable
 from store.side_tables.ingest_runs import IngestRunTable
-from store.side_tables.mcp_confirmations import ConfirmationTable
 from store.side_tables.pending_questions import PendingQuestionTable
 from store.side_tables.personas import PersonaTable
+from store.side_tables.programs.mcp_confirmations import ConfirmationTable
+from store.side_tables.programs.paired_browsers import PairedBrowserTable
 from store.side_tables.sharing_consents import SharingConsentTable
 from store.side_tables.shown_reminders import ShownReminderTable
 from store.side_tables.training_data import TrainingTable
@@ -82,6 +83,7 @@ class MemoryGraph:
         self.notified = ShownReminderTable(connection)
         self.confirmations = ConfirmationTable(connection)
         self.form_consents = FormConsentTable(connection)
+        self.browsers = PairedBrowserTable(connection)
         self.browse = GraphPager(connection)
         self._index: MemoryIndex | None = None
         self._seen: tuple[object, GraphView] | None = None

@@ -429,7 +429,7 @@ def m018_notified(db: Database) -> None:
 
 @migrations()
 def m019_confirmations(db: Database) -> None:
-    """Changes that other programs asked for (``store.side_tables.mcp_confirmations``)."""
+    """Changes that other programs asked for (``store.side_tables.programs.mcp_confirmations``)."""
     _run(
         db,
         """CREATE TABLE confirmations (
@@ -553,4 +553,20 @@ def m027_pinned(db: Database) -> None:
         db,
         "ALTER TABLE memories ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",
         "CREATE TABLE notified_days (day TEXT PRIMARY KEY) WITHOUT ROWID",
+    )
+
+
+@migrations()
+def m028_paired_browsers(db: Database) -> None:
+    """Browsers whose extension may ask (``store.side_tables.programs.paired_browsers``)."""
+    _run(
+        db,
+        """CREATE TABLE paired_browsers (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL,
+            origin TEXT NOT NULL UNIQUE,
+            digest TEXT NOT NULL,
+            port INTEGER NOT NULL,
+            paired TEXT NOT NULL
+        )""",
     )

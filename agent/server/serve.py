@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable
 
 from agent.config import Config
+from agent.server.browser.listener import BrowserListener
 from agent.server.resident.background import refine, remind, take_up, tidy, watch
 from agent.server.resident.http_app import Command, Guarded, build_app
 from agent.server.resident.log_file import open_log
@@ -86,8 +87,8 @@ async def _serve(
     command: Command | None,
 ) -> None:
     port = None if tcp is None else int(tcp.getsockname()[1])
-    page = Listener(desk)
-    others = {"web": page.serve}
+    page, browser = Listener(desk), BrowserListener(desk)
+    others = {"web": page.serve, "browser": browser.serve}
     servers = [(quiet_server(build_app(desk, path, port, others, command)), listening)]
     if tcp is not None:
         app = build_app(desk, path, port, others)
@@ -104,7 +105,7 @@ async def _serve(
         loop.add_signal_handler(number, end)
     loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a terminal that closes
     listening.listen(128)  # whoever connects from here on is answered, if a moment later
-    jobs = [job(desk) for job in (take_up, tidy, watch, remind)]
+    jobs = [browser.start(), *(job(desk) for job in (take_up, tidy, watch, remind))]
     if desk.until_idle:
         jobs += [desk.warm_up(), end_when_idle(desk, end)]
     else:
@@ -116,6 +117,7 @@ async def _serve(
         await asyncio.gather(*(one.serve(sockets=[sock]) for one, sock in servers))
     finally:
         await page.close()
+        await browser.close()
         for task in background:
             task.cancel()
         await asyncio.gather(*background, return_exceptions=True)

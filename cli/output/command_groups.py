@@ -17,7 +17,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     START: ("demo", "say", "ask", "chat", "help"),
     "Every day": (
         "remember", "list", "search", "forget", "undo", "why", "today", "remind", "ingest", "watch",
-        "fill", "web",
+        "fill", "browser", "web",
     ),
     "Your data": (
         "memories", "entities", "types", "consent", "export", "import", "backup", "restore",

@@ -59,9 +59,9 @@ PLACEHOLDERS = {
 DOTS = {"say": "My bicycle is blue.", "ask": "Where do I live?"}
 """What '...' stands for, by command; elsewhere for a text."""
 
-STAYS = [["web"], ["up", "--foreground"], ["watch", "--foreground"]]
+STAYS = [["web"], ["browser", "pair"], ["up", "--foreground"], ["watch", "--foreground"]]
 """Commands that go on until Ctrl-C, by how they begin; not with --json, --stop."""
-RESIDENT = {"up", "down", "web"}
+RESIDENT = {"up", "down", "web", "browser"}
 """Commands with a process of their own: they get an empty home, where it has nothing to do."""
 
 

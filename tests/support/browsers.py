@@ -15,6 +15,16 @@ if TYPE_CHECKING:
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SIZE = {"width": 1280, "height": 800}
+# As root, as in a container, Chromium only starts without its own sandbox.
+ALONE = ["--no-sandbox"] if os.getuid() == 0 else []
+
+
+def chromium() -> str:
+    """The machine's own Chromium; skips without one."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip("no Chromium on this machine: apt install chromium, or your platform's way")
+    return found
 
 
 @contextmanager
@@ -23,13 +33,9 @@ def browsing(scheme: str = "light", size: dict[str, int] = SIZE) -> Iterator[Pag
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="playwright drives the page: pip install playwright"
     )
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        pytest.skip("no Chromium on this machine: apt install chromium, or your platform's way")
-    # As root, as in a container, Chromium only starts without its own sandbox.
-    arguments = ["--no-sandbox"] if os.getuid() == 0 else []
+    found = chromium()
     with playwright.sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=found, args=arguments)
+        browser = player.chromium.launch(executable_path=found, args=ALONE)
         try:
             yield browser.new_context(viewport=size, color_scheme=scheme).new_page()
         finally:

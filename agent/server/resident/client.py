@@ -81,6 +81,17 @@ class WebPage:
     """Its address with a code that opens it once."""
 
 
+@dataclass(frozen=True, slots=True)
+class BrowserPort:
+    """Where the browser extension is answered; ``port`` is None where it is not."""
+
+    port: int | None = None
+    code: str | None = None
+    """What the person types into the extension to pair it."""
+    paired: str | None = None
+    """The name of the browser that used the code."""
+
+
 def settings_of(config: Config) -> dict[str, str]:
     """What of a configuration changes what a request gives, wherever it is worked out."""
     return {key: str(getattr(config, key)) for key in MATCHING}
@@ -238,6 +249,15 @@ class Client:
         for event in self._events("POST", "/v1/web", asked):
             if "item" in event:
                 yield decode(WebPage, event["item"], "web")
+
+    def browser(
+        self, *, pair: bool = False, port: int | None = None, hold: bool = False
+    ) -> Generator[BrowserPort, None, None]:
+        """Get a pairing code, and held, hear of its use; without ``pair`` look who is paired."""
+        asked = {"pair": pair, "port": port, "hold": hold}
+        for event in self._events("POST", "/v1/browser", asked):
+            if "item" in event:
+                yield decode(BrowserPort, event["item"], "browser")
 
     # ---- about the process ----------------------------------------------------------------
 

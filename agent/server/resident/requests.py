@@ -10,7 +10,7 @@ from typing import Any
 
 from agent.applications.forms.fields import FormField
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply
-from agent.server.resident.client import WebPage
+from agent.server.resident.client import BrowserPort, WebPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,17 @@ class Web:
 
 
 @dataclass(frozen=True, slots=True)
+class Browser:
+    """Pair a browser's extension, or look which browsers are paired, and close what none needs."""
+
+    pair: bool = False
+    port: int | None = None
+    """None: the one of the paired browsers, else the usual one."""
+    hold: bool = False
+    """Go on until the code is used, too old, or whoever asked goes away."""
+
+
+@dataclass(frozen=True, slots=True)
 class CommandLine:
     """A command of this machine's own user to work out and to show (``POST /v1/command``)."""
 
@@ -136,6 +147,7 @@ CALLS = (
     Call("ingest", Ingest, FileReport, items=True),
     Call("retry", Retry, FileReport, items=True),
     Call("web", Web, WebPage, items=True),
+    Call("browser", Browser, BrowserPort, items=True),
 )
 
 

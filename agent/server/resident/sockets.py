@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 from collections.abc import Callable, Iterator
@@ -56,3 +57,36 @@ def quiet_server(served: Callable[..., Any]) -> QuietServer:
             timeout_graceful_shutdown=_GRACE_S,
         )
     )
+
+
+class ServedPort:
+    """A port of this machine that is opened and closed again, with one application at a time.
+
+    Use it from one event loop.
+    """
+
+    def __init__(self) -> None:
+        self._server: QuietServer | None = None
+        self.serving: asyncio.Task[None] | None = None
+        """What serves it; None while it is closed."""
+        self.port = 0
+        """The port that is listened on; 0 while it is closed."""
+
+    def open(self, port: int, served: Callable[..., Any]) -> None:
+        """:raises HomeUnavailable: if the port cannot be had. 0 takes a free one."""
+        tcp = bind_tcp(port)
+        tcp.listen(128)  # whoever connects from here on is answered, if a moment later
+        self.port = int(tcp.getsockname()[1])
+        self._server = quiet_server(served)
+        self.serving = asyncio.create_task(self._server.serve(sockets=[tcp]))
+
+    async def close(self) -> bool:
+        """Stop listening; False if it was closed."""
+        server, serving = self._server, self.serving
+        if server is None or serving is None:
+            return False
+        self._server = self.serving = None
+        self.port = 0
+        server.should_exit = True
+        await serving
+        return True

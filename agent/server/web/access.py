@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -102,11 +102,15 @@ class HasPort(Protocol):
     def port(self) -> int: ...
 
 
-class Guarded:
-    """The page behind its door: who may not come in is told so in one line."""
+Refusal = Callable[[Scope], Awaitable[Response | None]]
+"""What a request is refused with; None where it may come in."""
 
-    def __init__(self, app: ASGIApp, keys: Keys, page: HasPort) -> None:
-        self._app, self._keys, self._page = app, keys, page
+
+class Guarded:
+    """An application behind its door: who may not come in is told so in one line."""
+
+    def __init__(self, app: ASGIApp, refusal: Refusal) -> None:
+        self._app, self._refusal = app, refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def sending(message: Message) -> None:
@@ -118,42 +122,66 @@ class Guarded:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        refusal = self._refusal(scope)
+        refusal = await self._refusal(scope)
         await (refusal or self._app)(scope, receive, sending)
 
-    def _refusal(self, scope: Scope) -> Response | None:
+
+def page_door(keys: Keys, page: HasPort) -> Refusal:
+    """Who may not see the page: other sites, and whoever has no key."""
+
+    async def refusal(scope: Scope) -> Response | None:
         headers, path = Headers(scope=scope), scope["path"]
         try:
-            check_origin(headers, self._page.port)
+            check_origin(headers, page.port)
         except Refused as error:
-            return _refused(path, str(error), 403)
+            return refused(str(error), 403, path.startswith(API))
         if not path.startswith(API):
             return None
-        if scope["method"] != "POST":
-            return _refused(path, "Ask with POST.", 405)
-        if headers.get("content-type", "").split(";")[0].strip() != "application/json":
-            return _refused(path, "Send JSON (Content-Type: application/json).", 415)
-        kind, _, key = headers.get("authorization", "").partition(" ")
-        if path == ENTER or (kind.casefold() == "bearer" and self._keys.opens(key.strip())):
+        if said := no_json(scope, headers):
+            return said
+        if path == ENTER or keys.opens(bearer(headers)):
             return None
-        return _refused(path, "You need a link to open this page. Get one: memlane web", 401)
+        return refused("You need a link to open this page. Get one: memlane web", 401)
+
+    return refusal
+
+
+def no_json(scope: Scope, headers: Headers) -> Response | None:
+    """The refusal of what a form of another site could send too."""
+    if scope["method"] != "POST":
+        return refused("Ask with POST.", 405)
+    if headers.get("content-type", "").split(";")[0].strip() != "application/json":
+        return refused("Send JSON (Content-Type: application/json).", 415)
+    return None
+
+
+def bearer(headers: Headers) -> str:
+    """The key or token that a request shows; empty where it shows none."""
+    kind, _, key = headers.get("authorization", "").partition(" ")
+    return key.strip() if kind.casefold() == "bearer" else ""
+
+
+def check_host(headers: Headers, port: int) -> str:
+    """The address that a request is for. :raises Refused: if it is not ours."""
+    hosts = headers.getlist("host")
+    if len(hosts) != 1 or hosts[0].casefold() not in (f"127.0.0.1:{port}", f"localhost:{port}"):
+        raise Refused(f"This page answers at http://127.0.0.1:{port} only.")
+    return hosts[0].casefold()
 
 
 def check_origin(headers: Headers, port: int) -> None:
     """:raises Refused: if a request is not for our address, or comes from another site."""
-    hosts = headers.getlist("host")
-    if len(hosts) != 1 or hosts[0].casefold() not in (f"127.0.0.1:{port}", f"localhost:{port}"):
-        raise Refused(f"This page answers at http://127.0.0.1:{port} only.")
-    origins = headers.getlist("origin")
-    if any(origin.casefold() != f"http://{hosts[0].casefold()}" for origin in origins):
+    host = check_host(headers, port)
+    if any(origin.casefold() != f"http://{host}" for origin in headers.getlist("origin")):
         raise Refused("Other sites may not send requests to memlane.")
     # A browser says where a request comes from; 'none' is the person's own doing.
     if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         raise Refused("Other sites may not open this page. Open its link: memlane web")
 
 
-def _refused(path: str, message: str, status: int) -> Response:
-    if path.startswith(API):
+def refused(message: str, status: int, as_json: bool = True) -> Response:
+    """An answer of one line that holds nothing of the person."""
+    if as_json:
         said = {"error": {"kind": Refused.__name__, "message": message}}
         return JSONResponse(said, status)
     return PlainTextResponse(f"memlane: {message}\n", status)

@@ -17,7 +17,7 @@ from agent.server.resident.http_app import Method, endpoint
 from agent.server.resident.requests import Ask, Call, Context, Remember
 from agent.server.resident.service import Desk, OnText
 from agent.server.web import edits, requests, today, views
-from agent.server.web.access import API, Guarded, HasPort, Keys
+from agent.server.web.access import API, Guarded, HasPort, Keys, page_door
 from agent.server.web.requests import Done, Enter, Key, Tell
 from agent.session.session import Session
 
@@ -60,7 +60,7 @@ def build_page(desk: Desk, keys: Keys, page: HasPort, context: Context) -> Guard
             for call, method in _methods(desk, keys)
         ),
     ]
-    return Guarded(Starlette(routes=routes), keys, page)
+    return Guarded(Starlette(routes=routes), page_door(keys, page))
 
 
 def _methods(desk: Desk, keys: Keys) -> list[tuple[Call, Method]]:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from agent.server.resident.client import WebPage
 from agent.server.resident.requests import Context, Web
 from agent.server.resident.service import Desk
-from agent.server.resident.sockets import LOOPBACK, QuietServer, bind_tcp, quiet_server
+from agent.server.resident.sockets import LOOPBACK, ServedPort
 from agent.server.web.access import Keys
 from store.errors import InvalidInput
 
@@ -25,14 +25,12 @@ class Listener:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._keys = Keys()
-        self._server: QuietServer | None = None
-        self._serving: asyncio.Task[None] | None = None
-        self._port = 0
+        self._served = ServedPort()
 
     @property
     def port(self) -> int:
         """The port that is listened on; 0 while the page is closed."""
-        return self._port
+        return self._served.port
 
     async def serve(
         self, asked: Web, context: Context, stop: threading.Event
@@ -46,42 +44,32 @@ class Listener:
             yield self._open(asked.port, context)
             if not asked.hold:
                 return
-            serving = self._serving
-            while self._serving is serving and not stop.is_set():
+            serving = self._served.serving
+            while self._served.serving is serving and not stop.is_set():
                 await asyncio.sleep(_STEP_S)
-            if self._serving is serving:
+            if self._served.serving is serving:
                 await self.close()
 
     def _open(self, port: int | None, context: Context) -> WebPage:
         """:raises InvalidInput: if it is open at another port already."""
-        if self._serving is None:
+        if self._served.serving is None:
             self._start(port or 0, context)
-        elif port not in (None, 0, self._port):
+        elif port not in (None, 0, self.port):
             raise InvalidInput(
-                f"The page is already open at port {self._port}. Close it first: memlane web --stop"
+                f"The page is already open at port {self.port}. Close it first: memlane web --stop"
             )
-        return WebPage(self._port, f"http://{LOOPBACK}:{self._port}/#enter={self._keys.link()}")
+        return WebPage(self.port, f"http://{LOOPBACK}:{self.port}/#enter={self._keys.link()}")
 
     def _start(self, port: int, context: Context) -> None:
         # Imported when a page is opened: most processes never open one.
         from agent.server.web.app import build_page
 
-        tcp = bind_tcp(port)
-        tcp.listen(128)  # whoever connects from here on is answered, if a moment later
-        self._port = int(tcp.getsockname()[1])
         self._keys = Keys()
-        self._server = quiet_server(build_page(self._desk, self._keys, self, context))
-        self._serving = asyncio.create_task(self._server.serve(sockets=[tcp]))
+        self._served.open(port, build_page(self._desk, self._keys, self, context))
         log.info("the page is open")
 
     async def close(self) -> None:
         """Close the port; every key that was given out is void."""
-        server, serving = self._server, self._serving
-        if server is None or serving is None:
-            return
         self._keys.void()
-        self._server = self._serving = None
-        self._port = 0
-        server.should_exit = True
-        await serving
-        log.info("the page is closed")
+        if await self._served.close():
+            log.info("the page is closed")

@@ -11,7 +11,7 @@ from store.errors import HomeLocked, HomeUnavailable, MemlaneError, StoreBusy
 
 if TYPE_CHECKING:
     from agent.config import Config
-    from agent.server.resident.client import Running
+    from agent.server.resident.client import Client, Running
 
 START_S = 30.0
 """How long a new process may take to answer."""
@@ -218,6 +218,25 @@ def start(run: Run, port: int | None = None) -> Running:
             time.sleep(_STEP_S)
         child.returncode = 0  # it is meant to outlive this process
     return running
+
+
+def resident_of(run: Run, command: str) -> Client:
+    """The resident process of the home for a command, started where there is none.
+
+    :raises StoreBusy: if there is one that is not like this command.
+    """
+    from agent.server.resident.client import connect
+    from agent.server.resident.paths import Place, holder
+
+    reasons: list[str] = []
+    client = connect(run.config, reasons.append)
+    if client is None and holder(Place(run.config.home).lock) is None:
+        start(run)
+        client = connect(run.config, reasons.append)
+    if client is None:
+        why = reasons[-1].split(": ")[0] if reasons else "the resident process does not answer"
+        raise StoreBusy(f"{why}. To change that: memlane down, then {command}")
+    return client
 
 
 def running_of(config: Config) -> Running | None:

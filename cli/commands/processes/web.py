@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cli.commands.processes.resident import resident_of
 from cli.context import Run
-from store.errors import StoreBusy
-
-if TYPE_CHECKING:
-    from agent.server.resident.client import Client
 
 
 def web(
@@ -36,7 +33,7 @@ def web(
     if stop:
         _stop(run)
         return
-    pages = _resident(run).web(port=port, hold=not run.json)
+    pages = resident_of(run, "memlane web").web(port=port, hold=not run.json)
     page = next(pages)
     if run.json:
         run.print_json({"open": True, "port": page.port, "address": page.link})
@@ -53,26 +50,6 @@ def web(
     except KeyboardInterrupt:
         run.err.print()
     run.err.print("The page is closed.")
-
-
-def _resident(run: Run) -> Client:
-    """The resident process of the home, started where there is none.
-
-    :raises StoreBusy: if there is one that is not like this command.
-    """
-    from agent.server.resident.client import connect
-    from agent.server.resident.paths import Place, holder
-    from cli.commands.processes.resident import start
-
-    reasons: list[str] = []
-    client = connect(run.config, reasons.append)
-    if client is None and holder(Place(run.config.home).lock) is None:
-        start(run)
-        client = connect(run.config, reasons.append)
-    if client is None:
-        why = reasons[-1].split(": ")[0] if reasons else "the resident process does not answer"
-        raise StoreBusy(f"{why}. To change that: memlane down, then memlane web")
-    return client
 
 
 def _stop(run: Run) -> None:
