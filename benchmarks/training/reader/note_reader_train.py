@@ -142,7 +142,7 @@ def _of_people(
 
 
 def _of_voices(folder: Path, count: int, embedder: Embedder) -> Iterator[tuple[str, Group]]:
-    for voice, episodes in groupby(read_episodes(folder), lambda episode: episode.voice):
+    for _, episodes in groupby(read_episodes(folder), lambda episode: episode.voice):
         groups = groups_of_voice([*episodes], embedder, 0)
         Random(1).shuffle(groups)
         for group in groups[:count]:
