@@ -22,7 +22,7 @@ from store.erasure.plan import ErasePlan, plan_erase
 from store.erasure.run import Forgotten, forget_for_good
 from store.erasure.secure_delete import Proof, SearchedFiles, prove, sweep
 from store.erasure.words import words_left
-from store.errors import EditConflict, InvalidInput, UnknownId
+from store.errors import EditConflict, UnknownId
 from store.journal import (
     Amend,
     Change,
@@ -32,6 +32,7 @@ from store.journal import (
     Forget,
     Insert,
     Replace,
+    check_interval,
     checked_text,
     refuse_erased,
     reversed_changes,
@@ -47,6 +48,9 @@ from store.side_tables.sharing_consents import SharingConsentTable
 from store.side_tables.shown_reminders import ShownReminderTable
 from store.side_tables.training_data import TrainingTable
 from store.side_tables.watch_queue import WatchTable
+from store.sync.forgetting import Forgettings
+from store.sync.sources import SharedSources
+from store.sync.tables import SyncTables
 from store.tables.memory_tables import MemoryTables
 from store.tables.paging import GraphPager
 from store.tables.sources import TurnTable
@@ -83,6 +87,9 @@ class MemoryGraph:
         self.confirmations = ConfirmationTable(connection)
         self.form_consents = FormConsentTable(connection)
         self.browse = GraphPager(connection)
+        self.sync = SyncTables(connection)
+        self.shared_sources = SharedSources(connection)
+        self.forgettings = Forgettings(connection)
         self._index: MemoryIndex | None = None
         self._seen: tuple[object, GraphView] | None = None
         self._shelf: tuple[str, DerivedCache] | None = None
@@ -239,12 +246,12 @@ class MemoryGraph:
             trust=draft.trust or self._trust_of(draft.source),
             pinned=draft.pinned,
         )
-        _check_interval(memory)
+        check_interval(memory)
         return memory
 
     @staticmethod
     def _checked(before: Memory, after: Memory) -> Change:
-        _check_interval(after)
+        check_interval(after)
         return Change(before.id, before, after)
 
     def _type_of(self, subclass: str) -> str:
@@ -322,17 +329,28 @@ class MemoryGraph:
         return plan_erase(self._tables, ids)
 
     def erase(
-        self, ids: Iterable[str], *, at: datetime, actor: str = "user", proof: bool = True
+        self,
+        ids: Iterable[str],
+        *,
+        at: datetime,
+        actor: str = "user",
+        proof: bool = True,
+        elsewhere: bool = False,
     ) -> Forgotten:
         """Forget memories for good, in rows, journal, raw text and every byte of the home.
 
         Nothing brings them back. With ``proof`` keyed hashes stay, by which ``prove_forgotten``
-        finds traces of them later without knowing them.
-
+        finds traces later without knowing them. ``elsewhere``: another home forgot these.
         :raises UnknownId: if there is no such memory (any more); nothing is erased.
         """
         self._seen = self._shelf = None  # their words are in there
-        return forget_for_good(self._tables, ids, at=at, actor=actor, proof=proof)
+        return forget_for_good(
+            self._tables, ids, at=at, actor=actor, proof=proof, elsewhere=elsewhere
+        )
+
+    def sweep(self) -> bool:
+        """Rewrite the database if it has to be; False while others use it."""
+        return sweep(self._rows)
 
     def count_forgotten(self) -> int:
         """How often something was erased."""
@@ -380,11 +398,3 @@ class MemoryGraph:
         With ``model``, a memory that has no vector of that model is a problem too.
         """
         return problems(self._rows, self.memories, self.journal, self.vectors, model)
-
-
-def _check_interval(memory: Memory) -> None:
-    start, end = memory.valid_from, memory.valid_until
-    if start is not None and end is not None and end < start:
-        raise InvalidInput(
-            f"A memory cannot end ({end:%Y-%m-%d %H:%M}) before it begins ({start:%Y-%m-%d %H:%M})."
-        )

@@ -211,6 +211,15 @@ def checked_text(text: str) -> str:
     return clean
 
 
+def check_interval(memory: Memory) -> None:
+    """:raises InvalidInput: if a memory ends before it begins."""
+    start, end = memory.valid_from, memory.valid_until
+    if start is not None and end is not None and end < start:
+        raise InvalidInput(
+            f"A memory cannot end ({end:%Y-%m-%d %H:%M}) before it begins ({start:%Y-%m-%d %H:%M})."
+        )
+
+
 class JournalTable(Table):
     """The append-only journal of one home.
 
