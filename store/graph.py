@@ -34,7 +34,6 @@ from store.journal import (
     Replace,
     check_interval,
     checked_text,
-    refuse_erased,
     reversed_changes,
 )
 from store.row_codecs import public_id, subclass_from_row
@@ -265,7 +264,7 @@ class MemoryGraph:
 
     def _current(self, memory: str) -> Memory:
         """The memory as the journal last left it, which must be current."""
-        found = self._standing(memory)
+        found = self.journal.standing(memory)
         if found is None or found.status is not Status.CURRENT:
             state = "gone" if found is None else found.status.value
             by = f" by {found.replaced_by}" if found and found.replaced_by else ""
@@ -274,10 +273,6 @@ class MemoryGraph:
                 f"`memlane memories history {memory}` shows the edit to undo first."
             )
         return found
-
-    def _standing(self, memory: str) -> Memory | None:
-        last = self.journal.of_memory(memory)[-1]
-        return [change.after for change in last.changes if change.memory == memory][-1]
 
     def undo(
         self,
@@ -298,20 +293,16 @@ class MemoryGraph:
         """
         with self.writing():
             target = self.journal.get(entry) if entry else self.journal.last_standing()
-            refuse_erased(target)
-            if earlier := self.journal.undo_of(target.id):
-                raise EditConflict(
-                    f"{target.id} is already undone, by {earlier.id}. "
-                    f"To redo it: memlane memories undo {earlier.id}"
-                )
-            for change in target.changes:
-                if self._standing(change.memory) != change.after:
-                    later = self.journal.of_memory(change.memory)[-1]
-                    raise EditConflict(
-                        f"{target.id} cannot be undone alone: {later.id} changed {change.memory} "
-                        f"after it. Undo {later.id} first."
-                    )
+            self.journal.refuse_undo(target)
             changes = reversed_changes(target.changes)
+            gone = [change.memory for change in changes if change.after is None]
+            for old in self.memories.replaced_by(gone):
+                if old.id not in {change.memory for change in changes}:  # told by other homes
+                    later = self.journal.of_memory(old.id)[-1]
+                    raise EditConflict(
+                        f"{target.id} cannot be undone alone: {old.replaced_by} has taken the "
+                        f"place of {old.id}. Undo {later.id} first."
+                    )
             for change in changes:
                 self.memories.set(change)
             return self.journal.append(
