@@ -27,8 +27,6 @@ class Known:
     """The memory whose other version it is."""
     digests: dict[str, str | None]
     """Of each register as it stands here: what differs from it was changed since."""
-    untold: bool
-    """All of it has to be told, whatever the digests say."""
 
 
 class SyncTables(Told):
@@ -50,7 +48,11 @@ class SyncTables(Told):
         return tuple(self._known("dirty = 1"))
 
     def untold(self) -> tuple[Known, ...]:
+        """Copies that have become memories of their own, which nobody may have told yet."""
         return tuple(self._known("untold = 1"))
+
+    def set_told(self, gid: str) -> None:
+        self._rows.execute("UPDATE sync_memories SET untold = 0 WHERE gid = ?", [gid])
 
     def _known(self, where: str, *values: object) -> Iterator[Known]:
         rows = self._rows.query(f"SELECT * FROM sync_memories WHERE {where} ORDER BY gid", values)
@@ -61,7 +63,6 @@ class SyncTables(Told):
                 None if memory is None else public_id("m", memory),
                 row["copy_of"],
                 {name: row[name] for name in ("what", "ends", "pinned")},
-                bool(row["untold"]),
             )
 
     def put(
@@ -78,7 +79,7 @@ class SyncTables(Told):
                VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT(gid) DO UPDATE SET
                memory = excluded.memory, copy_of = coalesce(excluded.copy_of, copy_of),
                says = excluded.says, what = excluded.what, ends = excluded.ends,
-               pinned = excluded.pinned, untold = 0""",
+               pinned = excluded.pinned""",
             (
                 gid,
                 memory and row_id("m", memory, "memory"),

@@ -159,7 +159,7 @@ class _Work:
                 self.ids[gid] = target.known.memory
             elif not target.is_gone:
                 coming.append((target.what.value or {}, gid))
-        coming.sort(key=lambda pair: (datetime.fromisoformat(pair[0]["created"]), pair[1]))
+        coming.sort(key=_told_at)
         first = row_id("m", self.tables.next_memory(), "memory")
         self.ids |= {gid: public_id("m", first + n) for n, (_, gid) in enumerate(coming)}
 
@@ -271,6 +271,11 @@ class _Work:
                 self.graph.questions.put(QuestionKind.HOLDS, (one, other), self.now)
                 self.done.asked.append((one, other))
         return all(one and other for one, other in here)
+
+
+def _told_at(coming: tuple[Value, str]) -> tuple[datetime, str, list[int], str]:
+    what, gid = coming
+    return datetime.fromisoformat(what["created"]), what["source"] or "", what["span"] or [], gid
 
 
 def _newest(fold: Merged) -> Operation:

@@ -55,6 +55,7 @@ def capture(graph: MemoryGraph) -> int:
     for known in tables.untold():
         if known.memory is not None:
             made += _capture(graph, known.memory)
+        tables.set_told(known.gid)
     if touched:
         graph.shared_sources.look_for_blanks()
     tables.read_journal()
@@ -98,8 +99,7 @@ def _capture(graph: MemoryGraph, memory: str) -> int:
     changed = [
         name
         for name in REGISTERS
-        if name in values
-        and (known.untold or not ids.get(WHAT) or prints[name] != known.digests[name])
+        if name in values and (not ids.get(WHAT) or prints[name] != known.digests[name])
     ]
     if not changed:
         return 0

@@ -42,14 +42,19 @@ def capture_pairs(graph: MemoryGraph) -> None:
     for pair in graph.sync.pairs_here():
         kept = graph.sync.pair(pair.kind, pair.first, pair.second)
         after = pair.value if kept is None else joined(kept, pair.value)
-        if after != kept:
+        # One of them may be forgotten elsewhere, and still be here for a moment.
+        if after != kept and not _is_forgotten(graph, pair):
             new = SharedPair(pair.kind, pair.first, pair.second, after)
             graph.sync.put_pair(new, None, dirty=False)
 
 
+def _is_forgotten(graph: MemoryGraph, pair: SharedPair) -> bool:
+    return graph.sync.forgotten(pair.first) or graph.sync.forgotten(pair.second)
+
+
 def record_pair(graph: MemoryGraph, pair: SharedPair, segment: str) -> None:
     """Take a pair of another home in."""
-    if graph.sync.forgotten(pair.first) or graph.sync.forgotten(pair.second):
+    if _is_forgotten(graph, pair):
         return
     kept = graph.sync.pair(pair.kind, pair.first, pair.second)
     after = pair.value if kept is None else joined(kept, pair.value)
