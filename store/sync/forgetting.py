@@ -40,7 +40,7 @@ def tell_forgotten(
         kept = proof or (known is not None and known.copy_of is not None)
         forgetting = Forgetting(
             secrets.token_hex(8),
-            known and known.gid,
+            None if known is None else known.gid,
             says if kept else None,
             tuple(sorted(said.get(memory.id, set()) - {says})) if kept else (),
             at,

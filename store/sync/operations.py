@@ -161,7 +161,9 @@ def from_document(document: Mapping[str, Any]) -> Shared:
     """:raises ValueError: if it is no such object, or of a newer memlane."""
     try:
         kind = _KINDS[document["is"]]
-        given = {key: _frozen(item) for key, item in document.items() if key != "is"}
+        given: dict[str, Any] = {
+            key: _frozen(item) for key, item in document.items() if key != "is"
+        }
         return kind(**given)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a record of memlane sync ({error})") from error

@@ -112,7 +112,7 @@ class SyncTables(Told):
 
     def memory_name(self, memory: str | None) -> str | None:
         known = self.by_memory(memory) if memory else None
-        return known and known.gid
+        return None if known is None else known.gid
 
     def memory_here(self, gid: str | None) -> str | None:
         """The id of a memory that has a row here."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from agent.io.sync.capture import Standing, capture, digests, registers, standing
+from agent.io.sync.capture import capture, digests, registers, standing
 from agent.io.sync.pairs import apply_pairs, capture_pairs
 from store.graph import MemoryGraph
 from store.journal import Change
@@ -180,9 +180,10 @@ class _Work:
         for gid, target in self.targets.items():
             if gid not in self.ids:
                 continue  # taken back before it came here
-            before = target.known.memory and standing(self.graph, target.known.memory)
+            here = target.known.memory
+            before = None if here is None else standing(self.graph, here)
             after = self._memory(target)
-            old = before.memory if isinstance(before, Standing) else None
+            old = None if before is None else before.memory
             if old != after:
                 changes[self.ids[gid]] = Change(self.ids[gid], old, after), target.actor
         order = sorted(changes, key=lambda memory: row_id("m", memory, "memory"))
@@ -242,7 +243,7 @@ class _Work:
             changes,
             at=self.now,
             actor=actor,
-            source=last and last.source,
+            source=None if last is None else last.source,
             batch=self.batch,
         )
         self.batch = entry.batch
@@ -252,7 +253,7 @@ class _Work:
         known = self.tables.by_name(gid)
         assert known is not None
         now = standing(self.graph, self.ids[gid])
-        memory = now and now.memory
+        memory = None if now is None else now.memory
         prints = digests(self.graph, registers(self.graph, memory))
         kept = {name: value for name, value in known.digests.items() if value is not None}
         says = None if memory is None else self.tables.says(memory.text)
