@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store.sync.operations import ENDS, GONE, PINNED, WHAT, Operation
+from store.sync.operations import ENDS, GONE, PINNED, WHAT, Operation, Value
 from store.types import Status
 
 
@@ -44,7 +44,7 @@ def merged(heads: Iterable[Operation]) -> Merged:
         return Merged(what, ends, pinned)
     if status != Status.REPLACED:
         return Merged(what, ends, pinned, _others(saying, what))
-    replaced = [head.value["replaced_by"] for head in ending if _replaces(head)]
+    replaced = [value["replaced_by"] for head in ending if (value := _replacement(head))]
     unseen = [head for head in saying if head.past and _apart(head, ends)]
     rivals = tuple(dict.fromkeys(filter(None, reversed(replaced))))[::-1]
     return Merged(what, ends, pinned, _distinct(unseen), successor, rivals)
@@ -57,8 +57,9 @@ def _order(operation: Operation) -> tuple[int, int, str]:
     return rank, operation.ms, operation.id
 
 
-def _replaces(operation: Operation) -> bool:
-    return operation.value is not None and operation.value["status"] == Status.REPLACED
+def _replacement(operation: Operation) -> Value | None:
+    value = operation.value
+    return value if value is not None and value["status"] == Status.REPLACED else None
 
 
 def _apart(one: Operation, other: Operation) -> bool:

@@ -31,7 +31,7 @@ class Told(Names):
         for item in shared:
             if isinstance(item, Operation) and item.value is not None:
                 about = [item.memory] + ([item.says] if item.says and not item.despite else [])
-                held = [(segment, one, None) for one in about]
+                held: list[tuple[str, str, str | None]] = [(segment, one, None) for one in about]
             elif isinstance(item, SharedSource) and item.row is not None:
                 held = [(segment, item.id, dumps(item.blanks))]
             else:

@@ -25,6 +25,7 @@ from store.errors import EditConflict, HomeUnavailable, InvalidInput, StoreFull
 from store.graph import MemoryGraph
 from store.journal import Amend, Expire, Forget, Insert, Replace
 from store.maintenance.backup import copy_database
+from store.side_tables.pending_questions import QuestionKind
 from store.types import SourceKind, Span, Status, Trust
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.support.sync_work import killed_at
@@ -173,7 +174,7 @@ def test_two_replacements_of_one_memory_are_a_question(homes: Homes):
     edit(homes, 1, Replace("m1", draft("I live in Woodlands.")))
     alike(homes)
     assert texts(homes, 2) == ["I live in Tampines.", "I live in Woodlands."]
-    assert all(len(graph.questions.undecided("holds")) == 1 for graph in homes.graphs)
+    assert all(len(graph.questions.undecided(QuestionKind.HOLDS)) == 1 for graph in homes.graphs)
 
 
 def test_a_correction_of_what_was_replaced_elsewhere_is_not_lost(homes: Homes):
@@ -183,7 +184,7 @@ def test_a_correction_of_what_was_replaced_elsewhere_is_not_lost(homes: Homes):
     edit(homes, 1, Amend("m1", text="I live in Bedok North."))
     alike(homes)
     assert texts(homes, 2) == ["I live in Bedok North.", "I live in Tampines."]
-    assert all(len(graph.questions.undecided("holds")) == 1 for graph in homes.graphs)
+    assert all(len(graph.questions.undecided(QuestionKind.HOLDS)) == 1 for graph in homes.graphs)
 
 
 def test_a_pin_and_a_correction_go_together(homes: Homes):
@@ -194,7 +195,7 @@ def test_a_pin_and_a_correction_go_together(homes: Homes):
     alike(homes)
     (memory,) = homes.graphs[2].memories.list()
     assert memory.pinned and memory.text == "I like green tea."
-    assert not homes.graphs[2].questions.undecided("holds")
+    assert not homes.graphs[2].questions.undecided(QuestionKind.HOLDS)
 
 
 def test_what_was_changed_on_two_machines_is_asked_and_decided_in_the_chat(

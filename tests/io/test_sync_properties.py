@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -19,7 +20,8 @@ from agent.memory.uncertain.pending_questions import settle_pair
 from store.connection import Connection
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.graph import MemoryGraph
-from store.journal import Amend, Expire, Forget, Insert, Replace
+from store.journal import Amend, Edit, Expire, Forget, Insert, Replace
+from store.side_tables.pending_questions import QuestionKind
 from store.types import SourceKind, Span, Status
 from tests.support.syncing import Homes, draft, state_of
 
@@ -86,7 +88,7 @@ class Lives:
             for entry in graph.journal.list(pick + 1)[:1]:
                 graph.undo(entry.id, at=now)
         elif what in ("answer", "decide"):
-            for pair in graph.questions.undecided("holds")[:1]:
+            for pair in graph.questions.undecided(QuestionKind.HOLDS)[:1]:
                 with graph.writing():
                     holds = list(Holds)[pick % 3] if what == "answer" else Holds.BOTH
                     settle_pair(graph, pair, holds, now)
@@ -97,14 +99,14 @@ class Lives:
             assert done.verified, done
             self.forgotten |= set(done.plan.texts)
         else:
-            edit = {
-                "replace": lambda: Replace(chosen, draft(self.text(), now)),
-                "amend": lambda: Amend(chosen, text=self.text()),
-                "expire": lambda: Expire(chosen, now + timedelta(days=pick - 2)),
-                "pin": lambda: Amend(chosen, pinned=bool(pick % 2)),
-                "soft": lambda: Forget(chosen),
-            }[what]()
-            graph.apply([edit], at=now, actor="user")
+            edits: dict[str, Edit] = {
+                "replace": Replace(chosen, draft(self.text(), now)),
+                "amend": Amend(chosen, text=self.text()),
+                "expire": Expire(chosen, now + timedelta(days=pick - 2)),
+                "pin": Amend(chosen, pinned=bool(pick % 2)),
+                "soft": Forget(chosen),
+            }
+            graph.apply([edits[what]], at=now, actor="user")
 
     def sync(self, home: int, pick: int) -> None:
         self.homes.sync(home)
@@ -119,8 +121,8 @@ class Lives:
         """The run ends at its n-th write into the database or the folder."""
         left = pick
 
-        def counted(work):
-            def working(*given, **named):
+        def counted(work: Callable[..., Any]) -> Callable[..., Any]:
+            def working(*given: Any, **named: Any) -> Any:
                 nonlocal left
                 left -= 1
                 if left < 0:
@@ -131,7 +133,7 @@ class Lives:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Connection, "execute", counted(Connection.execute))
-            patch.setattr(run, "put_file", counted(run.put_file))
+            patch.setattr(run, "put_file", counted(segments.put_file))
             patch.setattr(Path, "unlink", counted(Path.unlink))
             with suppress(Killed):
                 self.homes.sync(home)

@@ -13,6 +13,7 @@ from agent.io.sync.capture import registers
 from agent.io.sync.run import Synced, pair, synchronise
 from agent.io.sync.segments import names_in, opened
 from store.graph import MemoryGraph
+from store.side_tables.pending_questions import QuestionKind
 from store.sync.names import KEY
 from store.sync.operations import to_document
 from store.types import Draft
@@ -108,7 +109,7 @@ def state_of(graph: MemoryGraph) -> dict[str, Any]:
             "SELECT gid, text, content_hash FROM sync_sources JOIN sources ON sources.id = source"
         ):
             found[row["gid"]] = row["text"], row["content_hash"]
-        for one, other in graph.questions.undecided("holds"):
+        for one, other in graph.questions.undecided(QuestionKind.HOLDS):
             names = map(graph.sync.memory_name, (one, other))
             found[f"question {' '.join(map(str, names))}"] = True
     return found

@@ -7,7 +7,7 @@ of it, so it does not matter how many edits lie between, nor whether some of the
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from store.graph import MemoryGraph
@@ -81,7 +81,7 @@ def _name(graph: MemoryGraph, memory: str) -> None:
     graph.sync.put(gid, memory, {}, graph.sync.says(now.memory.text))
 
 
-def _versions(graph: MemoryGraph, memory: str) -> Iterable[Memory]:
+def _versions(graph: MemoryGraph, memory: str) -> Iterator[Memory]:
     """Every state of a memory that its journal still tells, oldest first."""
     for entry in graph.journal.of_memory(memory):
         for change in entry.changes:
