@@ -23,6 +23,7 @@ from cli.commands.conversation.feedback import feedback
 from cli.commands.conversation.why import why
 from cli.commands.files import backup, consent, fill, ingest, transfer
 from cli.commands.files.rescue import rescue
+from cli.commands.files.sync import sync
 from cli.commands.files.watch import watch
 from cli.commands.learning import persona
 from cli.commands.learning.ratings import predict, rate
@@ -93,6 +94,7 @@ app.command()(transfer.export)
 app.command("import")(transfer.import_)
 app.command()(backup.backup)
 app.command()(backup.restore)
+app.command()(sync)
 app.command()(rescue)
 app.command()(guide.completion)
 

@@ -22,7 +22,7 @@ from store.erasure.plan import ErasePlan, plan_erase
 from store.erasure.run import Forgotten, forget_for_good
 from store.erasure.secure_delete import Proof, SearchedFiles, prove, sweep
 from store.erasure.words import words_left
-from store.errors import EditConflict, InvalidInput, UnknownId
+from store.errors import EditConflict, UnknownId
 from store.journal import (
     Amend,
     Change,
@@ -32,8 +32,8 @@ from store.journal import (
     Forget,
     Insert,
     Replace,
+    check_interval,
     checked_text,
-    refuse_erased,
     reversed_changes,
 )
 from store.row_codecs import public_id, subclass_from_row
@@ -48,6 +48,9 @@ from store.side_tables.sharing_consents import SharingConsentTable
 from store.side_tables.shown_reminders import ShownReminderTable
 from store.side_tables.training_data import TrainingTable
 from store.side_tables.watch_queue import WatchTable
+from store.sync.forgetting import Forgettings
+from store.sync.sources import SharedSources
+from store.sync.tables import SyncTables
 from store.tables.memory_tables import MemoryTables
 from store.tables.paging import GraphPager
 from store.tables.sources import TurnTable
@@ -85,6 +88,9 @@ class MemoryGraph:
         self.form_consents = FormConsentTable(connection)
         self.browsers = PairedBrowserTable(connection)
         self.browse = GraphPager(connection)
+        self.sync = SyncTables(connection)
+        self.shared_sources = SharedSources(connection)
+        self.forgettings = Forgettings(connection)
         self._index: MemoryIndex | None = None
         self._seen: tuple[object, GraphView] | None = None
         self._shelf: tuple[str, DerivedCache] | None = None
@@ -241,12 +247,12 @@ class MemoryGraph:
             trust=draft.trust or self._trust_of(draft.source),
             pinned=draft.pinned,
         )
-        _check_interval(memory)
+        check_interval(memory)
         return memory
 
     @staticmethod
     def _checked(before: Memory, after: Memory) -> Change:
-        _check_interval(after)
+        check_interval(after)
         return Change(before.id, before, after)
 
     def _type_of(self, subclass: str) -> str:
@@ -260,7 +266,7 @@ class MemoryGraph:
 
     def _current(self, memory: str) -> Memory:
         """The memory as the journal last left it, which must be current."""
-        found = self._standing(memory)
+        found = self.journal.standing(memory)
         if found is None or found.status is not Status.CURRENT:
             state = "gone" if found is None else found.status.value
             by = f" by {found.replaced_by}" if found and found.replaced_by else ""
@@ -269,10 +275,6 @@ class MemoryGraph:
                 f"`memlane memories history {memory}` shows the edit to undo first."
             )
         return found
-
-    def _standing(self, memory: str) -> Memory | None:
-        last = self.journal.of_memory(memory)[-1]
-        return [change.after for change in last.changes if change.memory == memory][-1]
 
     def undo(
         self,
@@ -293,20 +295,16 @@ class MemoryGraph:
         """
         with self.writing():
             target = self.journal.get(entry) if entry else self.journal.last_standing()
-            refuse_erased(target)
-            if earlier := self.journal.undo_of(target.id):
-                raise EditConflict(
-                    f"{target.id} is already undone, by {earlier.id}. "
-                    f"To redo it: memlane memories undo {earlier.id}"
-                )
-            for change in target.changes:
-                if self._standing(change.memory) != change.after:
-                    later = self.journal.of_memory(change.memory)[-1]
-                    raise EditConflict(
-                        f"{target.id} cannot be undone alone: {later.id} changed {change.memory} "
-                        f"after it. Undo {later.id} first."
-                    )
+            self.journal.refuse_undo(target)
             changes = reversed_changes(target.changes)
+            gone = [change.memory for change in changes if change.after is None]
+            for old in self.memories.replaced_by(gone):
+                if old.id not in {change.memory for change in changes}:  # told by other homes
+                    later = self.journal.of_memory(old.id)[-1]
+                    raise EditConflict(
+                        f"{target.id} cannot be undone alone: {old.replaced_by} has taken the "
+                        f"place of {old.id}. Undo {later.id} first."
+                    )
             for change in changes:
                 self.memories.set(change)
             return self.journal.append(
@@ -324,17 +322,28 @@ class MemoryGraph:
         return plan_erase(self._tables, ids)
 
     def erase(
-        self, ids: Iterable[str], *, at: datetime, actor: str = "user", proof: bool = True
+        self,
+        ids: Iterable[str],
+        *,
+        at: datetime,
+        actor: str = "user",
+        proof: bool = True,
+        elsewhere: bool = False,
     ) -> Forgotten:
         """Forget memories for good, in rows, journal, raw text and every byte of the home.
 
         Nothing brings them back. With ``proof`` keyed hashes stay, by which ``prove_forgotten``
-        finds traces of them later without knowing them.
-
+        finds traces later without knowing them. ``elsewhere``: another home forgot these.
         :raises UnknownId: if there is no such memory (any more); nothing is erased.
         """
         self._seen = self._shelf = None  # their words are in there
-        return forget_for_good(self._tables, ids, at=at, actor=actor, proof=proof)
+        return forget_for_good(
+            self._tables, ids, at=at, actor=actor, proof=proof, elsewhere=elsewhere
+        )
+
+    def sweep(self) -> bool:
+        """Rewrite the database if it has to be; False while others use it."""
+        return sweep(self._rows)
 
     def count_forgotten(self) -> int:
         """How often something was erased."""
@@ -382,11 +391,3 @@ class MemoryGraph:
         With ``model``, a memory that has no vector of that model is a problem too.
         """
         return problems(self._rows, self.memories, self.journal, self.vectors, model)
-
-
-def _check_interval(memory: Memory) -> None:
-    start, end = memory.valid_from, memory.valid_until
-    if start is not None and end is not None and end < start:
-        raise InvalidInput(
-            f"A memory cannot end ({end:%Y-%m-%d %H:%M}) before it begins ({start:%Y-%m-%d %H:%M})."
-        )

@@ -211,6 +211,15 @@ def checked_text(text: str) -> str:
     return clean
 
 
+def check_interval(memory: Memory) -> None:
+    """:raises InvalidInput: if a memory ends before it begins."""
+    start, end = memory.valid_from, memory.valid_until
+    if start is not None and end is not None and end < start:
+        raise InvalidInput(
+            f"A memory cannot end ({end:%Y-%m-%d %H:%M}) before it begins ({start:%Y-%m-%d %H:%M})."
+        )
+
+
 class JournalTable(Table):
     """The append-only journal of one home.
 
@@ -301,6 +310,27 @@ class JournalTable(Table):
         if not found:
             raise UnknownId(f"There is no memory {memory}. `memlane memories list` shows them.")
         return found
+
+    def standing(self, memory: str) -> Memory | None:
+        """A memory as its last line left it. :raises UnknownId: if none ever had this id."""
+        last = self.of_memory(memory)[-1]
+        return [change.after for change in last.changes if change.memory == memory][-1]
+
+    def refuse_undo(self, target: Entry) -> None:
+        """:raises EditConflict: if an entry is undone, erased, or later ones changed the same."""
+        refuse_erased(target)
+        if earlier := self.undo_of(target.id):
+            raise EditConflict(
+                f"{target.id} is already undone, by {earlier.id}. "
+                f"To redo it: memlane memories undo {earlier.id}"
+            )
+        for change in target.changes:
+            if self.standing(change.memory) != change.after:
+                later = self.of_memory(change.memory)[-1]
+                raise EditConflict(
+                    f"{target.id} cannot be undone alone: {later.id} changed {change.memory} "
+                    f"after it. Undo {later.id} first."
+                )
 
     def forgotten_by_person(self) -> tuple[str, ...]:
         """Memories that are softly forgotten and that the person once forgot, by id."""

@@ -570,3 +570,73 @@ def m028_paired_browsers(db: Database) -> None:
             paired TEXT NOT NULL
         )""",
     )
+
+
+@migrations()
+def m029_sync(db: Database) -> None:
+    """What several homes of one person tell each other (``store.sync``, docs/sync.md).
+
+    ``sync_state`` has the key, so that an encrypted home encrypts it. ``sync_operations`` keeps the
+    body of an operation only while it may hold: texts that were replaced are in the journal alone.
+    """
+    _run(
+        db,
+        "CREATE TABLE sync_state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+        """CREATE TABLE sync_memories (
+            gid TEXT PRIMARY KEY,
+            memory INTEGER UNIQUE,
+            copy_of TEXT,
+            says TEXT,
+            what TEXT,
+            ends TEXT,
+            pinned TEXT,
+            dirty INTEGER NOT NULL,
+            untold INTEGER NOT NULL DEFAULT 0
+        ) WITHOUT ROWID""",
+        "CREATE INDEX sync_memories_dirty ON sync_memories(dirty) WHERE dirty = 1",
+        "CREATE INDEX sync_memories_copy ON sync_memories(copy_of)",
+        """CREATE TABLE sync_operations (
+            id TEXT PRIMARY KEY,
+            gid TEXT NOT NULL,
+            register TEXT NOT NULL,
+            says TEXT,
+            body TEXT,
+            segment TEXT
+        ) WITHOUT ROWID""",
+        "CREATE INDEX sync_operations_gid ON sync_operations(gid)",
+        "CREATE INDEX sync_operations_says ON sync_operations(says) WHERE says IS NOT NULL",
+        """CREATE TABLE sync_forgotten (
+            id TEXT PRIMARY KEY,
+            gid TEXT,
+            says TEXT,
+            said TEXT NOT NULL,
+            at TEXT NOT NULL,
+            segment TEXT
+        ) WITHOUT ROWID""",
+        "CREATE INDEX sync_forgotten_gid ON sync_forgotten(gid)",
+        "CREATE INDEX sync_forgotten_says ON sync_forgotten(says)",
+        """CREATE TABLE sync_sources (
+            gid TEXT PRIMARY KEY,
+            source INTEGER UNIQUE,
+            blanks TEXT NOT NULL,
+            segment TEXT
+        ) WITHOUT ROWID""",
+        """CREATE TABLE sync_pairs (
+            kind TEXT NOT NULL,
+            first TEXT NOT NULL,
+            second TEXT NOT NULL,
+            body TEXT NOT NULL,
+            segment TEXT,
+            dirty INTEGER NOT NULL,
+            PRIMARY KEY (kind, first, second)
+        ) WITHOUT ROWID""",
+        "CREATE TABLE sync_segments (name TEXT PRIMARY KEY) WITHOUT ROWID",
+        """CREATE TABLE sync_holds (
+            segment TEXT NOT NULL,
+            about TEXT NOT NULL,
+            blanks TEXT,
+            PRIMARY KEY (segment, about)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX sync_holds_about ON sync_holds(about)",
+        "CREATE TABLE sync_unswept (since TEXT NOT NULL)",
+    )

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.language.units import Unit, in_message, units
-from store.erasure.plan import BLANK, GONE
+from store.erasure.plan import GONE
 from store.errors import UnknownId
 from store.graph import MemoryGraph
+from store.tables.sources import BLANK
 from store.types import Memory, Source, SourceKind
 
 LONGEST = 400

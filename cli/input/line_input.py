@@ -126,7 +126,8 @@ def _completer(commands: dict[str, str], offers: Offers) -> Completer:
 
 def said_before(graph: MemoryGraph) -> list[str]:
     """The messages of earlier chats, oldest first, without anything that is forgotten."""
-    from store.erasure.plan import BLANK, GONE
+    from store.erasure.plan import GONE
+    from store.tables.sources import BLANK
 
     turns = graph.turns.last(REMEMBERED)
     return [t.text for t in turns if BLANK not in t.text and GONE not in t.text]

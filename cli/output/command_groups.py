@@ -21,7 +21,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Your data": (
         "memories", "entities", "types", "consent", "export", "import", "backup", "restore",
-        "rescue", "lock", "unlock", "status", "doctor", "config",
+        "sync", "rescue", "lock", "unlock", "status", "doctor", "config",
     ),
     "Models": ("models", "up", "down"),
     "For programs": ("mcp", "hook", "completion"),

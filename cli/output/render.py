@@ -26,8 +26,7 @@ def edit_line(entry: Entry) -> str:
     before, after = entry.before, entry.after
     match entry.kind.value:
         case "erase":
-            gone = ", ".join(change.memory for change in entry.changes)
-            return f"{entry.id} erase {gone}: forgotten for good"
+            return f"{entry.id} erase {_redacted(entry)}: forgotten for good"
         case _ if entry.redacted:
             what = f"{after or before or ''} (forgotten in part: {_redacted(entry)})"
             what = what if after or before else "(forgotten for good)"

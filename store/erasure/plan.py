@@ -18,12 +18,11 @@ from store.erasure.fingerprints import Fingerprints, codes, occurrences, stream,
 from store.erasure.learned import erase_learned, erase_personas
 from store.journal import Change, Entry, payload_from_changes
 from store.row_codecs import dumps, iso, public_id, row_id
+from store.sync.forgetting import drop_names, tell_forgotten
 from store.tables.memory_tables import MemoryTables
-from store.tables.sources import steps_of
+from store.tables.sources import BLANK, blanked, steps_of
 from store.types import EditKind, Memory, Source, Span
 
-BLANK = "█"
-"""Stands for each forgotten character of a raw text, so that other spans keep their place."""
 GONE = "[forgotten]"
 """Stands for a reply that was made of a forgotten memory."""
 
@@ -59,13 +58,15 @@ class Erased:
     """Ids or places of the database that say one of the texts on their own account."""
 
 
-def plan_erase(tables: MemoryTables, ids: Iterable[str]) -> ErasePlan:
+def plan_erase(tables: MemoryTables, ids: Iterable[str], *, alike: bool = True) -> ErasePlan:
     """What forgetting these memories takes. Reads only.
+
+    Without ``alike`` those that say the very same stay.
 
     :raises UnknownId: if one does not exist (any more).
     """
     wanted = {memory.id: memory for memory in map(tables.memories.get, dict.fromkeys(ids))}
-    for text in [memory.text for memory in wanted.values()]:
+    for text in [memory.text for memory in wanted.values() if alike]:
         wanted.update((memory.id, memory) for memory in tables.memories.saying(text))
     chosen = tuple(sorted(wanted.values(), key=lambda memory: row_id("m", memory.id, "memory")))
     entries = {entry.id: entry for key in wanted for entry in tables.journal.of_memory(key)}
@@ -97,12 +98,21 @@ def erase(
     at: datetime,
     actor: str,
     marker: Fingerprints | None,
+    elsewhere: bool = False,
 ) -> Erased:
-    """Carry out a plan, inside the caller's transaction. With ``marker`` a proof is kept."""
+    """Carry out a plan, inside the caller's transaction. With ``marker`` a proof is kept.
+
+    ``elsewhere``: another home forgot it (docs/sync.md), which the others know already.
+    """
     rows = tables.rows
+    if elsewhere:
+        drop_names(rows, plan.ids)
+    else:
+        tell_forgotten(rows, plan.memories, plan.entries, str(iso(at)), proof=marker is not None)
     rows.execute("INSERT INTO redacting VALUES (?)", [iso(at)])
     replaced = {memory.id for memory in tables.memories.replaced_by(plan.ids)}
     _redact_journal(tables, plan, replaced, at)
+    restated = _redact_histories(tables, plan, at)
     for key in replaced - plan.ids:
         rows.execute("UPDATE memories SET replaced_by = NULL WHERE id = ?", [_m(key)])
     for memory in plan.memories:
@@ -118,7 +128,7 @@ def erase(
     erase_personas(rows, plan.ids, said)
     entry = tables.journal.append(
         EditKind.ERASE,
-        tuple(Change(memory.id, None, None, redacted=True) for memory in plan.memories),
+        (*restated, *(Change(memory.id, None, None, redacted=True) for memory in plan.memories)),
         at=at,
         actor=actor,
         source=None,
@@ -161,17 +171,39 @@ def _redact_journal(
             )
 
 
+def _redact_histories(tables: MemoryTables, plan: ErasePlan, at: datetime) -> list[Change]:
+    """Redact the past of other memories that once said the very same.
+
+    Returns what stands of them, which the line of this forgetting states anew. One that still says
+    the same is left as it is, and reported.
+    """
+    found: dict[str, Memory | None] = {}
+    for text in plan.texts:
+        for row in tables.rows.query(
+            "SELECT id FROM journal WHERE instr(changes, ?) ORDER BY id", [dumps(text)]
+        ):
+            for change in tables.journal.get(public_id("e", row["id"])).changes:
+                versions = (change.before, change.after)
+                if any(version and version.text == text for version in versions):
+                    found[change.memory] = None
+    for memory in found.keys() - plan.ids:
+        last = [c for c in tables.journal.of_memory(memory)[-1].changes if c.memory == memory][-1]
+        found[memory] = last.after
+    told = {key: m for key, m in found.items() if key not in plan.ids}
+    told = {key: m for key, m in told.items() if m is None or m.text not in plan.texts}
+    for entry in {e.id: e for key in told for e in tables.journal.of_memory(key)}.values():
+        changes = [
+            Change(change.memory, None, None, redacted=True) if change.memory in told else change
+            for change in entry.changes
+        ]
+        tables.rows.execute(
+            "UPDATE journal SET changes = ?, redacted = ? WHERE id = ?",
+            (dumps(payload_from_changes(changes)), iso(at), row_id("e", entry.id, "edit")),
+        )
+    return [Change(memory.id, memory, memory) for memory in told.values() if memory is not None]
+
+
 # ---- raw text -----------------------------------------------------------------------------
-
-
-def blanked(text: str, spans: Iterable[Span]) -> str:
-    """The text with every character of the spans blanked, line ends kept."""
-    characters = list(text)
-    for span in spans:
-        for at in range(span.start, min(span.end, len(characters))):
-            if characters[at] != "\n":
-                characters[at] = BLANK
-    return "".join(characters)
 
 
 def _everything(text: str) -> Span:

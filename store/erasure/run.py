@@ -59,12 +59,13 @@ def forget_for_good(
     at: datetime,
     actor: str,
     proof: bool,
+    elsewhere: bool = False,
 ) -> Forgotten:
     """See ``MemoryGraph.erase``."""
     ids = tuple(ids)
     rows = tables.rows
     home = rows.path.parent
-    plan = plan_erase(tables, ids)
+    plan = plan_erase(tables, ids, alike=not elsewhere)
     # Caches and logs first: a crash after this loses nothing that matters, a crash after the
     # transaction would leave texts in them that nobody knows any more.
     clear_caches(home)
@@ -72,8 +73,10 @@ def forget_for_good(
     key = key_of(home, create=True) if proof else None
     rows.db.conn.execute("PRAGMA secure_delete = ON")
     with rows.writing():
-        plan = plan_erase(tables, ids)  # anew: another process may have written meanwhile
-        erased = erase(tables, plan, at=at, actor=actor, marker=Fingerprints(key) if key else None)
+        # Anew: another process may have written meanwhile.
+        plan = plan_erase(tables, ids, alike=not elsewhere)
+        marker = Fingerprints(key) if key else None
+        erased = erase(tables, plan, at=at, actor=actor, marker=marker, elsewhere=elsewhere)
     swept = sweep(rows)
     searched = search_for(home, erased.windows, plan.texts, erased.still_in)
     clear_readings()  # last: looking for texts reads them

@@ -140,7 +140,9 @@ def sweep(rows: Connection, patience: float | None = None) -> bool:
     What could not be swept is swept when the home is next opened.
     """
     conn = rows.db.conn
-    if not rows.query("SELECT 1 FROM forgotten WHERE swept = 0 LIMIT 1"):
+    if not rows.query(
+        "SELECT 1 FROM forgotten WHERE swept = 0 UNION SELECT 1 FROM sync_unswept LIMIT 1"
+    ):
         return True
     before = conn.execute("PRAGMA busy_timeout").fetchone()[0]
     try:
@@ -154,6 +156,7 @@ def sweep(rows: Connection, patience: float | None = None) -> bool:
             return False
         with rows.writing():
             rows.execute("UPDATE forgotten SET swept = 1 WHERE swept = 0")
+            rows.execute("DELETE FROM sync_unswept")
         return not conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
     except errors("OperationalError"):
         return False  # another process reads or writes

@@ -187,11 +187,15 @@ _DERIVED = frozenset("entities relations journal_memories vectors".split())
 
 
 def other_tables(connection: Connection) -> list[str]:
-    """Tables that are neither told by frozen values nor derived from them."""
+    """Tables that are neither told by frozen values nor derived from them.
+
+    Those of synchronisation stay at home: they hold its key, and are made anew when it is paired.
+    """
     rows = connection.query(
         """SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main'
            AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_%' ESCAPE '\\'
-           AND name NOT LIKE 'memories\\_fts%' ESCAPE '\\' ORDER BY name"""
+           AND name NOT LIKE 'memories\\_fts%' ESCAPE '\\'
+           AND name NOT LIKE 'sync\\_%' ESCAPE '\\' ORDER BY name"""
     )
     left = [row["name"] for row in rows if row["name"] not in _TOLD | _DERIVED]
     ordered: list[str] = []

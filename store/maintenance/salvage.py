@@ -86,8 +86,9 @@ def _tables(target: Connection) -> list[tuple[str, list[str], bool]]:
     found = target.query(
         """SELECT name, wr FROM pragma_table_list WHERE type = 'table' AND schema = 'main'
            AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_%' ESCAPE '\\'
-           AND name NOT LIKE 'memories\\_fts%' ESCAPE '\\'"""
-    )
+           AND name NOT LIKE 'memories\\_fts%' ESCAPE '\\'
+           AND name NOT LIKE 'sync\\_%' ESCAPE '\\'"""
+    )  # without those of synchronisation: they count lines of a journal that may be another one
     return [
         (
             row["name"],

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -20,6 +20,20 @@ from store.types import Source, SourceKind, SourceStatus, Span, Status, TextBox
 def content_hash(text: str) -> str:
     """SHA-256 of the text, hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+BLANK = "█"
+"""Stands for each forgotten character of a raw text, so that other spans keep their place."""
+
+
+def blanked(text: str, spans: Iterable[Span]) -> str:
+    """The text with every character of the spans blanked, line ends kept."""
+    characters = list(text)
+    for span in spans:
+        for at in range(span.start, min(span.end, len(characters))):
+            if characters[at] != "\n":
+                characters[at] = BLANK
+    return "".join(characters)
 
 
 def still_says(row: Mapping[str, Any], now: datetime) -> bool:

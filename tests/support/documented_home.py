@@ -17,6 +17,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from agent.config import load_config
+from agent.io.sync.keys import claim, new_key
 from agent.learning.train_home import keep, starting_policy
 from agent.learning.training import Plan, Verdict
 from agent.ports import ChatTurn, Embedder
@@ -24,6 +25,7 @@ from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.side_tables.personas import NewLine, PersonaLayer
+from store.sync.names import FOLDER, HOME, KEY
 from tests.conftest import NOW, ScriptedModel
 from tests.support.documents import lease
 from tests.support.exports import draft
@@ -49,6 +51,8 @@ TOLD = (
     "I swim on Tuesday.",
     "I gave Heat five stars, loved the pacing.",
 )
+SYNC_FOLDER = "Sync/memlane"
+SYNC_KEY = new_key()
 LATER = "My dentist appointment is at Orchard Clinic on 2024-05-14 at 15:40."
 PAGE = """<!doctype html><title>Check-in</title><form action="https://air.example/in">
 <label>Company <input name="company"></label>
@@ -102,6 +106,9 @@ def prepare(home: Path, embedder: Embedder) -> None:
             at=config.now(),
             model=embedder.identity,
         )
+        with session.graph.writing():
+            for name, value in ((KEY, SYNC_KEY), (FOLDER, SYNC_FOLDER), (HOME, "docs")):
+                session.graph.sync.set_state(name, value)
         shipped = starting_policy(session, "scout")
         keep(
             session.graph, Plan("scout"), shipped, shipped, Verdict(0.0, 0.0, 0.0, 0), set(),
@@ -126,6 +133,8 @@ def lay_out(folder: Path, home: Path) -> None:
     for notes in ("notes", "Notes"):
         (folder / notes).mkdir()
         (folder / notes / "home.md").write_text("My piano teacher is Olga.\n")
+    (folder / SYNC_FOLDER).mkdir(parents=True)
+    claim(folder / SYNC_FOLDER, SYNC_KEY)
     (folder / "Documents").mkdir()
     (folder / "Documents" / "lease.pdf").write_bytes(lease())
     for screens in ("Pictures/screenshots", "Screenshots"):

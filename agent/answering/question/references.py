@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 from agent.language.mentions import Kind, Mention, listed, mentions
 from agent.language.replies import is_unknown
 from agent.results import Exchange
-from store.erasure.plan import BLANK, GONE
+from store.erasure.plan import GONE
 from store.errors import UnknownId
 from store.graph import MemoryGraph
-from store.tables.sources import Turn
+from store.tables.sources import BLANK, Turn
 
 REACH = 4
 """Exchanges that a word may lean on: further back nobody knows any more what 'it' was."""

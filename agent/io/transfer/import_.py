@@ -98,7 +98,7 @@ def import_file(
     def clean(text: str) -> str:
         return text if keep_secrets else redact(text).text
 
-    with _home_to_use(home, dry_run) as used:
+    with home_to_use(home, dry_run) as used:
         kept = rejected or _beside(path, home)
         # In an encrypted home they would lie in plain; they stand in the file itself.
         plain = kept.parent == home and is_encrypted(home)
@@ -175,7 +175,7 @@ def _beside(path: Path, home: Path) -> Path:
 
 
 @contextmanager
-def _home_to_use(home: Path, dry_run: bool) -> Iterator[Path]:
+def home_to_use(home: Path, dry_run: bool) -> Iterator[Path]:
     """The home, opened once so that it is there; or a copy of it that is thrown away."""
     if not dry_run:
         MemoryGraph.open(home).close()
