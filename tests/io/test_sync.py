@@ -159,9 +159,10 @@ def test_two_corrections_of_one_memory_are_a_question_that_is_answered_once(
         for n, graph in enumerate(homes.graphs)
     ]
     assert all(one and "green" in one.text and "black" in one.text for one in asked)
-    pair_, graph = asked[2].pair, homes.graphs[2]
+    question, graph = asked[2], homes.graphs[2]
+    assert question is not None
     with graph.writing():
-        settle_pair(graph, pair_, holds, homes.now(2))
+        settle_pair(graph, question.pair, holds, homes.now(2))
     alike(homes)
     now = homes.now(2)  # by the fastest clock: the older one may have ended just now
     assert not any(next_question(g, "none", now, quiet=False) for g in homes.graphs)
@@ -462,7 +463,7 @@ def test_a_full_disk_loses_nothing(homes: Homes, monkeypatch: pytest.MonkeyPatch
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(segments.os, "fsync", full)
+        patch.setattr(os, "fsync", full)
         with pytest.raises(StoreFull, match="full"):
             homes.sync(0)
     assert [path.name for path in homes.folder.iterdir()] == [MARKER]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agent.io.sync import run, segments
+from agent.io.sync import run
 from agent.io.sync.run import synchronise
 from store.connection import Connection
 from store.graph import MemoryGraph
@@ -30,7 +30,7 @@ def killed_at(home: Path, folder: Path, step: int) -> None:
         return working
 
     places: tuple[tuple[object, str], ...] = (
-        (Connection, "execute"), (run, "put_file"), (segments.os, "fsync"),
+        (Connection, "execute"), (run, "put_file"), (os, "fsync"),
         (Path, "unlink"), (Path, "replace"),
     )  # fmt: skip
     for owner, name in places:
