@@ -78,8 +78,10 @@ OPTIONS = {
     "extraction": "--data DIR",
     "map_cross": "--data DIR",
     "map_ratings": "--data DIR",
-    "note_reader_train": "--only apprentice bus_driver comedian design_student engineer father "
-    "nursing_student_de retired_es --held translator lorry_driver",
+    "note_reader_train": "--people administrator apprentice bus_driver comedian dairy_farmer "
+    "design_student engineer father game_artist_zh midwife night_nurse nursing_student_de "
+    "pastry_chef printer retired_es school_teacher_zh solicitor vet_es --held translator "
+    "lorry_driver",
     "persona_opinions": "--data DIR",
     "placing": "--data DIR",
     "probe": "--data DIR",
