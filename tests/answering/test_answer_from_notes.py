@@ -114,12 +114,6 @@ def test_examples_in_english_do_not_stand_before_a_chinese_question():
     assert len(build_turns("我在哪家公司上班？", notes, NOW)) == 2
 
 
-def test_what_the_reader_of_notes_finds_unlikely_everywhere_gets_no_answer():
-    notes = [replace(note, relevance=0.08, together=True) for note in notes_of(KINDLING, REDFORD)]
-    told, model = ask("You work at Redford.", notes)
-    assert told.abstained and not model.asked
-
-
 def test_a_note_that_was_read_together_with_the_newer_one_holds():
     older, newer = notes_of(KINDLING, REDFORD, changed=0.3)
     read = [replace(older, together=True), replace(newer, relevance=0.1, together=True)]

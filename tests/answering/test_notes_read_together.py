@@ -1,0 +1,71 @@
+"""Notes that the language model read together: which count, and when there is no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agent.config import Config
+from agent.models.note_reader import DatedNote, Reading
+from agent.ports import Embedder
+from agent.session.session import Session
+from store.graph import MemoryGraph
+from store.journal import Insert
+from store.types import Draft
+from tests.conftest import NOW, ScriptedModel
+from tests.memory.test_change_edges import ScriptedReader
+
+
+class ScriptedNoteReader:
+    """Takes the notes that name Redford for the answer."""
+
+    def __init__(self, answered: float) -> None:
+        self.answered = answered
+        self.first: list[float] = []
+
+    def read(self, question: str, notes: Sequence[DatedNote], first: Sequence[float]) -> Reading:
+        self.first = list(first)
+        relevance = [0.8 if "Redford" in text else 0.01 for _, text in notes]
+        return Reading(np.array(relevance, np.float32), self.answered)
+
+
+@pytest.fixture
+def model() -> ScriptedModel:
+    return ScriptedModel(["You work at Redford."])
+
+
+@pytest.fixture
+def session(
+    graph: MemoryGraph, settings: Config, embedder: Embedder, own_home: Path, model: ScriptedModel
+) -> Session:
+    texts = ("I work at Redford.", "I worked at Kindling.", "My sister works at Lund.")
+    drafts = [Draft(text, "attribute.occupation", NOW) for text in texts]
+    graph.apply([Insert(draft) for draft in drafts], at=NOW)
+    config = replace(settings, home=own_home, fixed_now=NOW)
+    return Session(config, graph, embedder=embedder, llm=model, statements=ScriptedReader())
+
+
+def test_the_model_is_shown_what_it_found_likely(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    reader = ScriptedNoteReader(answered=0.9)
+    monkeypatch.setattr("agent.answering.notes.note_reader", lambda _: reader)
+    reply = session.ask("Where do I work?")
+    assert reply.text == "You work at Redford."
+    shown = model.asked[-1][-1].content
+    assert "Redford" in shown and "Kindling" not in shown
+    assert reader.first == pytest.approx([0.9] * 3)  # the statement reader's opinion counts too
+
+
+def test_where_hardly_any_note_answers_the_model_is_not_asked(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        "agent.answering.notes.note_reader", lambda _: ScriptedNoteReader(answered=0.1)
+    )
+    assert session.ask("Where do I work?").abstained
+    assert model.asked == []
