@@ -12,7 +12,7 @@ from collections.abc import Callable
 from agent.config import Config
 from agent.server.browser.listener import BrowserListener
 from agent.server.resident.background import refine, remind, take_up, tidy, watch
-from agent.server.resident.http_app import Command, Guarded, build_app
+from agent.server.resident.http_app import Command, Guarded, Method, build_app
 from agent.server.resident.log_file import open_log
 from agent.server.resident.paths import Lock, Place, bind, ensure_token
 from agent.server.resident.service import Desk
@@ -88,7 +88,7 @@ async def _serve(
 ) -> None:
     port = None if tcp is None else int(tcp.getsockname()[1])
     page, browser = Listener(desk), BrowserListener(desk)
-    others = {"web": page.serve, "browser": browser.serve}
+    others: dict[str, Method] = {"web": page.serve, "browser": browser.serve}
     servers = [(quiet_server(build_app(desk, path, port, others, command)), listening)]
     if tcp is not None:
         app = build_app(desk, path, port, others)

@@ -71,7 +71,8 @@ def shown(
     """The results with their evidence; card fields without values until they are allowed."""
     graph = session.graph
     card = graph.form_consents.get(CARD, site).given
-    told = {id for r in results for o in (r, *r.alternatives) for id in o.memories}
+    told = {id for result in results for id in result.memories}
+    told |= {id for result in results for other in result.alternatives for id in other.memories}
     memories = {memory.id: memory for memory in graph.memories.of(tuple(told))}
     fields = []
     for field, spot, result in zip(page.fields, page.spots, results, strict=True):
