@@ -13,10 +13,11 @@ from agent.io.sync.capture import registers
 from agent.io.sync.run import Synced, pair, synchronise
 from agent.io.sync.segments import names_in, opened
 from store.graph import MemoryGraph
+from store.journal import Amend, Expire, Forget, Insert, Replace
 from store.side_tables.pending_questions import QuestionKind
 from store.sync.names import KEY
 from store.sync.operations import to_document
-from store.types import Draft
+from store.types import Draft, SourceKind, Span, Status
 from tests.conftest import NOW
 from tests.support.forgetting import bytes_of
 
@@ -119,3 +120,43 @@ def key_in(graph: MemoryGraph) -> str:
     key = graph.sync.state(KEY)
     assert key is not None
     return key
+
+
+def tell(homes: Homes, home: int, *texts: str) -> list[str]:
+    """Memories read off one message."""
+    graph, now = homes.graphs[home], homes.now(home)
+    source = graph.sources.add(SourceKind.CHAT, " ".join(texts), now)
+    told, start = [], 0
+    for text in texts:
+        span = Span(start, start + len(text))
+        told.append(Insert(draft(text, now, source=source.id, span=span)))
+        start += len(text) + 1
+    return [entry.memory for entry in graph.apply(told, at=now, source=source.id)]
+
+
+def edit(homes: Homes, home: int, change: Amend | Replace | Forget | Expire | Insert) -> str:
+    (entry,) = homes.graphs[home].apply([change], at=homes.now(home), actor="user")
+    return entry.memory
+
+
+def texts(homes: Homes, home: int) -> list[str]:
+    return sorted(m.text for m in homes.graphs[home].memories.list(Status.CURRENT))
+
+
+def saying(homes: Homes, home: int, text: str) -> str:
+    (found,) = homes.graphs[home].memories.saying(text)
+    return found.id
+
+
+def nowhere(homes: Homes, text: str) -> None:
+    assert text not in homes.segments()
+    for number, graph in enumerate(homes.graphs):
+        assert graph.prove_forgotten().left == ()
+        assert text.encode() not in homes.bytes(number)
+
+
+def alike(homes: Homes) -> None:
+    homes.settle()
+    first, *others = [state_of(graph) for graph in homes.graphs]
+    assert all(other == first for other in others)
+    assert not any(graph.verify() for graph in homes.graphs)
