@@ -52,7 +52,7 @@ MEAN_STRENGTH = 0.01
 """The same, of the classifier of the mean."""
 PARTS = 5
 """Parts of the writers, for scores of writers that a classifier did not learn from."""
-EPISODES = 24
+EPISODES = 36
 """Episodes of each voice."""
 
 
