@@ -116,13 +116,12 @@ def signs(scores: Vectors) -> list[Vectors]:
 
 def signs_of_all(
     score: float, scores: Vectors, first: Sequence[float]
-) -> tuple[float, float, float, float]:
+) -> tuple[float, float, float]:
     """What the probability rests on that any note answers.
 
-    The score of the mean, those of the notes together, the statement reader's best, how many notes.
+    The score of the mean, those of the notes together, the statement reader's best.
     """
-    together = float(np.logaddexp.reduce(scores))
-    return score, together, float(logit(first).max()), float(np.log(len(scores)))
+    return score, float(np.logaddexp.reduce(scores)), float(logit(first).max())
 
 
 def note_reader(model: LanguageModel) -> NoteReader | None:

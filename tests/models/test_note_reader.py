@@ -48,7 +48,7 @@ def weights(model: str = "inside:1") -> dict[str, Any]:
         "answered": np.array([0.0, 1.0], np.float32),
         "answered_bias": np.zeros(()),
         "mix": np.array([1.0, 0.0, 0.0], np.float32),
-        "answered_mix": np.array([1.0, 0.0, 1.0, 0.0, 0.0], np.float32),
+        "answered_mix": np.array([1.0, 0.0, 1.0, 0.0], np.float32),
     }
 
 
