@@ -247,6 +247,7 @@ def test_the_port_is_open_while_a_browser_is_paired(own_home: Path, memlane: Cal
         assert memlane("browser", "remove", "b9").code == 1
         assert memlane("browser", "remove").code == 2
         assert memlane("--json", "browser", "remove", listed["id"]).json["removed"] == [listed]
+        assert memlane("browser", "remove", "--all").out == "No browser was paired.\n"
         assert not reachable(port)
 
 

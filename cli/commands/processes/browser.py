@@ -123,6 +123,8 @@ def remove(
     def show(out: Console) -> None:
         for one in gone:
             out.print(f"Removed: {_line(one)}")
+        if not gone:
+            out.print("No browser was paired.")
 
     run.emit({"removed": [_shape(one) for one in gone]}, show)
 
