@@ -41,6 +41,10 @@ knows less. What was selected is no note below it either."""
 KNOWN = 0.4
 """Probability that any of the notes that were read together answers, below which there is none
 (``silent`` of ``python -m benchmarks.note_reader_train``)."""
+NONE_BY_FIRST, UNSURE = 0.02, 0.5
+"""Where the statement reader is this sure that no note answers, and the reader of notes takes none
+for likelier than not, there is no answer either: an expired voucher was answered with the dates of
+a hotel (the demo). Hardly any question of the writers learned from is like that."""
 OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
@@ -151,8 +155,10 @@ def gather(
     if together is not None:
         listed = _listed(question, pool, relevance, home)
         try:
+            first = max(relevance.values())
             answered, relevance = _read(question, listed, relevance, passages, together)
-            if answered < KNOWN:
+            unsure = first < NONE_BY_FIRST and max(relevance.values()) < UNSURE
+            if answered < KNOWN or unsure:
                 return ()
         except PromptTooLong:  # in scripts of which each character is several tokens
             together = None
