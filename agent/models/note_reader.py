@@ -3,12 +3,14 @@
 The model reads the question and all dated notes together, the newest first, so it sees what a later
 note did to an earlier one. What it has made of a note stands in its hidden state at the end of the
 note's line. Linear classifiers (``benchmarks.note_reader_train`` makes the weights, for one model
-each) read that state beside the mean of all lines, and the mean alone: whether any note answers.
+each) read that state beside the mean of all lines: one that knows homes of much that was told, one
+that knows homes of a few messages, mixed by a third one that tells the two apart by the mean. A
+fourth says whether any note answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -77,9 +79,9 @@ class Reading(NamedTuple):
 class NoteReader:
     """Says how likely each note answers a question and still holds.
 
-    :param weights: of a note's score ``weight`` (for its state), ``around`` (for the mean of all)
-        and ``bias``; of the score of all ``answered`` (for that mean) and ``answered_bias``; how
-        scores are mixed into probabilities (``mix``, ``answered_mix``); the ``layer`` of the model.
+    :param weights: those of ``scores_of``; of the score of all ``answered`` (for the mean of the
+        states) and ``answered_bias``; how scores are mixed into probabilities (``mix``,
+        ``answered_mix``); the ``layer`` of the model.
     """
 
     def __init__(self, model: HiddenStateModel, weights: dict[str, Vectors]) -> None:
@@ -96,13 +98,25 @@ class NoteReader:
         weights = self._weights
         states = states_of(question, notes, self._model, layer=int(weights["layer"]))
         mean = states.mean(axis=0)
-        scores = states @ weights["weight"] + mean @ weights["around"] + weights["bias"]
+        scores = scores_of(states, weights)
         relevance = mixed(signs(scores), weights["mix"])
         score = float(mean @ weights["answered"] + weights["answered_bias"])
         about = signs_of_all(score, scores, first)
         return Reading(
             relevance, float(mixed([[one] for one in about], weights["answered_mix"])[0])
         )
+
+
+def scores_of(states: Vectors, weights: Mapping[str, Vectors]) -> Vectors:
+    """The score of each of several notes by their states: (n,).
+
+    Of homes of much and of little (first and second) ``weight`` for a state, ``around`` for the
+    mean of all, and ``bias``; ``much`` and ``much_bias`` tell by the mean how likely it is much.
+    """
+    mean = states.mean(axis=0)
+    both = states @ weights["weight"].T + weights["around"] @ mean + weights["bias"]
+    much = 1 / (1 + np.exp(-(mean @ weights["much"] + weights["much_bias"])))
+    return np.asarray(both @ np.array([much, 1 - much]), np.float32)
 
 
 def signs(scores: Vectors) -> list[Vectors]:

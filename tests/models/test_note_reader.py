@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agent.models import note_reader as module
-from agent.models.note_reader import LONGEST, NoteReader, about_notes, note_reader, signs
+from agent.models.note_reader import LONGEST, NoteReader, about_notes, note_reader, scores_of, signs
 from agent.models.second_reader import mixed
 from agent.ports import ChatTurn, Vectors
 from tests.conftest import ScriptedModel
@@ -42,9 +42,11 @@ def weights(model: str = "inside:1") -> dict[str, Any]:
     return {
         "layer": np.array(7),
         "model": np.str_(model),
-        "weight": np.array([4.0, -2.0], np.float32),
-        "around": np.zeros(2, np.float32),
-        "bias": np.zeros(()),
+        "weight": np.array([[4.0, -2.0], [0.0, 0.0]], np.float32),
+        "around": np.zeros((2, 2), np.float32),
+        "bias": np.zeros(2),
+        "much": np.zeros(2, np.float32),
+        "much_bias": np.array(50.0),
         "answered": np.array([0.0, 1.0], np.float32),
         "answered_bias": np.zeros(()),
         "mix": np.array([1.0, 0.0, 0.0], np.float32),
@@ -81,6 +83,14 @@ def test_whether_any_answers_is_a_question_to_both_readers():
     assert doubted == pytest.approx(0.232, abs=0.001)
     assert sure == pytest.approx(0.961, abs=0.001)
     assert reader.read("Where?", [], []).answered == 0
+
+
+def test_homes_of_much_and_of_little_are_read_by_weights_of_their_own():
+    states = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
+    own = weights() | {"weight": np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)}
+    assert scores_of(states, own) == pytest.approx([1, 0])
+    assert scores_of(states, own | {"much_bias": np.array(-50.0)}) == pytest.approx([0, 1])
+    assert scores_of(states, own | {"much_bias": np.zeros(())}) == pytest.approx([0.5, 0.5])
 
 
 def test_notes_compete():

@@ -33,7 +33,7 @@ from agent.config import load_config
 from agent.models.adapters.statement_reader import TrainedReader
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.models.local_statement_reader import WEIGHTS as READER
-from agent.models.note_reader import WEIGHTS, signs, signs_of_all, states_of
+from agent.models.note_reader import WEIGHTS, scores_of, signs, signs_of_all, states_of
 from agent.models.second_reader import mixed
 from agent.ports import Embedder, HiddenStateModel, Vectors
 from benchmarks.quality.answers.changes_data import HELD_VOICES
@@ -164,8 +164,7 @@ class Weights:
     arrays: dict[str, Vectors]
 
     def scores(self, asked: Asked) -> Vectors:
-        own = self.arrays
-        return np.asarray(asked.states @ own["weight"] + asked.mean @ own["around"] + own["bias"])
+        return scores_of(asked.states, self.arrays)
 
     def signs_of_all(self, asked: Asked) -> tuple[float, ...]:
         mean = float(asked.mean @ self.arrays["answered"] + self.arrays["answered_bias"])
@@ -209,26 +208,35 @@ def fit(asked: Sequence[Asked], apart: Apart) -> Weights:
 
 
 def _linear(asked: Sequence[Asked]) -> Weights:
-    needed = [is_needed for one in asked for is_needed in one.needed]
-    both, bias = _classifier(np.concatenate([one.inputs for one in asked]), needed, STRENGTH)
-    weight, around = np.split(both, 2)
-    answered, answered_bias = _classifier(
-        np.stack([one.mean for one in asked]), [any(one.needed) for one in asked], MEAN_STRENGTH
-    )
+    is_much = [one.set != "voices" for one in asked]
+    parts = [[one for one in asked if (one.set != "voices") is much] for much in (True, False)]
+    heads = []
+    for part in parts:
+        needed = [is_needed for one in part for is_needed in one.needed]
+        inputs = np.concatenate([one.inputs for one in part])
+        heads.append(_classifier(inputs, needed, STRENGTH))
+    weight, around = np.split(np.stack([head for head, _ in heads]), 2, axis=1)
+    means = np.stack([one.mean for one in asked])
+    much, much_bias = _classifier(means, is_much, STRENGTH, "balanced")
+    answered, bias = _classifier(means, [any(one.needed) for one in asked], MEAN_STRENGTH)
     return Weights(
         {
             "weight": weight,
             "around": around - weight,
-            "bias": np.array(bias, np.float32),
+            "bias": np.array([bias for _, bias in heads], np.float32),
+            "much": much,
+            "much_bias": np.array(much_bias, np.float32),
             "answered": answered,
-            "answered_bias": np.array(answered_bias, np.float32),
+            "answered_bias": np.array(bias, np.float32),
         }
     )
 
 
-def _classifier(inputs: Vectors, labels: Sequence[bool], strength: float) -> tuple[Vectors, float]:
+def _classifier(
+    inputs: Vectors, labels: Sequence[bool], strength: float, balance: str | None = None
+) -> tuple[Vectors, float]:
     scaler = StandardScaler()
-    model = LogisticRegression(C=strength, max_iter=1000)
+    model = LogisticRegression(C=strength, max_iter=1000, class_weight=balance)
     model.fit(scaler.fit_transform(inputs), labels)
     weight = (model.coef_[0] / scaler.scale_).astype(np.float32)
     return weight, float(model.intercept_[0] - weight @ scaler.mean_)
