@@ -131,7 +131,15 @@ class Popup:
 
     def close(self) -> None:
         self.session.send("Target.closeTarget", {"targetId": self.target})
-        self.page.wait_for_timeout(100)
+        deadline = time.monotonic() + WAIT_S
+        while any(one["targetId"] == self.target for one in _targets(self.session)):
+            assert time.monotonic() < deadline, "the popup stays"
+            self.page.wait_for_timeout(50)
+
+
+def _targets(session: CDPSession) -> list[dict[str, Any]]:
+    """What is open in the browser."""
+    return list(session.send("Target.getTargets")["targetInfos"])
 
 
 @dataclass
@@ -155,12 +163,11 @@ class Browser:
         """Click the extension in the toolbar."""
         assert self.context.browser
         session = self.context.browser.new_browser_cdp_session()
+        tabs = session.send("Target.getTargets", {"filter": [{"type": "tab"}]})["targetInfos"]
         (tab,) = (
-            target
-            for target in session.send("Target.getTargets", {"filter": [{"type": "tab"}]})[
-                "targetInfos"
-            ]
-            if target.get("embedderData", {}).get("tabActive")
+            one
+            for one in tabs
+            if one.get("embedderData", {}).get("tabActive") and one["url"].startswith("http")
         )
         clicked = {"id": self.extension, "targetId": tab["targetId"]}
         session.send("Extensions.triggerAction", clicked)
@@ -169,8 +176,7 @@ class Browser:
         while not found:
             assert time.monotonic() < deadline, "no popup"
             self.page.wait_for_timeout(50)
-            targets = session.send("Target.getTargets")["targetInfos"]
-            found = [one for one in targets if one["url"].endswith("/popup.html")]
+            found = [one for one in _targets(session) if one["url"].endswith("/popup.html")]
         target = str(found[0]["targetId"])
         attached = session.send("Target.attachToTarget", {"targetId": target, "flatten": False})
         popup = Popup(self.page, session, attached["sessionId"], target)
