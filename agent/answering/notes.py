@@ -42,9 +42,10 @@ KNOWN = 0.4
 """Probability that any of the notes that were read together answers, below which there is none
 (``silent`` of ``python -m benchmarks.note_reader_train``)."""
 NONE_BY_FIRST, KNOWN_AGAINST = 0.02, 0.9
-"""Where the statement reader is this sure that no note answers, the reader of notes has to be surer.
-Each is wrong at times in a home of three notes: one took a dentist's appointment for a passport
-number, the other an allergy for no answer. Hardly any question of the writers learned from is so."""
+"""Where the statement reader is this sure that no note answers, the other has to be surer that
+one does. Each is wrong at times in a home of three notes: one took a dentist's appointment for a
+passport number, the other an allergy for no answer. Hardly any question of the writers learned
+from is so."""
 OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
