@@ -8,17 +8,26 @@ global ids (``SyncTables.digest``), since ids such as m12 mean something else in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from datetime import datetime
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from store.row_codecs import iso, moment, of_a_row
-from store.types import Memory, Span, Status, Triple, Trust
+from store.row_codecs import memory_from_payload, memory_payload
+from store.types import Memory
 
 WHAT, ENDS, PINNED = "what", "ends", "pinned"
 REGISTERS = (WHAT, ENDS, PINNED)
 GONE = "gone"
 """The status of a memory whose insertion was undone."""
+
+COLUMNS = {
+    WHAT: (
+        "text", "type", "subclass", "created", "triples", "valid_from", "place", "source", "span",
+        "trust",
+    ),
+    ENDS: ("status", "valid_until", "replaced_by"),
+    PINNED: ("pinned",),
+}  # fmt: skip
+"""What each register holds of a memory, by the names of the journal's lines."""
 
 Value = dict[str, Any]
 Naming = Callable[[str | None], str | None]
@@ -94,27 +103,13 @@ def registers_of(
     """The three registers of a memory of this home; of one that was taken back its end alone."""
     if memory is None:
         return {ENDS: {"status": GONE, "valid_until": None, "replaced_by": None}}
-    what = {
-        "text": memory.text,
-        "type": memory.type,
-        "subclass": memory.subclass,
-        "created": iso(memory.created),
-        "triples": [[t.head, t.relation, t.tail] for t in memory.triples],
-        "valid_from": iso(memory.valid_from),
-        "place": memory.place,
+    told = memory_payload(memory) | {
         "source": source_name(memory.source),
-        "span": None if memory.span is None else [memory.span.start, memory.span.end],
-        "trust": None if memory.trust is None else memory.trust.value,
-    }
-    ends = {
-        "status": memory.status.value,
-        "valid_until": iso(memory.valid_until),
         "replaced_by": memory_name(memory.replaced_by),
     }
-    return {WHAT: what, ENDS: ends, PINNED: {"pinned": memory.pinned}}
+    return {register: {name: told[name] for name in COLUMNS[register]} for register in REGISTERS}
 
 
-@of_a_row
 def memory_of(
     public: str,
     what: Mapping[str, Any],
@@ -124,26 +119,21 @@ def memory_of(
     source_here: Naming,
 ) -> Memory:
     """The memory that three registers describe, with the ids of this home."""
-    start, end = moment(what["valid_from"]), moment(ends["valid_until"])
     source = source_here(what["source"])
-    return Memory(
-        id=public,
-        text=what["text"],
-        type=what["type"],
-        subclass=what["subclass"],
-        created=datetime.fromisoformat(what["created"]),
-        triples=tuple(Triple(*triple) for triple in what["triples"]),
-        valid_from=start,
-        # Its begin and its end may come from two homes: it never ends before it begins.
-        valid_until=max(start, end) if start and end else end,
-        place=what["place"],
-        source=source,
-        status=Status(ends["status"]),
-        replaced_by=memory_here(ends["replaced_by"]),
-        span=Span(*what["span"]) if what["span"] and source else None,
-        trust=None if what["trust"] is None else Trust(what["trust"]),
-        pinned=pinned,
+    memory = memory_from_payload(
+        {
+            **what,
+            **ends,
+            "id": public,
+            "pinned": pinned,
+            "source": source,
+            "span": what["span"] if source else None,
+            "replaced_by": memory_here(ends["replaced_by"]),
+        }
     )
+    start, end = memory.valid_from, memory.valid_until
+    # Its begin and its end may come from two homes: it never ends before it begins.
+    return replace(memory, valid_until=start) if start and end and end < start else memory
 
 
 _KINDS: dict[str, type[Shared]] = {
