@@ -2,7 +2,7 @@
 
 People (``samples/people``) have told much, so the notes are the nearest of many. Episodes
 (``samples/voices``) are homes of a few messages; what the same voice told in others fills some of
-them up. From some of them what answers is left out: such a question has no answer.
+them up. From some of either what answers is left out: such a question has no answer.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from agent.ports import Embedder
 from benchmarks.quality.answers.people_data import Person, pairs_of
 from benchmarks.training.reader.reader_data import TOLD, Episode, units_of
 
-ALONE, FILLED = 0.4, 0.75
-"""Episodes that stay alone; that are filled up; the others lose what answers."""
+ALONE, FILLED, FEW = 0.35, 0.65, 0.8
+"""Episodes that stay alone; that are filled up. The others lose what answers: they get a few other
+notes, or are filled up."""
+A_FEW = 3
+"""Most notes beside an episode that has no answer and stays small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +78,16 @@ def groups_of_voice(episodes: Sequence[Episode], embedder: Embedder, seed: int) 
         if way >= FILLED:
             own, kind = [note for note in own if note.label == "unrelated"], "never"
         if way >= ALONE:
-            near = np.argsort(-(vectors @ embedder.encode([episode.question])[0])).tolist()
+            order = np.argsort(-(vectors @ embedder.encode([episode.question])[0])).tolist()
+            small = FILLED <= way < FEW
+            if small:  # a home of a few messages is about anything
+                chance.shuffle(order)
             beside = [
                 Note(note.said, note.text, note.read, "unrelated")
-                for other, note in (flat[n] for n in near)
+                for other, note in (flat[n] for n in order)
                 if episodes[other].topic != episode.topic
             ]
-            own = [*own, *beside[: chance.randint(1, NOTES)]][:NOTES]
+            own = [*own, *beside[: chance.randint(1, A_FEW if small else NOTES)]][:NOTES]
         if own:
             groups.append(Group(episode.voice, kind, episode.question, tuple(own)))
     return groups
