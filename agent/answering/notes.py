@@ -12,25 +12,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agent.answering.candidates import BOTH_HOLD, HOPS, Candidates, candidates
 from agent.answering.retrieve import Retrieved
 from agent.errors import PromptTooLong
 from agent.language.identify import common_language
 from agent.language.injection import steers
 from agent.language.units import in_message, units
-from agent.memory.gloss import Glosses, in_english
+from agent.memory.gloss import Glosses
 from agent.memory.home import Home
-from agent.memory.passages import Passage, passage_of, sources_of
-from agent.models.note_reader import NOTES, DatedNote, NoteReader, note_reader
+from agent.memory.passages import Passage
+from agent.models.note_reader import NOTES, DatedNote, note_reader
 from agent.ports import StatementReader
-from policies.base import Question
-from policies.baselines.fusion import activate
-from policies.scoring.ranking import best, similar
 from policies.selection import Choice, Selection, Step
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Memory, Status, may_replace
+from store.types import Memory, Status
 
-LIKELIEST, NEAREST = 12, 6
-"""Memories that are looked at beside the selection: by meaning and words, by meaning alone."""
 BESIDE = 4
 """Most notes beside the selection."""
 LEAST = 0.1
@@ -41,15 +37,8 @@ knows less. What was selected is no note below it either."""
 KNOWN = 0.4
 """Probability that any of the notes that were read together answers, below which there is none
 (``silent`` of ``python -m benchmarks.note_reader_train``)."""
-NONE_BY_FIRST, KNOWN_AGAINST = 0.02, 0.9
-"""Where the statement reader is this sure that no note answers, the other has to be surer that
-one does. Each is wrong at times in a home of three notes: one took a dentist's appointment for a
-passport number, the other an allergy for no answer. Hardly any question of the writers learned
-from is so."""
 OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
-BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
-"""Edges that bring the newer note along and leave the older one true."""
 CHANGED = 0.2
 """Probability of a change from which the older note is taken to hold no longer. Of two people whose
 words nobody learned from, 40 of 68 such changes were right (administrator, dairy_farmer)."""
@@ -61,8 +50,6 @@ CHANGED_READ = 0.5
 """``CHANGED`` of notes that were read together: their relevance says already whether they hold."""
 SMOOTHING = 10
 """Of reciprocal rank fusion: how much less the first ranks count."""
-HOPS = 2
-"""Steps along change edges from what was selected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,77 +107,36 @@ def gather(
     A question in another language is translated for the reader, if ``use_llm``. Of one about the
     ``past`` a note may have changed since: its edges say nothing of it.
     """
-    pool = _pool(question, found, home, past)
-    edges: dict[tuple[str, str], ChangeEdge] = {}
-    for _ in range(0 if past else HOPS):
-        for edge in home.graph.change_edges.of(pool):
-            edges[edge.older, edge.newer] = edge
-        ends = {name for pair in edges for name in pair} - pool.keys()
-        pool |= {memory.id: memory for memory in home.graph.memories.of(sorted(ends))}
-    chosen = {choice.memory.id: choice.score for choice in found.selection.chosen}
-    now = home.config.now()
-    # What was selected may be over, where the question is about that; what an edge brought may not.
-    replaced = {edge.older for edge in edges.values()}
-    pool = {
-        name: memory
-        for name, memory in pool.items()
-        if past
-        or (memory.status is Status.CURRENT and (name in chosen or memory.holds_at(now)))
-        or (memory.status is Status.REPLACED and name in replaced)
-    }
-    if not pool:
-        return ()
-    sources = sources_of(list(pool.values()), home.graph)
-    passages = {name: passage_of(memory, sources) for name, memory in pool.items()}
     glosses = Glosses(home.graph.path.parent, home.llm)
-    english = common_language(question, [passage.text for passage in passages.values()]) == "en"
+    pool = candidates(question, found, home, glosses, past=past)
+    if not pool.memories:
+        return ()
+    texts = [passage.text for passage in pool.passages.values()]
+    english = common_language(question, texts) == "en"
     asked = question if english else glosses.make(question) if use_llm else None
-    passages = {name: _readable(passage, glosses) for name, passage in passages.items()}
-    live = [
-        _by_trust(edge, pool)
-        for edge in edges.values()
-        if edge.older in pool and edge.newer in pool
-    ]
-    relevance = _spread(_relevance(asked, passages, reader), live)
-    together = note_reader(home.llm) if use_llm else None
-    if together is not None:
-        listed = _listed(question, pool, relevance, home)
-        try:
-            against = max(relevance.values()) < NONE_BY_FIRST
-            answered, relevance = _read(question, listed, relevance, passages, together)
-            if answered < (KNOWN_AGAINST if against else KNOWN):
-                return ()
-        except PromptTooLong:  # in scripts of which each character is several tokens
-            together = None
+    relevance = _spread(_relevance(asked, pool.passages, reader), pool.edges)
+    read = _read_together(question, pool, relevance, home) if use_llm else None
+    if read is not None:
+        answered, relevance = read
+        if answered < KNOWN:
+            return ()
     notes = [
         replace(
-            _note(memory, passages, relevance[memory.id], live, past),
-            score=chosen.get(memory.id),
-            together=together is not None,
+            _note(memory, pool.passages, relevance[name], pool.edges, past),
+            score=pool.selected.get(name),
+            together=read is not None,
         )
-        for memory in pool.values()
+        for name, memory in pool.memories.items()
     ]
+    chosen = pool.selected.keys() & relevance.keys()
     least = OVERRULING if found.likely is not None and not chosen else LEAST
-    if together is not None:
+    if read is not None:
         least = LEAST_READ
-        chosen = {name: score for name, score in chosen.items() if relevance[name] >= least}
+        chosen = {name for name in chosen if relevance[name] >= least}
     taken = _chosen(notes, chosen, least)
     if not english:
         return taken
     return tuple(replace(note, quote=_quote(question, note.passage, reader)) for note in taken)
-
-
-def _by_trust(edge: ChangeEdge, pool: Mapping[str, Memory]) -> ChangeEdge:
-    """The edge; turned round where the newer memory is not trusted enough to change the older."""
-    older, newer = pool[edge.older], pool[edge.newer]
-    if edge.change in BOTH_HOLD or may_replace(newer.trust, older.trust):
-        return edge
-    return replace(edge, older=edge.newer, newer=edge.older)
-
-
-def _readable(passage: Passage, glosses: Glosses) -> Passage:
-    """The passage as the reader reads it: in English, or empty where that cannot be had."""
-    return replace(passage, read=in_english(passage, glosses) or "")
 
 
 def _relevance(
@@ -204,43 +150,43 @@ def _relevance(
     return {name: known.get(passage.read, UNREAD) for name, passage in passages.items()}
 
 
+def _read_together(
+    question: str, pool: Candidates, relevance: Mapping[str, float], home: Home
+) -> tuple[float, dict[str, float]] | None:
+    """How likely any note answers, and each answers and holds; None where no model can say."""
+    reader = note_reader(home.llm)
+    if reader is None:
+        return None
+    notes: dict[DatedNote, float] = {}
+    for name in _listed(question, pool, relevance, home):
+        if len(notes) < NOTES and not steers(pool.passages[name].text):
+            notes.setdefault(_dated(pool.passages[name]), relevance[name])
+    try:
+        reading = reader.read(question, list(notes), list(notes.values()))
+    except PromptTooLong:  # in scripts of which each character is several tokens
+        return None
+    known = dict(zip(notes, reading.relevance.tolist(), strict=True))
+    # What was not read is no likelier than what was.
+    least = min(known.values(), default=0.0)
+    return reading.answered, {
+        name: known.get(_dated(pool.passages[name]), min(chance, least))
+        for name, chance in relevance.items()
+    }
+
+
 def _listed(
-    question: str, pool: Mapping[str, Memory], relevance: Mapping[str, float], home: Home
+    question: str, pool: Candidates, relevance: Mapping[str, float], home: Home
 ) -> list[str]:
     """The ids of the likeliest memories, by the reader and by nearness together."""
     index = home.graph.index(home.embedder.identity, home.config.now())
     asked = home.embedder.encode([question])[0]
-    vectors = {name: index.vector(name) for name in pool}
+    vectors = {name: index.vector(name) for name in pool.memories}
     near = {name: -1.0 if v is None else float(v @ asked) for name, v in vectors.items()}
-    score = dict.fromkeys(pool, 0.0)
+    score = dict.fromkeys(pool.memories, 0.0)
     for by in (relevance, near):
-        for rank, name in enumerate(sorted(pool, key=lambda name: -by[name])):
+        for rank, name in enumerate(sorted(score, key=lambda name: -by[name])):
             score[name] += 1 / (SMOOTHING + rank)
-    return sorted(pool, key=lambda name: -score[name])
-
-
-def _read(
-    question: str,
-    listed: Sequence[str],
-    relevance: Mapping[str, float],
-    passages: Mapping[str, Passage],
-    reader: NoteReader,
-) -> tuple[float, dict[str, float]]:
-    """How likely any answers, and each answers and holds, of the first that are listed.
-
-    Those that are not read are no likelier than what is.
-    """
-    notes: dict[DatedNote, float] = {}
-    for name in listed:
-        if len(notes) < NOTES and not steers(passages[name].text):
-            notes.setdefault(_dated(passages[name]), relevance[name])
-    reading = reader.read(question, list(notes), list(notes.values()))
-    known = dict(zip(notes, reading.relevance.tolist(), strict=True))
-    least = min(known.values(), default=0.0)
-    return reading.answered, {
-        name: known.get(_dated(passages[name]), min(chance, least))
-        for name, chance in relevance.items()
-    }
+    return sorted(score, key=lambda name: -score[name])
 
 
 def _dated(passage: Passage) -> DatedNote:
@@ -254,19 +200,6 @@ def _quote(question: str, passage: Passage, reader: StatementReader) -> str:
         return ""
     read = [in_message(part, passage.text) for part in parts]
     return parts[int(reader.relevance(question, read)[:, 0].argmax())].text
-
-
-def _pool(question: str, found: Retrieved, home: Home, past: bool) -> dict[str, Memory]:
-    pool = {choice.memory.id: choice.memory for choice in found.selection.chosen}
-    now = home.config.now()
-    view = home.graph.view(now, home.embedder.identity, history=past)
-    if view.memories:
-        put = Question(question, home.embedder.encode([question])[0], now)
-        rows = [candidate.row for candidate in activate(put, view, LIKELIEST)]
-        rows += best(similar(put, view), NEAREST).tolist()
-        for row in rows:
-            pool.setdefault(view.memories[row].id, view.memories[row])
-    return pool
 
 
 def _spread(relevance: Mapping[str, float], edges: Iterable[ChangeEdge]) -> dict[str, float]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.answering.notes import BOTH_HOLD, CHANGED
+from agent.answering.candidates import BOTH_HOLD
+from agent.answering.notes import CHANGED
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.language.validation import checked_message
 from agent.results import Reply, Route
