@@ -138,8 +138,13 @@ def answer_from_notes(
     the ``past``.
     """
     notes = [note for note in notes if not steers(note.passage.text)]
-    current = [note for note in notes if past or note.memory.status is Status.CURRENT]
+    current = [
+        note for note in notes if past or (note.memory.status is Status.CURRENT and not note.over)
+    ]
     holding = [note for note in current if note.holds] or current
+    likeliest = max(notes, key=lambda note: note.relevance, default=None)
+    if likeliest is not None and likeliest.over:
+        return _quoting(question, [likeliest], lead=no_longer(question))
     if not holding:
         return unanswered(question)
     over = [note for note in notes if note not in holding]
@@ -198,7 +203,7 @@ def _answers(question: str, note: Note, llm: LanguageModel) -> bool:
 
     The closed question about one note finds other mistakes than the reader's relevance.
     """
-    text = note.quote or note.passage.text
+    text = note.passage.words
     if note.together or note.relevance >= QUOTED_ALONE or common_language(question, [text]) != "en":
         return True
     chance = chance_of_answer(question, note, llm)
@@ -207,7 +212,7 @@ def _answers(question: str, note: Note, llm: LanguageModel) -> bool:
 
 def chance_of_answer(question: str, note: Note, llm: LanguageModel) -> float | None:
     """How likely the model says that a note by itself answers; None where it does not tell."""
-    text = as_data(note.quote or note.passage.text)
+    text = as_data(note.passage.words)
     return chance_of_yes(ANSWERS, f"Question: {as_data(question)}\nNote: {text}", llm)
 
 
@@ -222,7 +227,7 @@ def _with_shift(note: Note, llm: LanguageModel) -> Note:
     if older is None or not (older.read and note.passage.read):
         return note
     before = older.text if is_english(older.text) else older.read
-    after = note.quote or note.passage.text
+    after = note.passage.words
     after = after if is_english(after) else note.passage.read
     return replace(note, moved=shifted(before, older.said, after, llm))
 
@@ -265,8 +270,15 @@ def _quoting(question: str, notes: Sequence[Note], lead: str = "", close: str = 
 
 
 def _quotations(notes: Sequence[Note]) -> list[str]:
+    """Quotations of notes, newest first; what is quoted of one message is quoted together."""
     newest_first = sorted(notes, key=lambda note: note.passage.said, reverse=True)
-    return list(dict.fromkeys(map(quotation, newest_first)))
+    places: dict[tuple[str, int], list[Note]] = {}
+    for note in newest_first:
+        places.setdefault(note.passage.place, []).append(note)
+    return [
+        quotation(own[0], own[0].passage.text if len({n.passage.words for n in own}) > 1 else "")
+        for own in places.values()
+    ]
 
 
 def build_turns(question: str, holding: Sequence[Note], now: datetime) -> tuple[ChatTurn, ...]:
@@ -283,9 +295,9 @@ def build_turns(question: str, holding: Sequence[Note], now: datetime) -> tuple[
     return tuple(turns)
 
 
-def quotation(note: Note) -> str:
-    """The user's own words with their day, in their language."""
-    day, text = f"{note.passage.said:%Y-%m-%d}", note.quote or note.passage.text
+def quotation(note: Note, text: str = "") -> str:
+    """The user's own words (those of the memory, or ``text``) with their day, in their language."""
+    day, text = f"{note.passage.said:%Y-%m-%d}", text or note.passage.words
     if is_chinese(text):
         return f"你在 {day} 说过：“{text}”"
     if not is_english(text):
@@ -314,8 +326,9 @@ def _line(note: Note) -> str:
 
 def _ended(best: Note, notes: Sequence[Note]) -> bool:
     """Whether the note says that something is over and gives nothing in its place."""
+    said_together = {note.memory.id for note in notes if note.passage.place == best.passage.place}
     return any(
-        note.by == best.memory.id and note.change is ChangeKind.ENDS and note.changed >= OVER
+        note.by in said_together and note.change is ChangeKind.ENDS and note.changed >= OVER
         for note in notes
     )
 
@@ -328,7 +341,7 @@ def _rests_on(said: str, question: str, note: Note) -> tuple[int, int, float]:
 
 def _says(said: str, note: Note, question: str) -> bool:
     """Whether a sentence says something of a note that the question did not say already."""
-    told = f"{note.quote or note.passage.text} {note.moved}"
+    told = f"{note.passage.text} {note.moved}"
     return bool((terms(told) - terms(question)) & terms(said))
 
 

@@ -15,8 +15,9 @@ from policies.scoring.ranking import best, similar
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Memory, Status, may_replace
 
-LIKELIEST, NEAREST = 12, 6
-"""Memories that are looked at beside the selection: by meaning and words, by meaning alone."""
+LIKELIEST, NEAREST, ENDED = 12, 6, 4
+"""Memories that are looked at beside the selection: by meaning and words, by meaning alone, and of
+those that have ended."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
 """Edges that bring the newer note along and leave the older one true."""
 HOPS = 2
@@ -33,16 +34,18 @@ class Candidates:
     """The older end of each is the one that may be changed."""
     selected: Mapping[str, float | None]
     """What the policy that selected a memory gave it."""
+    over: frozenset[str]
+    """Those that have ended by themselves, and were not selected as what the question asks for."""
 
 
 def candidates(
-    question: str, found: Retrieved, home: Home, glosses: Glosses, *, past: bool
+    question: str, found: Retrieved, home: Home, glosses: Glosses, *, past: bool, ended: bool
 ) -> Candidates:
-    """What is looked at for a question.
+    """What is looked at for a question, with ``ended`` also what has ended by itself.
 
     Of one about the ``past`` a note may have changed since: its edges say nothing of it.
     """
-    known = _near(question, found, home, past)
+    known = _near(question, found, home, past=past, ended=ended)
     edges: dict[tuple[str, str], ChangeEdge] = {}
     for _ in range(0 if past else HOPS):
         for edge in home.graph.change_edges.of(known):
@@ -57,9 +60,17 @@ def candidates(
         name: memory
         for name, memory in known.items()
         if past
-        or (memory.status is Status.CURRENT and (name in selected or memory.holds_at(now)))
+        or (memory.status is Status.CURRENT and (ended or name in selected or memory.holds_at(now)))
         or (memory.status is Status.REPLACED and name in replaced)
     }
+    over = (
+        name
+        for name, memory in memories.items()
+        if ended
+        and name not in selected
+        and memory.status is Status.CURRENT
+        and not memory.holds_at(now)
+    )
     sources = sources_of(list(memories.values()), home.graph)
     return Candidates(
         memories,
@@ -73,20 +84,28 @@ def candidates(
             if edge.older in memories and edge.newer in memories
         ),
         selected,
+        frozenset(over),
     )
 
 
-def _near(question: str, found: Retrieved, home: Home, past: bool) -> dict[str, Memory]:
+def _near(
+    question: str, found: Retrieved, home: Home, *, past: bool, ended: bool
+) -> dict[str, Memory]:
     """What was selected, and what is nearest to the question."""
     near = {choice.memory.id: choice.memory for choice in found.selection.chosen}
     now = home.config.now()
+    put = Question(question, home.embedder.encode([question])[0], now)
     view = home.graph.view(now, home.embedder.identity, history=past)
     if view.memories:
-        put = Question(question, home.embedder.encode([question])[0], now)
         rows = [candidate.row for candidate in activate(put, view, LIKELIEST)]
         rows += best(similar(put, view), NEAREST).tolist()
         for row in rows:
             near.setdefault(view.memories[row].id, view.memories[row])
+    if ended:
+        index = home.graph.index(home.embedder.identity, now)
+        over = [match.memory for match in index.nearest_over(put.vector, count=LIKELIEST)]
+        over = [memory for memory in over if memory.status is Status.CURRENT][:ENDED]
+        near = {memory.id: memory for memory in over} | near
     return near
 
 

@@ -17,11 +17,10 @@ from agent.answering.retrieve import Retrieved
 from agent.errors import PromptTooLong
 from agent.language.identify import common_language
 from agent.language.injection import steers
-from agent.language.units import in_message, units
 from agent.memory.gloss import Glosses
 from agent.memory.home import Home
 from agent.memory.passages import Passage
-from agent.models.note_reader import NOTES, DatedNote, note_reader
+from agent.models.note_reader import NOTES, DatedNote, NoteReader, note_reader
 from agent.ports import StatementReader
 from policies.selection import Choice, Selection, Step
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
@@ -63,6 +62,8 @@ class Note:
     together: bool = False
     """Whether the notes were read together: then it is the calibrated probability that the note
     answers the question and holds."""
+    over: bool = False
+    """Whether it has ended by itself: a booking of last week, an offer until Sunday."""
     changed: float = 0.0
     """Probability that a newer note changed it."""
     by: str = ""
@@ -72,8 +73,6 @@ class Note:
     """What the policy that selected it gave it; None where it was not selected."""
     beside: frozenset[str] = frozenset()
     """Memories that hold together with it, by an edge: another allergy, another hobby."""
-    quote: str = ""
-    """The unit of the passage that the question needs most; empty where it is the whole."""
     changes: Passage | None = None
     """The older passage that it most likely changes, or a part of which it moves."""
     moved: str = ""
@@ -82,7 +81,7 @@ class Note:
     @property
     def holds(self) -> bool:
         """Whether it is still taken to be true."""
-        return self.changed < (CHANGED_READ if self.together else CHANGED)
+        return not self.over and self.changed < (CHANGED_READ if self.together else CHANGED)
 
     def as_choice(self) -> Choice:
         """The memory as a choice, with its score in the selection."""
@@ -108,14 +107,18 @@ def gather(
     ``past`` a note may have changed since: its edges say nothing of it.
     """
     glosses = Glosses(home.graph.path.parent, home.llm)
-    pool = candidates(question, found, home, glosses, past=past)
+    together = note_reader(home.llm) if use_llm else None
+    ended = together is not None and not past
+    pool = candidates(question, found, home, glosses, past=past, ended=ended)
     if not pool.memories:
         return ()
     texts = [passage.text for passage in pool.passages.values()]
     english = common_language(question, texts) == "en"
     asked = question if english else glosses.make(question) if use_llm else None
     relevance = _spread(_relevance(asked, pool.passages, reader), pool.edges)
-    read = _read_together(question, pool, relevance, home) if use_llm else None
+    read = None
+    if together is not None:
+        read = _read_together(question, pool, relevance, home, together)
     if read is not None:
         answered, relevance = read
         if answered < KNOWN:
@@ -124,6 +127,7 @@ def gather(
         replace(
             _note(memory, pool.passages, relevance[name], pool.edges, past),
             score=pool.selected.get(name),
+            over=name in pool.over,
             together=read is not None,
         )
         for name, memory in pool.memories.items()
@@ -133,10 +137,7 @@ def gather(
     if read is not None:
         least = LEAST_READ
         chosen = {name for name in chosen if relevance[name] >= least}
-    taken = _chosen(notes, chosen, least)
-    if not english:
-        return taken
-    return tuple(replace(note, quote=_quote(question, note.passage, reader)) for note in taken)
+    return _chosen(notes, chosen, least)
 
 
 def _relevance(
@@ -151,12 +152,13 @@ def _relevance(
 
 
 def _read_together(
-    question: str, pool: Candidates, relevance: Mapping[str, float], home: Home
+    question: str,
+    pool: Candidates,
+    relevance: Mapping[str, float],
+    home: Home,
+    reader: NoteReader,
 ) -> tuple[float, dict[str, float]] | None:
-    """How likely any note answers, and each answers and holds; None where no model can say."""
-    reader = note_reader(home.llm)
-    if reader is None:
-        return None
+    """How likely any note answers, and each answers and holds; None if they are too long."""
     notes: dict[DatedNote, float] = {}
     for name in _listed(question, pool, relevance, home):
         if len(notes) < NOTES and not steers(pool.passages[name].text):
@@ -191,15 +193,6 @@ def _listed(
 
 def _dated(passage: Passage) -> DatedNote:
     return passage.said, passage.words
-
-
-def _quote(question: str, passage: Passage, reader: StatementReader) -> str:
-    """Of a passage of several units, the one that the question needs most."""
-    parts = units(passage.text)
-    if len(parts) < 2:
-        return ""
-    read = [in_message(part, passage.text) for part in parts]
-    return parts[int(reader.relevance(question, read)[:, 0].argmax())].text
 
 
 def _spread(relevance: Mapping[str, float], edges: Iterable[ChangeEdge]) -> dict[str, float]:

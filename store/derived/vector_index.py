@@ -233,6 +233,14 @@ class MemoryIndex:
         matches = self._partitions.nearest(vector, probes=probes, count=count, also=also)
         return self._matches(matches)
 
+    def nearest_over(self, vector: Vector, *, count: int) -> list[NearMemory]:
+        """The same of the memories that were replaced or have ended."""
+        if not self._partitions.dimension:
+            return []
+        return self._matches(
+            self._partitions.nearest(vector, probes=0, count=count, also=(HISTORY,))
+        )
+
     def nearest_to_each(
         self, vectors: Vector, *, probes: int, count: int, also: Sequence[Sequence[str]]
     ) -> list[list[NearMemory]]:

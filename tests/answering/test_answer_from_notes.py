@@ -132,3 +132,45 @@ def test_of_a_question_about_the_past_what_was_replaced_is_a_note():
     )
     assert "Kindling" in model.asked[0][-1].content
     assert [choice.memory.id for choice in told.evidence] == ["m1"]
+
+
+# ---- a message of several sentences ----------------------------------------------------------
+
+LAST, SOLD = "That was my last cello lesson.", "A student has bought the instrument."
+
+
+def of_one_message(*units: str) -> list[Note]:
+    """A memory for each sentence of one message."""
+    whole, said = " ".join(units), NOW + timedelta(days=9)
+    return [
+        Note(
+            Memory(f"m{n}", unit, "Attribute", "attribute.occupation", said),
+            Passage(whole, said, whole, ("s9", 0), unit),
+            0.9 - n / 10,
+        )
+        for n, unit in enumerate(units, 2)
+    ]
+
+
+def test_of_a_message_the_sentence_that_answers_is_quoted():
+    told, _ = ask("I don't know.", of_one_message(LAST, SOLD)[:1])
+    assert told.text == f"On 2024-05-17 you said: “{LAST}”"
+
+
+def test_sentences_of_one_message_are_quoted_together():
+    told, _ = ask("I don't know.", of_one_message(LAST, SOLD))
+    assert told.text == f"On 2024-05-17 you said: “{LAST} {SOLD}”"
+
+
+def test_what_another_sentence_of_the_message_has_ended_is_over():
+    older = replace(notes_of("Cello is on Wednesdays.")[0], changed=0.9, by="m2",
+                    change=ChangeKind.ENDS)  # fmt: skip
+    ending, beside = of_one_message(LAST, SOLD)
+    told, _ = ask("I don't know.", [older, replace(ending, relevance=0.5), beside])
+    assert told.text.startswith("No longer.")
+
+
+def test_a_sentence_that_says_what_the_message_says_stands():
+    notes = [*notes_of("I work at Kindling."), *of_one_message("Redford too now.", "Long day.")[1:]]
+    told, _ = ask("You work at Kindling and Redford.", notes)
+    assert told.text == "You work at Kindling and Redford."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from agent.models.note_reader import DatedNote, Reading
 from agent.ports import Embedder
 from agent.session.session import Session
 from store.graph import MemoryGraph
-from store.journal import Insert
+from store.journal import Expire, Insert
 from store.types import Draft
 from tests.conftest import NOW, ScriptedModel
 from tests.memory.test_change_edges import ScriptedReader
@@ -69,3 +70,27 @@ def test_where_hardly_any_note_answers_the_model_is_not_asked(
     )
     assert session.ask("Where do I work?").abstained
     assert model.asked == []
+
+
+def test_what_has_ended_is_told_as_over(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    session.graph.apply([Expire("m1", NOW - timedelta(days=1))], at=NOW)
+    monkeypatch.setattr(
+        "agent.answering.notes.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
+    )
+    reply = session.ask("Where do I work?")
+    assert reply.text.startswith("No longer.") and "Redford" in reply.text
+    assert [choice.memory.id for choice in reply.memories] == ["m1"]
+    assert model.asked == []
+
+
+def test_what_has_ended_is_no_answer_beside_what_holds(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    session.graph.apply([Expire("m2", NOW - timedelta(days=1))], at=NOW)
+    monkeypatch.setattr(
+        "agent.answering.notes.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
+    )
+    assert session.ask("Where do I work?").text == "You work at Redford."
+    assert "Kindling" not in model.asked[-1][-1].content

@@ -282,7 +282,7 @@ def test_what_is_over_does_not_come_along(
     old, over = [entry.memory for entry in graph.apply([Insert(d) for d in drafts], at=NOW)]
     graph.change_edges.put([ChangeEdge(old, over, ChangeKind.ADDS, 0.7)], NOW)
     found = session.retrieve("Where is the dinner?", k=1, use_llm=False)
-    notes = gather("Where is the dinner?", found, session, ScriptedReader())
+    notes = gather("Where is the dinner?", found, session, ScriptedReader(), use_llm=False)
     assert [note.memory.id for note in notes] == [old]
 
 
