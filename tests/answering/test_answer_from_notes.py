@@ -146,7 +146,7 @@ def of_one_message(*units: str) -> list[Note]:
         Note(
             Memory(f"m{n}", unit, "Attribute", "attribute.occupation", said),
             Passage(whole, said, whole, ("s9", 0), unit),
-            0.9 - n / 10,
+            0.9 - n / 100,
         )
         for n, unit in enumerate(units, 2)
     ]
