@@ -166,7 +166,7 @@ def test_what_another_sentence_of_the_message_has_ended_is_over():
     older = replace(notes_of("Cello is on Wednesdays.")[0], changed=0.9, by="m2",
                     change=ChangeKind.ENDS)  # fmt: skip
     ending, beside = of_one_message(LAST, SOLD)
-    told, _ = ask("I don't know.", [older, replace(ending, relevance=0.5), beside])
+    told, _ = ask("I don't know.", [older, replace(ending, relevance=0.7), beside])
     assert told.text.startswith("No longer.")
 
 
