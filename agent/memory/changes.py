@@ -23,7 +23,7 @@ from agent.memory.editing.plan import EditPlan
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Models
 from agent.memory.passages import passage_of, sources_of
-from agent.models.second_reader import SecondReader, alone, rivals
+from agent.models.second_reader import Beside, SecondReader, alone, rivals
 from agent.ports import RELATIONS, Probabilities, StatementReader, Vectors
 from store.derived.vector_index import MemoryIndex
 from store.graph import MemoryGraph
@@ -202,7 +202,7 @@ def _judge(
         known.read.update(zip(missing, reader.relations(missing), strict=True))
     rows = {views: _chances(views, known) for views in texts.values()}
     changed = {views: judged_as(row).changed for views, row in rows.items()}
-    beside = _rivals(texts, changed)
+    beside = _beside(texts, changed)
     fresh = [views for views in rows if views not in known.weighed]
     fresh.sort(key=lambda views: -changed[views])
     asked = [v for v in fresh[:SECOND] if changed[v] >= WORTH_ASKING] if second else []
@@ -218,14 +218,15 @@ def _judge(
         known.weighed[views] = _with_change(rows[views], chance)
 
 
-def _rivals(
+def _beside(
     texts: Mapping[tuple[str, str], Views], changed: Mapping[Views, float]
-) -> dict[Views, float]:
-    """Of each pair, how likely it is that the newer one changes another one instead."""
-    found: dict[Views, float] = {}
+) -> dict[Views, Beside]:
+    """What else the newer one of each pair may change."""
+    found: dict[Views, Beside] = {}
     for _, group in groupby(sorted(texts, key=_newer), key=_newer):
         own = list(dict.fromkeys(texts[pair] for pair in group))
-        found.update(zip(own, rivals([changed[views] for views in own]).tolist(), strict=True))
+        others = rivals([changed[views] for views in own]).tolist()
+        found.update((views, Beside(one, len(own))) for views, one in zip(own, others, strict=True))
     return found
 
 

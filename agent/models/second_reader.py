@@ -4,14 +4,19 @@ What the model has made of a pair of texts is read off its hidden state by a lin
 (``benchmarks.second_reader_train`` makes the weights, for one model each). It knows more of the
 world than the statement reader, makes other mistakes and is a hundred times as slow, so it is
 asked about few pairs, and both opinions count.
+
+How much they count depends on the home. Among a hundred things that were told most that sounds
+like a change is none; where little was told yet the same opinions mean a change far more often.
+So there are weights for homes of much and of little, and the number of older texts that a new one
+is compared with says how much of each is taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -76,13 +81,25 @@ def about_change(old: str, new: str) -> str:
     return f"New message: {as_data(new)}\nOld note: {as_data(old)}"
 
 
+FEW, MANY = 4, 12
+"""Older texts that a new one is compared with: up to which a home is of little, from which of
+much. Between the two the weights of both count."""
+
+
+class Beside(NamedTuple):
+    """What a pair is judged beside: the other older texts that the same new one may change."""
+
+    rivals: float
+    """How likely these are (``rivals``): they compete."""
+    compared: int
+    """How many older texts the new one is compared with, this one among them."""
+
+
 class SecondReader:
     """Both opinions about pairs, weighed.
 
-    :param weights: a vector (``relation.weight``), a bias, and how the opinions are mixed
-        (``relation.mix``); ``layer`` of the model that they were trained on.
-
-    What a text may change competes: how likely the others are (``rivals``) counts too.
+    :param weights: for homes of much and of little (first and second row) how a state is read
+        (``weight``, ``bias``) and how the opinions are mixed (``mix``); ``layer`` of the model.
     """
 
     def __init__(self, model: HiddenStateModel, weights: dict[str, Vectors]) -> None:
@@ -91,18 +108,16 @@ class SecondReader:
         self._layer = int(weights["layer"])
 
     def changes(
-        self, pairs: Sequence[tuple[str, str]], first: Sequence[float], beside: Sequence[float]
+        self, pairs: Sequence[tuple[str, str]], first: Sequence[float], beside: Sequence[Beside]
     ) -> Vectors:
-        """Of each (older, newer) pair the probability of a change.
-
-        ``first`` is the statement reader's, ``beside`` the ``rivals`` of each pair.
+        """Of each (older, newer) pair the probability of a change; ``first`` is the statement
+        reader's.
         """
         if not pairs:
             return np.zeros(0, np.float32)
         asked = [ChatTurn("user", about_change(old, new)) for old, new in pairs]
         states = self._model.states([(*BEGIN, turn) for turn in asked], layer=self._layer)
-        own = states @ self._weights["relation.weight"] + self._weights["relation.bias"]
-        return mixed([logit(first), own, beside], self._weights["relation.mix"])
+        return both_mixed(first, beside, self._weights, states)
 
 
 def logit(chances: Sequence[float] | Vectors) -> Vectors:
@@ -119,23 +134,49 @@ def rivals(chances: Sequence[float] | Vectors) -> Vectors:
     return beside
 
 
+def both_mixed(
+    first: Sequence[float],
+    beside: Sequence[Beside],
+    weights: Mapping[str, Vectors],
+    states: Vectors | None = None,
+) -> Vectors:
+    """The probability of a change by the weights of both kinds of home.
+
+    With the hidden ``states`` of pairs (n, width), else by the statement reader alone.
+    """
+    others = [one.rivals for one in beside]
+    compared = np.array([one.compared for one in beside], np.float32)
+    much = np.clip((compared - FEW) / (MANY - FEW), 0, 1)
+    score = np.zeros(len(first), np.float32)
+    for home, share in enumerate((much, 1 - much)):
+        signs: list[Sequence[float] | Vectors] = [logit(first), others]
+        if states is not None:
+            signs.insert(1, states @ weights["weight"][home] + weights["bias"][home])
+        mix = weights["alone" if states is None else "mix"][home]
+        score += share * log_odds(signs, mix)
+    return np.asarray(1 / (1 + np.exp(-score)), np.float32)
+
+
 def mixed(signs: Sequence[Sequence[float] | Vectors], mix: Vectors) -> Vectors:
-    """The probability by several signs: ``mix`` is the weight of each and the bias."""
-    score = np.asarray(signs, np.float32).T @ mix[:-1] + mix[-1]
-    chances: Vectors = 1 / (1 + np.exp(-score))
-    return chances
+    """The probability by several signs."""
+    return np.asarray(1 / (1 + np.exp(-log_odds(signs, mix))), np.float32)
 
 
-def alone(first: Sequence[float], beside: Sequence[float]) -> Vectors:
+def log_odds(signs: Sequence[Sequence[float] | Vectors], mix: Vectors) -> Vectors:
+    """Signs weighed: ``mix`` is the weight of each and the bias."""
+    return np.asarray(np.asarray(signs, np.float32).T @ mix[:-1] + mix[-1], np.float32)
+
+
+def alone(first: Sequence[float], beside: Sequence[Beside]) -> Vectors:
     """The probability of a change where nobody asks the language model.
 
     The statement reader learned from pairs that were chosen for it. Among all that a person tells
-    a change is rarer than there, so its probability is weighed (``relation.alone``).
+    a change is rarer than there, so its probability is weighed.
     """
     weights = _weights()
     if weights is None or not first:
         return np.asarray(first, np.float32)
-    return mixed([logit(first), beside], weights["relation.alone"])
+    return both_mixed(first, beside, weights)
 
 
 def second_reader(model: LanguageModel, *, load: bool = False) -> SecondReader | None:

@@ -17,6 +17,9 @@ from agent.models.adapters.llama import LlamaModel
 from agent.models.lazy import LocalLanguageModel
 from agent.models.registry import ModelRegistry
 from agent.models.second_reader import (
+    FEW,
+    MANY,
+    Beside,
     SecondReader,
     alone,
     logit,
@@ -109,22 +112,33 @@ class Inside(ScriptedModel):
 def weights() -> dict[str, Any]:
     return {
         "layer": np.array(7),
-        "relation.weight": np.array([4.0, -2.0], np.float32),
-        "relation.bias": np.zeros(()),
-        "relation.mix": np.array([1.0, 1.0, 0.0, 0.0], np.float32),
+        "weight": np.array([[4.0, -2.0]] * 2, np.float32),
+        "bias": np.zeros(2, np.float32),
+        "mix": np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 2.0]], np.float32),
     }
+
+
+def beside(*rivals: float, compared: int = MANY) -> list[Beside]:
+    return [Beside(one, compared) for one in rivals]
 
 
 def test_both_opinions_count():
     model = Inside()
     reader = SecondReader(model, weights())
     pairs = [("I work at the bank.", "First day at the bakery."), ("A cat.", "A dog.")]
-    both = reader.changes(pairs, [0.5, 0.5], [0.0, 0.0])
+    both = reader.changes(pairs, [0.5, 0.5], beside(0.0, 0.0))
     assert model.layer == 7
     assert both == pytest.approx([0.881, 0.119], abs=0.001)
-    first, second = reader.changes(pairs, [0.9, 0.9], [0.0, 0.0])
+    first, second = reader.changes(pairs, [0.9, 0.9], beside(0.0, 0.0))
     assert first > 0.9 > second
     assert len(reader.changes([], [], [])) == 0
+
+
+def test_where_little_was_told_the_same_opinions_mean_more():
+    reader = SecondReader(Inside(), weights())
+    pair = [("A cat.", "A dog.")]
+    chances = [reader.changes(pair, [0.5], beside(0.0, compared=n))[0] for n in (1, FEW, 8, MANY)]
+    assert chances == pytest.approx([0.5, 0.5, 0.269, 0.119], abs=0.001)
 
 
 def test_odds_of_what_is_certain_are_finite():
@@ -140,10 +154,10 @@ def test_rivals_are_all_the_others():
 
 def test_the_statement_reader_alone_is_weighed_too(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "_weights", lambda: None)
-    assert alone([0.3, 0.6], [0.0, 0.0]) == pytest.approx([0.3, 0.6])
-    weighed = {"relation.alone": np.array([1.0, -1.0, 0.0], np.float32)}
+    assert alone([0.3, 0.6], beside(0.0, 0.0)) == pytest.approx([0.3, 0.6])
+    weighed = {"alone": np.array([[1.0, -1.0, 0.0]] * 2, np.float32)}
     monkeypatch.setattr(module, "_weights", lambda: weighed)
-    assert alone([0.5, 0.5], [0.0, np.log(3.0)]) == pytest.approx([0.5, 0.25])
+    assert alone([0.5, 0.5], beside(0.0, np.log(3.0))) == pytest.approx([0.5, 0.25])
 
 
 def test_there_is_none_without_states_weights_or_a_loaded_model(monkeypatch: pytest.MonkeyPatch):

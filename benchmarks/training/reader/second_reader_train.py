@@ -1,19 +1,23 @@
 """Makes the weights of the second reader: ``python -m benchmarks.second_reader_train``.
 
-The language model reads pairs of what people of ``samples/people`` told; a linear classifier learns
-from its hidden states. How both readers' opinions are mixed is learned from people that the
-classifier of that turn did not learn from. States are kept in ``build``, so a run goes on where it
+The language model reads pairs of what people of ``samples/people`` told, who told much, and what
+the voices of ``samples/voices`` told in episodes of a few messages; linear classifiers learn from
+its hidden states, one for each kind of home. How both readers' opinions are mixed is learned from
+writers that they did not learn from. States are kept in ``build``, so a run goes on where it
 stopped.
 
-Measured are areas under the curve and average precision on ``samples/people_held``, of the
-statement reader, of the second reader alone, and of both.
+Measured are areas under the curve and average precision on ``samples/people_held`` and
+``samples/voices_held``: of the statement reader, of its probability weighed, of the second reader
+alone, and of both; and of what both call at least 0.2 or 0.5 likely how much is right.
 """
 
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +39,13 @@ from agent.models.second_reader import (
     rivals,
 )
 from agent.ports import RELATIONS, ChatTurn, HiddenStateModel, Vectors
+from benchmarks.quality.answers.changes_data import HELD_VOICES
 from benchmarks.quality.answers.people_data import HELD, PEOPLE, Pairs, pairs_of, read_people
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_models import KeptAnswers
+from benchmarks.training.reader.reader_data import VOICES, Pair, read_episodes, told_pairs
 from benchmarks.training.reader.reader_train import encoder_folder
+from policies.weight_file import read_arrays
 
 LAYER = 17
 """Of 28; of those tried (11 to 27) the states of 17 to 23 were about as good."""
@@ -48,6 +55,8 @@ CHANGES = ("supersedes", "ends", "corrects", "refines")
 CHANGED = [RELATIONS.index(name) for name in CHANGES]
 NEAREST, BESIDE = 2, 1
 """Unrelated sentences learned from beside a new one: the nearest, and others drawn."""
+EPISODES = 15
+"""Episodes of each voice."""
 TESTED = 9
 """Unrelated sentences, the nearest, that are measured with."""
 
@@ -82,59 +91,159 @@ def main() -> None:
     options = parser("second_reader_train", __doc__ or "")
     options.add_argument("--out", type=Path, default=WEIGHTS, help="file to write")
     options.add_argument("--without", nargs="*", default=[], help="people not to learn from")
+    options.add_argument("--voices", type=int, default=EPISODES, help="episodes of each voice")
+    options.add_argument(
+        "--little", action="store_true", help="keep the weights for homes of much as they are"
+    )
     given = options.parse_args()
     config = load_config()
     embedder, llm = LocalEmbedder(config), KeptAnswers(LocalLanguageModel(config))
     reader = TrainedReader(encoder_folder(), READER)
-    people = [one for one in read_people(PEOPLE) if one.id not in given.without]
-    people = people[: 2 if given.quick else None]
-    english = {one.id for one in people if one.language == "en"}
-    held = [one for one in read_people(HELD) if one.language == "en"]
-    held = held[: 1 if given.quick else None]
-    weights: dict[str, Any] = {
-        "layer": np.float32(LAYER),
-        "model": np.str_(llm.identity),
-    }
     figures: dict[str, float] = {}
-    learned = list(_examples([p for one in people for p in pairs_of(one, embedder)], reader))
-    tested = list(
-        _examples([p for one in held for p in pairs_of(one, embedder)], reader, whole=True)
+    people = [one for one in read_people(PEOPLE) if one.id not in given.without]
+    if given.little:
+        kept = read_arrays(WEIGHTS)
+        much = {name: kept[name][0] for name in ("weight", "bias", "mix", "alone")}
+    else:
+        held = [one for one in read_people(HELD) if one.language == "en"]
+        if given.quick:
+            people, held = people[:2], held[:1]
+        english = {one.id for one in people if one.language == "en"}
+        pairs = [pair for one in people for pair in pairs_of(one, embedder)]
+        learned = list(_examples(pairs, reader))
+        pairs = [pair for one in held for pair in pairs_of(one, embedder)]
+        tested = list(_examples(pairs, reader, whole=True))
+        if given.quick:
+            learned, tested = learned[:30], tested[:10]
+        much = _of_much(learned, tested, english, llm, figures)
+    count = 2 if given.quick else given.voices
+    little = _of_little(
+        list(_of_voices(VOICES, count, reader)),
+        list(_of_voices(HELD_VOICES, 2 if given.quick else None, reader)),
+        llm,
+        figures,
     )
-    if given.quick:
-        learned, tested = learned[:30], tested[:10]
+    for key, value in figures.items():
+        progress(f"{key} {value:.3f}")
+    settings = {
+        "quick": given.quick,
+        "layer": LAYER,
+        "people": "kept" if given.little else [p.id for p in people],
+        "episodes": given.voices,
+    }
+    write_results("second_reader_train", settings, [0], figures)
+    if not given.quick:
+        saved: dict[str, Any] = {
+            "layer": np.float32(LAYER),
+            "model": np.str_(llm.identity),
+            **{name: np.stack([much[name], little[name]]) for name in much},
+        }
+        np.savez_compressed(given.out, **saved)
+        progress(f"wrote {given.out} ({given.out.stat().st_size // 1024} KB)")
+
+
+def _of_much(
+    learned: Sequence[Sequence[Example]],
+    tested: Sequence[Sequence[Example]],
+    english: Collection[str],
+    llm: HiddenStateModel,
+    figures: dict[str, float],
+) -> dict[str, Vectors]:
+    """Weights for homes of much: mixed by people that the classifier of that turn did not see."""
     vectors = states_of(llm, (*learned, *tested))
     rows = [example for group in learned for example in group]
     test = [example for group in tested for example in group]
     weight, bias = fit(rows, vectors)
     # The statement reader reads English alone.
     mix = fit_mix(rows, [unseen(rows, vectors)], english)
-    by_reader = fit_mix(rows, [], english)
-    own = np.stack([vectors[e.prompt] for e in test]) @ weight + bias
-    labels = [e.label for e in test]
-    figures["relation.learned"], figures["relation.tested"] = len(rows), len(test)
-    figures["relation.true"] = sum(labels)
+    alone = fit_mix(rows, [], english)
+    own = _own(test, vectors, weight, bias)
+    figures["relation.learned"] = len(rows)
+    figures |= _measured(
+        "relation", test, own, mixed(_signs(test, [own]), mix), mixed(_signs(test, []), alone)
+    )
+    return {"weight": weight, "bias": np.array(bias, np.float32), "mix": mix, "alone": alone}
+
+
+def _of_little(
+    learned: Sequence[Sequence[Example]],
+    held: Sequence[Sequence[Example]],
+    llm: HiddenStateModel,
+    figures: dict[str, float],
+) -> dict[str, Vectors]:
+    """Weights for homes of little.
+
+    The statement reader learned from the voices that the classifier learns from, so how both are
+    mixed is learned from the others. Measured are these, each by a mix of the rest.
+    """
+    vectors = states_of(llm, (*learned, *held))
+    rows = [example for group in learned for example in group]
+    test = [example for group in held for example in group]
+    weight, bias = fit(rows, vectors)
+    own = _own(test, vectors, weight, bias)
+    voices = sorted({row.person for row in test})
+    both, first = np.zeros(len(test), np.float32), np.zeros(len(test), np.float32)
+    for voice in voices:
+        among = set(voices) - {voice} or {voice}
+        part = np.array([row.person == voice for row in test])
+        both[part] = mixed(_signs(test, [own]), fit_mix(test, [own], among))[part]
+        first[part] = mixed(_signs(test, []), fit_mix(test, [], among))[part]
+    figures["little.learned"] = len(rows)
+    figures |= _measured("little", test, own, both, first)
+    return {
+        "weight": weight,
+        "bias": np.array(bias, np.float32),
+        "mix": fit_mix(test, [own], voices),
+        "alone": fit_mix(test, [], voices),
+    }
+
+
+def _own(
+    rows: Sequence[Example], vectors: dict[str, Vectors], weight: Vectors, bias: float
+) -> Vectors:
+    return np.asarray(np.stack([vectors[row.prompt] for row in rows]) @ weight + bias)
+
+
+def _measured(
+    name: str, rows: Sequence[Example], own: Vectors, both: Vectors, first: Vectors
+) -> dict[str, float]:
+    """Areas and average precision; of the probabilities also how often what they call likely is."""
+    labels = np.array([row.label for row in rows])
     scores = {
-        "reader": logit([e.first for e in test]),
-        "reader_weighed": mixed(_signs(test, []), by_reader),
+        "reader": logit([row.first for row in rows]),
+        "reader_weighed": first,
         "second": own,
-        "both": mixed(_signs(test, [own]), mix),
+        "both": both,
     }
-    for name, score in scores.items():
-        figures[f"relation.{name}.auc"] = float(roc_auc_score(labels, score))
-        figures[f"relation.{name}.precision"] = float(average_precision_score(labels, score))
-    weights |= {
-        "relation.weight": weight,
-        "relation.bias": np.float32(bias),
-        "relation.mix": mix,
-        "relation.alone": by_reader,
-    }
-    for key, value in figures.items():
-        progress(f"{key} {value:.3f}")
-    settings = {"quick": given.quick, "layer": LAYER, "people": [p.id for p in people]}
-    write_results("second_reader_train", settings, [0], figures)
-    if not given.quick:
-        np.savez_compressed(given.out, **weights)
-        progress(f"wrote {given.out} ({given.out.stat().st_size // 1024} KB)")
+    found = {f"{name}.tested": float(len(rows)), f"{name}.true": float(labels.sum())}
+    for kind, score in scores.items():
+        found[f"{name}.{kind}.auc"] = float(roc_auc_score(labels, score))
+        found[f"{name}.{kind}.precision"] = float(average_precision_score(labels, score))
+    for least in (0.2, 0.5):
+        found[f"{name}.both.from_{least}.right"] = float(labels[both >= least].mean())
+        found[f"{name}.both.from_{least}.found"] = float((both[labels] >= least).mean())
+    return found
+
+
+def _of_voices(folder: Path, count: int | None, reader: TrainedReader) -> Iterator[list[Example]]:
+    """Of episodes of each voice each new sentence with all that was told before it."""
+    for voice, episodes in groupby(read_episodes(folder), lambda episode: episode.voice):
+        drawn = [*episodes]
+        random.Random(1).shuffle(drawn)
+        for episode in drawn[:count]:
+            by_new: dict[str, list[Pair]] = defaultdict(list)
+            for pair in told_pairs(episode):
+                by_new[pair.new].append(pair)
+            for own in by_new.values():
+                rows = reader.relations([(pair.old_read, pair.new_read) for pair in own])
+                first = rows[:, CHANGED].sum(axis=1).tolist()
+                yield [
+                    Example(
+                        voice, about_change(pair.old, pair.new), pair.relation in CHANGES,
+                        chance, rival, 1.0,
+                    )
+                    for pair, chance, rival in zip(own, first, rivals(first).tolist(), strict=True)
+                ]  # fmt: skip
 
 
 def _examples(
