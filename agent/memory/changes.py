@@ -9,7 +9,7 @@ older memory sees the newer one beside it. Which automatic replacement may be ma
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
@@ -31,6 +31,9 @@ from store.journal import Insert, Replace
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, Memory, SourceKind, may_replace
 
+REPLACES = 0.5
+"""Probability, by both readers, that what a plan replaces is changed or said again; below it the
+plan only inserts. The statement reader alone was sure already (``editing.replacing``)."""
 LEAST = 0.1
 """Probability of a change from which an edge is kept."""
 TOGETHER = 0.5
@@ -107,10 +110,11 @@ def judge_ahead(
     now: datetime,
     known: Judgements,
     second: SecondReader | None = None,
-) -> None:
+) -> EditPlan:
     """Judge what ``possible_changes`` will ask once the plan is applied, into ``known``.
 
-    Of the likeliest changes ``second`` is asked as well.
+    Of the likeliest changes ``second`` is asked as well. What it takes for no change replaces
+    nothing in the plan that is given back: it is inserted, and an edge tells of the doubt.
 
     The reader takes half a second of a processor, in which nobody else could write: what is applied
     under the write lock finds its judgements here, but for what others wrote in between.
@@ -118,15 +122,36 @@ def judge_ahead(
     reader = models.statements
     edits = [edit for edit in plan.edits if isinstance(edit, Insert | Replace)]
     if reader is None or not edits:
-        return
+        return plan
     made = [_ahead(edit.draft, number) for number, edit in enumerate(edits)]
     index = graph.index(models.embedder.identity, now)
     pairs = _pairs([(memory, vectors[memory.text]) for memory in made], graph, index)
+    replacing: dict[str, tuple[str, str]] = {}
     for edit, memory in zip(edits, made, strict=True):
         if isinstance(edit, Replace):
             (old,) = graph.memories.of([edit.memory])
+            replacing[old.id] = old.id, memory.id
             pairs[old.id, memory.id] = old, memory
-    _judge(_texts(pairs, graph, models), reader, known, second)
+    texts = _texts(pairs, graph, models)
+    _judge(texts, reader, known, second)
+    if second is None:
+        return plan
+    unlikely = {
+        older
+        for older, pair in replacing.items()
+        if pair in texts and not _replaces(judged_as(known.weighed[texts[pair]]))
+    }
+    return replace(
+        plan,
+        edits=tuple(
+            Insert(edit.draft) if isinstance(edit, Replace) and edit.memory in unlikely else edit
+            for edit in plan.edits
+        ),
+    )
+
+
+def _replaces(one: Judged) -> bool:
+    return one.changed + one.same >= REPLACES
 
 
 def _ahead(draft: Draft, number: int) -> Memory:

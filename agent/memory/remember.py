@@ -220,7 +220,7 @@ def store_drafts(
         texts = [e.draft.text for e in plan.edits if isinstance(e, Insert | Replace)]
         if made := [text for text in texts if text not in vectors]:
             vectors.update(zip(made, embedder.encode(made), strict=True))
-        judge_ahead(plan, vectors, graph, models, now, judged, second)
+        plan = judge_ahead(plan, vectors, graph, models, now, judged, second)
         try:
             return _apply(plan, source, graph, models, vectors, now, actor, judged)
         except EditConflict:

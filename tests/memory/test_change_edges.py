@@ -14,10 +14,12 @@ from agent.answering.notes import gather
 from agent.config import Config
 from agent.language.units import units
 from agent.memory import remember
+from agent.memory.changes import Judgements, judge_ahead
 from agent.memory.editing.judges.by_reader import judged
 from agent.memory.editing.plan import EditPlan
 from agent.memory.editing.replacing import allows, changeable, sure_replacements
-from agent.ports import KINDS, ORDERS, RELATIONS, Embedder, Probabilities
+from agent.models.second_reader import Beside, SecondReader
+from agent.ports import KINDS, ORDERS, RELATIONS, Embedder, Probabilities, Vectors
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert, Replace
@@ -183,6 +185,35 @@ def test_a_replacement_that_the_reader_is_not_sure_of_is_an_insert(graph: Memory
     plan = EditPlan((Replace(old, draft),), ())
     assert sure_replacements(plan, graph, ScriptedReader()).edits == (Insert(draft),)
     assert sure_replacements(plan, graph, ScriptedReader(["Hackney"])).edits == plan.edits
+
+
+class ScriptedSecond(SecondReader):
+    """Gives every pair the same probability of a change."""
+
+    def __init__(self, chance: float) -> None:
+        self.chance = chance
+
+    def changes(
+        self, pairs: Sequence[tuple[str, str]], first: Sequence[float], beside: Sequence[Beside]
+    ) -> Vectors:
+        return np.full(len(pairs), self.chance, np.float32)
+
+
+def test_what_the_second_reader_takes_for_no_change_replaces_nothing(
+    graph: MemoryGraph, settings: Config, embedder: Embedder
+):
+    models = Session(settings, graph, embedder=embedder, statements=ScriptedReader(["Redford"]))
+    (old,) = insert(graph, "I work at Kindling.")
+    draft = Draft("I work at Redford.", "attribute.occupation", NOW)
+    plan = EditPlan((Replace(old, draft),), ())
+    vectors = {draft.text: embedder.encode([draft.text])[0]}
+
+    def judged_by(chance: float) -> EditPlan:
+        second = ScriptedSecond(chance)
+        return judge_ahead(plan, vectors, graph, models, NOW, Judgements(), second)
+
+    assert judged_by(0.9).edits == plan.edits
+    assert judged_by(0.1).edits == (Insert(draft),)
 
 
 @pytest.mark.parametrize(
