@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
-from agent.answering.notes import CHANGED
+from agent.answering.notes import DOUBTED
 from agent.applications.forms.by_meaning import Nearest, among, fill_by_meaning
 from agent.applications.forms.by_model import facts_by_model, fill_by_model
 from agent.applications.forms.candidates import Candidate, candidates, only_offered
@@ -67,7 +67,7 @@ def fill_from(
     """
     graph, embedder = source.graph, source.embedder
     memories = graph.memories.list()
-    newer = possibly_newer(memories, graph, least=CHANGED)
+    newer = possibly_newer(memories, graph, least=DOUBTED)
 
     def close(texts: Sequence[str], count: int) -> list[list[Memory]]:
         ensure_vectors(graph, embedder)
