@@ -72,14 +72,14 @@ def test_an_invented_name_is_no_answer():
 
 
 def test_where_it_is_a_toss_up_both_are_told_and_nothing_is_claimed():
-    older, newer = notes_of(KINDLING, REDFORD, changed=0.17)
+    older, newer = notes_of(KINDLING, REDFORD, changed=0.4)
     told, _ = ask("You work at Kindling.", [older, replace(newer, relevance=0.4)])
     assert KINDLING in told.text and REDFORD in told.text
     assert "You work" not in told.text and "not sure" in told.text
 
 
 def test_a_newer_note_that_the_question_is_about_as_much_is_the_answer():
-    told, _ = ask("You work at Kindling.", notes_of(KINDLING, REDFORD, changed=0.25))
+    told, _ = ask("You work at Kindling.", notes_of(KINDLING, REDFORD, changed=0.4))
     assert told.text == f"On 2024-05-10 you said: “{REDFORD}”"
 
 
