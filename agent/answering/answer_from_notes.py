@@ -175,12 +175,14 @@ def answer_from_notes(
         return _quoting(question, wanted, lead=no_longer(question) if ended else "")
     base = max(holding, key=lambda note: _rests_on(said, question, note))
     newer = next((note for note in holding if note.memory.id == base.by), None)
-    if newer is not None and base.changed >= DOUBTED and _own(base) and _own(newer):
+    unsaid = newer is not None and not _says(said, newer, question)
+    if newer is not None and unsaid and base.changed >= DOUBTED and _own(base) and _own(newer):
         if newer.relevance >= NO_LESS * base.relevance:
             return _quoting(question, [newer])
         if not base.together:  # else the reader knew the newer one and took the older one to hold
             return _quoting(question, [base, newer], close=not_sure(question))
-    if best in wanted and _later(best, base) and not _says(said, best, question):
+    needed_less = base.relevance < NO_LESS * best.relevance
+    if best in wanted and needed_less and _later(best, base) and not _says(said, best, question):
         # The sentence rests on something older than the note that the question is about most.
         return _quoting(question, [best])
     # A sentence stands alone where it says something of its note, and of what holds beside it.

@@ -39,8 +39,8 @@ KNOWN = 0.4
 OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 CHANGED = 0.5
-"""Probability of a change from which the older note is taken to hold no longer: it is calibrated, so
-what more likely holds is not hidden."""
+"""Probability of a change from which the older note is taken to hold no longer: it is calibrated,
+so what more likely holds is not hidden."""
 DOUBTED = 0.3
 """Probability of a change from which the older note is no answer by itself."""
 UNREAD = 0.4
@@ -130,6 +130,9 @@ def gather(
         )
         for name, memory in pool.memories.items()
     ]
+    if read is not None:
+        known = {note.memory.id: note for note in notes}
+        notes = [_unless_it_answers_better(note, known.get(note.by)) for note in notes]
     chosen = pool.selected.keys() & relevance.keys()
     least = OVERRULING if found.likely is not None and not chosen else LEAST
     if read is not None:
@@ -227,6 +230,19 @@ def _note(
     if last is not None:
         note = replace(note, changed=last.probability, by=last.newer, change=last.change)
     return replace(note, changed=1.0) if memory.status is Status.REPLACED and not past else note
+
+
+def _unless_it_answers_better(note: Note, newer: Note | None) -> Note:
+    """The note, less likely changed where it answers the question better than what changed it.
+
+    The pair was judged without the question. The notes were read with it, and relevance means that
+    a note answers and holds: of two notes of which one holds, their relevances are odds, too. So
+    both opinions have to agree before a note is hidden: a dentist is not hidden by a new doctor.
+    """
+    if newer is None or newer.relevance >= note.relevance or note.changed >= 1:
+        return note
+    odds = note.changed / (1 - note.changed) * newer.relevance / note.relevance
+    return replace(note, changed=odds / (1 + odds))
 
 
 def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> tuple[Note, ...]:

@@ -16,6 +16,7 @@ from agent.ports import Embedder
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Expire, Insert
+from store.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft
 from tests.conftest import NOW, ScriptedModel
 from tests.memory.test_change_edges import ScriptedReader
@@ -94,3 +95,14 @@ def test_what_has_ended_is_no_answer_beside_what_holds(
     )
     assert session.ask("Where do I work?").text == "You work at Redford."
     assert "Kindling" not in model.asked[-1][-1].content
+
+
+def test_a_note_that_answers_better_is_not_hidden_by_what_may_have_changed_it(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    session.graph.change_edges.put([ChangeEdge("m1", "m3", ChangeKind.SUPERSEDES, 0.9)], NOW)
+    monkeypatch.setattr(
+        "agent.answering.notes.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
+    )
+    assert session.ask("Where do I work?").text == "You work at Redford."
+    assert "Redford" in model.asked[-1][-1].content

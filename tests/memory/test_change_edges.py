@@ -293,7 +293,8 @@ def test_a_newer_memory_comes_along_with_the_older_one_that_was_selected(
     )
     graph.change_edges.put([ChangeEdge(old, new, ChangeKind.SUPERSEDES, 0.7)], NOW)
     found = session.retrieve("Where do I work?", k=1, use_llm=False)
-    notes = {note.memory.id: note for note in gather("Where do I work?", found, session, reader)}
+    taken = gather("Where do I work?", found, session, reader, use_llm=False)
+    notes = {note.memory.id: note for note in taken}
     assert not notes[old].holds and notes[new].holds
 
 
