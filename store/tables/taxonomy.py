@@ -83,6 +83,7 @@ SUBCLASSES: tuple[Subclass, ...] = (
         "I met my friend Alba at university.",
         "Our client at Norbank is Mr Weber.",
         "My secretary handles the invoices.",
+        "My dentist's name is Ms Hollis.",
     ),
     _row(
         "relationship.teacher_student",
@@ -292,6 +293,7 @@ SUBCLASSES: tuple[Subclass, ...] = (
         "I went to Lincoln High School.",
         "I am taking an evening course in Spanish.",
         "I speak English, German and some Japanese.",
+        "I speak Swedish.",
         "I never finished college.",
     ),
     _row(
@@ -361,6 +363,7 @@ SUBCLASSES: tuple[Subclass, ...] = (
         "My username on GitHub is jhartmann.",
         "My insurance policy number is KV-88213.",
         "I am a Dutch citizen.",
+        "I am Norwegian.",
         "My driving licence is valid until 2031.",
         "My library card number is 220145.",
     ),

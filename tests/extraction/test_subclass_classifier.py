@@ -54,6 +54,11 @@ def test_held_out_sentences_are_no_examples():
         ("I reside in Jurong West, Singapore.", "attribute.address"),
         ("My phone number is 0171 5550199.", "attribute.contact"),
         ("我叔叔叫刘宇轩。", "relationship.relatives"),
+        # Who does something for the person is no appointment, and what one speaks no spouse.
+        ("My dentist is Dr Lund.", "relationship.colleague_friends"),
+        ("My optometrist is Mr Gale.", "relationship.colleague_friends"),
+        ("My dentist appointment is on 4 December.", "event.arrangement"),
+        ("I speak Italian.", "attribute.education"),
     ],
 )
 def test_plain_cases(placer, text, subclass):
