@@ -160,6 +160,24 @@ def test_secrets_are_never_filled(field):
     assert result.alternatives == ()
 
 
+def test_a_place_of_work_is_no_person():
+    boss = "The role of Ana Soto is my manager at Harrow & Tweed."
+    assert one("Line manager's name", boss).value is None
+    assert one("Line manager's name", "My manager Ana works at Harrow & Tweed.").value == "Ana"
+
+
+def test_a_note_whose_heading_names_half_of_a_value_is_read():
+    assert one("Passport number", "British passport: Number: 533401287.").value == "533401287"
+    assert one("Passport number", "My British passport number is 533401287.").value == "533401287"
+    assert one("Passport number", "Rory Ruiz: Passport number: 533401287.").value is None
+
+
+def test_a_note_called_by_a_role_names_who_that_is():
+    assert one("Mother's first name", "Mum: Isla Ruiz.").value == "Isla"
+    assert one("Mother's name", "Mum: Paramedic.").value is None
+    assert one("Mother's name", "Mum: Lives in Ullapool.").value is None
+
+
 def test_hidden_fields_are_bait_and_stay_empty():
     fields = fields_from_html('<input name="email" style="display:none"><input name="e-mail">')
     bait, real = fill(fields, remembered("My e-mail is a@b.example."), now=NOW)

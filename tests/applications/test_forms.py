@@ -49,6 +49,36 @@ def test_a_label_that_wraps_its_field_and_one_named_by_aria_count():
     assert (first.label, second.label) == ("Surname", "Your town")
 
 
+def test_a_heading_above_fields_is_their_section():
+    page = (
+        "<h1>Boss & Sons</h1><label>Name <input name=n></label>"
+        "<h2>Delivery <b>address</b></h2><label>Company <input name=c></label>"
+        "<label>Town <input name=t></label>"
+        "<fieldset><legend>Card</legend><label>Number <input name=k></label></fieldset>"
+    )
+    fields = fields_from_html(page)
+    assert [f.section for f in fields] == ["", "Delivery address", "Delivery address", "Card"]
+    assert [ask.delivery for ask in match_fields(fields)][:2] == [False, True]
+
+
+def test_an_expiry_below_a_passport_number_is_the_passports():
+    passport = '<label>Passport number <input name="p"></label>'
+    expiry = '<label>Date of expiry <input name="e" type="date"></label>'
+    card = '<label>Card number <input name="c"></label>'
+
+    def key_of_last(page: str) -> str | None:
+        return match_fields(fields_from_html(f"<form>{page}</form>"))[-1].key
+
+    assert key_of_last(passport + expiry) == "passport-expiry"
+    assert key_of_last(passport + card + expiry) == "cc-exp"
+    assert key_of_last(expiry) == "cc-exp"
+
+
+def test_the_code_of_a_page_does_not_close_what_its_label_asks_for():
+    assert key_of(label="Accommodation in Japan", name="host") is None
+    assert key_of(label="", name="host") == "page-state"
+
+
 def test_radio_buttons_of_one_name_are_one_field_with_options():
     (field,) = fields_from_html(
         "<fieldset><legend>Gender</legend>"

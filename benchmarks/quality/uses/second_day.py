@@ -27,7 +27,7 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -232,7 +232,7 @@ def forms(command: Memlane, day: Mapping[str, Any]) -> Counter[str]:
     return counts
 
 
-PARTS = {
+PARTS: dict[str, Callable[[Memlane, Mapping[str, Any]], Mapping[str, float]]] = {
     "chat": chat,
     "first_answer": first_answer,
     "vault": vault,

@@ -195,7 +195,7 @@ _OWNER = (
     r"|\b(?P<pro>[Hh]is|[Hh]er|[Tt]heir)\s+"
     rf"|(?P<who>\b{NAME_WORD}(?:\s{NAME_WORD}){{0,2}}?)['’]s\s+)"
 )
-_MODS = r"(?P<mods>(?:[a-z][\w\-]*\s+){0,2}?)"
+_MODS = r"(?P<mods>(?:[A-Za-z][\w\-]*\s+){0,2}?)"
 _IS = (
     r"\s*(?:is now|is currently|is called|is named|is at|is in|is on|is|are|was changed to|has been changed to"
     r"|has changed to|changed to|will be|falls on|expires (?:on|in)|:|：|=)\s*(?:now |currently |located (?:at|in) |the |a |an |on |in |at )?[\"'“]?"

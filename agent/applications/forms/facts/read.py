@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from agent.applications.forms.facts.attribute_patterns import (
     ATTRIBUTES,
+    NAME,
     VALUES,
     Attribute,
     attribute_pattern,
@@ -21,7 +22,15 @@ from agent.applications.forms.facts.attribute_patterns import (
 )
 from agent.applications.forms.facts.verb_patterns import NEGATED, ONE_DAY, OUTDATED, STAY, VERBS
 from agent.applications.forms.fields import ME
-from agent.applications.forms.matching.label_words import fold, is_unspaced, matches, role_in, words
+from agent.applications.forms.matching.label_words import (
+    fold,
+    is_unspaced,
+    last_role,
+    matches,
+    role_in,
+    whole_role,
+    words,
+)
 from agent.applications.forms.values.fit import dates_in, without_when
 from agent.applications.forms.values.postal_addresses import country_named
 from agent.language.patterns import bounded
@@ -78,6 +87,7 @@ def _facts(memory: Memory) -> Iterator[Fact]:
     seen: set[tuple[str, str, str]] = set()
     for key, value, subject, confidence in (
         *_from_attributes(text),
+        *_from_heading(text),
         *_from_verbs(text, memory.subclass),
         *_from_stay(text),
         *_from_bookings(text),
@@ -117,6 +127,25 @@ def _from_attributes(text: str) -> Iterator[_Raw]:
                 subject = _owner(match, attribute)
                 if subject is not None:
                     yield attribute.key, match["v"], subject, 0.96
+
+
+def _from_heading(text: str) -> Iterator[_Raw]:
+    """'British passport: Number: 5334' of a note, where the heading names half of what it is.
+
+    A heading that names none of it may be anybody's: 'Rory: Passport number: 5334'.
+    """
+    heading, _, rest = text.partition(": ")
+    label, parted, value = rest.partition(": ")
+    if not parted:
+        return
+    said = f"My {heading} {label} is {value}"
+    for attribute in ATTRIBUTES:
+        if _might_hold(attribute, said.lower()):
+            match = attribute_pattern(attribute).match(said)
+            if match and match.end("mods") < len(f"My {heading}") < match.start("v"):
+                subject = _owner(match, attribute)
+                if subject is not None:
+                    yield attribute.key, match["v"], subject, 0.93
 
 
 def _might_hold(attribute: Attribute, folded: str) -> bool:
@@ -314,11 +343,15 @@ def _people_of(memory: Memory) -> tuple[tuple[str, str, Memory], ...]:
 def _named_in(memory: Memory) -> Iterator[tuple[str, str, Memory]]:
     for match in (m for p in (_CALLED, _IS_MY, _NEW) for m in p.finditer(memory.text)):
         parts = words(match["rel"])
-        role = role_in(match["rel"])
+        role = last_role(match["rel"])  # 'my manager at Harrow' names nobody
         if role and role != "employer" and parts and not set(parts) & OUTDATED and len(parts) <= 3:
             name = re.sub(r"['’]s$", "", match["name"])
             if country_named(name) is None:
                 yield role, name, memory
+    heading, _, rest = memory.text.rstrip(".").partition(": ")
+    # 'Mum: Isla Ruiz.' of the note called Mum; one word alone may say what she is.
+    if (role := whole_role(heading)) and " " in rest and re.fullmatch(NAME, rest):
+        yield role, rest, memory
     for triple in memory.triples:
         role = role_in(triple.relation)
         if role and fold(triple.head) in _SELF and triple.tail[:1].isupper():

@@ -20,6 +20,8 @@ _SKIPPED_TYPES = frozenset(
     {"submit", "button", "image", "reset", "file", "hidden", "range", "color"}
 )
 _SILENT_TAGS = frozenset({"script", "style", "noscript", "template", "svg", "title", "datalist"})
+_HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
+"""What a part of a form is called; ``h1`` names the page or the firm."""
 _HIDDEN_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0+)?\s*(?:;|$)"
 )
@@ -37,6 +39,7 @@ class _Draft:
     at: Tag
     wrapped_label: list[str] | None
     legend: str
+    heading: str
     before: tuple[str, ...]
     after: list[str] = field(default_factory=list)
     options: list[Option] = field(default_factory=list)
@@ -72,6 +75,8 @@ class _PageReader(HTMLParser):
         self._label: tuple[str, list[str]] | None = None
         self._legends: list[str] = []
         self._legend_text: list[str] | None = None
+        self._heading = ""
+        self._heading_text: list[str] | None = None
         self._select: _Draft | None = None
         self._option: tuple[str, list[str], Tag] | None = None
         self._textarea: _Draft | None = None
@@ -126,6 +131,8 @@ class _PageReader(HTMLParser):
             self._legends.append("")
         elif tag == "legend":
             self._legend_text = []
+        elif tag in _HEADINGS:
+            self._heading_text = []
         elif tag == "option" and self._select is not None:
             self._end_option()
             self._option = (attributes.get("value", "\0"), [], self._tag())
@@ -178,6 +185,7 @@ class _PageReader(HTMLParser):
             at=self._tag(attributes.get("value", "on")),
             wrapped_label=self._label[1] if self._label else None,
             legend=self._legends[-1] if self._legends else "",
+            heading=self._heading,
             before=tuple(self._pieces[-_CONTEXT_PIECES:]),
             form=self._form,
             hidden="hidden" in attributes
@@ -210,6 +218,8 @@ class _PageReader(HTMLParser):
             if self._legends:
                 self._legends[-1] = " ".join(self._legend_text)
             self._legend_text = None
+        elif tag in _HEADINGS and self._heading_text is not None:
+            self._heading, self._heading_text = " ".join(self._heading_text), None
         elif tag == "option":
             self._end_option()
         elif tag == "select":
@@ -253,6 +263,8 @@ class _PageReader(HTMLParser):
             self._label[1].append(text)
         if self._legend_text is not None:
             self._legend_text.append(text)
+        if self._heading_text is not None:
+            self._heading_text.append(text)
         self._pieces.append(text)
         if self.drafts and len(self.drafts[-1].after) < _CONTEXT_PIECES:
             self.drafts[-1].after.append(text)
@@ -330,7 +342,7 @@ def _field(draft: _Draft, reader: _PageReader, number: int, labels: tuple[str, .
         placeholder=given.get("placeholder", ""),
         hint=given.get("aria-label") or given.get("title", ""),
         text_before=draft.before,
-        section=draft.legend,
+        section=draft.legend or draft.heading,
         text_after=tuple(draft.after),
         options=tuple(draft.options),
         pattern=given.get("pattern", ""),

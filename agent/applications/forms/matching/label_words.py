@@ -175,6 +175,13 @@ def whole_role(text: str) -> str | None:
     return _role_words().get(tuple(word for word in words(text) if not _is_modifier(word)))
 
 
+def last_role(text: str) -> str | None:
+    """The role that the text ends with: 'my best friend' -> friend, 'my boss at' -> None."""
+    tokens, table = words(text), _role_words()
+    found = (table.get(tokens[-length:]) for length in (3, 2, 1))
+    return next((role for role in found if role), None)
+
+
 def leftovers(text: str, match: Match) -> tuple[str, ...]:
     """Content words of the text that the match does not account for."""
     tokens = words(text)

@@ -97,10 +97,13 @@ def _asked(field: FormField, *, after: bool) -> Asked:
         return replace(base, key=token, via="autocomplete", confidence=1.0)
     votes: defaultdict[str, float] = defaultdict(float)
     alternatives: dict[str, tuple[str, ...]] = {}
+    read: set[str] = set()  # in what people see, not in the page's code
     for text, weight, identifier in _evidence(field, after=after):
         match = _best(text, identifier=identifier)
         if match is None:
             continue
+        if not identifier:
+            read.add(match.key)
         votes[match.key] += weight * (0.45 + 0.55 * match.coverage) * (1.0 if match.exact else 0.7)
         alternatives.setdefault(match.key, match.alternatives)
     _vote_by_type(field, votes)
@@ -111,6 +114,8 @@ def _asked(field: FormField, *, after: bool) -> Asked:
     key, weight = max(votes.items(), key=lambda item: item[1])
     if weight < _LEAST_EVIDENCE:
         return base
+    if key == "page-state" and key not in read and words(field.label):
+        return base  # 'host' in the code below 'Accommodation' is no server
     parts = {part: votes[part] for part in _PARTS.get(key, ()) if votes[part] * 2 >= weight}
     if parts:
         # 'Your name' above, 'First name' inside: the narrower wording says what goes in.

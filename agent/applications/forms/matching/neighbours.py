@@ -22,6 +22,7 @@ _PROFILE_KEYS = frozenset(
 _NO_IDENTITY = frozenset(
     {"username", "one-time-code", "captcha", "search", "organization", "pin", "cc-csc", "cc-number"}
 )
+_CARD_KEYS = frozenset({"cc-number", "cc-csc", "cc-name"})
 _SIGN_UP_WORDS = frozenset({"register", "registration", "signup", "registrieren", "join"})
 _ACCOUNT_WORDS = frozenset({"username", "login", "userid", "signin", "logonid", "loginid"})
 
@@ -29,6 +30,7 @@ _ACCOUNT_WORDS = frozenset({"username", "login", "userid", "signin", "logonid", 
 def settle_by_neighbours(fields: Sequence[FormField], asked: list[Asked]) -> None:
     """Correct ``asked`` in place, field by field, by what stands around each."""
     _settle_digit_boxes(fields, asked)
+    _settle_expiries(fields, asked)
     _settle_date_parts(fields, asked)
     _settle_log_ins(fields, asked)
 
@@ -40,6 +42,17 @@ def _settle_digit_boxes(fields: Sequence[FormField], asked: list[Asked]) -> None
         beside = (i > 0 and single[i - 1]) or (i + 1 < len(single) and single[i + 1])
         if one and beside:
             asked[i] = replace(asked[i], key="one-time-code", via="shape", confidence=0.9)
+
+
+def _settle_expiries(fields: Sequence[FormField], asked: list[Asked]) -> None:
+    """'Date of expiry' below a passport number is the passport's, where no card is asked for."""
+    cards = {f.form for f, ask in zip(fields, asked, strict=True) if ask.key in _CARD_KEYS}
+    passports: set[int] = set()
+    for i, (field, ask) in enumerate(zip(fields, asked, strict=True)):
+        if ask.key == "passport-number":
+            passports.add(field.form)
+        elif ask.key == "cc-exp" and ask.via == "words" and field.form in passports - cards:
+            asked[i] = replace(ask, key="passport-expiry")
 
 
 # 'Valid from' on a card is not its expiry.
