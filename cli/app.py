@@ -141,7 +141,7 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
-    if "--version" in arguments[:1]:
+    if list(arguments[:1]) in (["--version"], ["version"]):
         from importlib.metadata import version
 
         print(f"memlane {version('memlane')}")

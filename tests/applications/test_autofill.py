@@ -40,6 +40,7 @@ def one(label: str, *texts: str, now: datetime = NOW, **field: Any) -> FilledFie
         ("手机号", "我的手机号是13800138000。", "13800138000"),
         ("Phone", "My new mobile number is +31 6 1234 5678.", "+31 6 1234 5678"),
         ("Phone", "You can call me at (415) 555-0132.", "(415) 555-0132"),
+        ("Phone", "my number's 07700 900831 and my email is f@post.example", "07700 900831"),
         ("E-mail", "julia@example.org is my e-mail address.", "julia@example.org"),
         ("City", "I live at 12 Oak Street, Springfield, IL 62704, USA.", "Springfield"),
         ("Zip code", "I live at 12 Oak Street, Springfield, IL 62704, USA.", "62704"),
@@ -107,6 +108,7 @@ def test_a_field_in_its_own_words_is_answered_by_what_names_it(label, text, valu
     [
         ("Phone", "My wife's phone number is +86 139 1111 2222."),
         ("Phone", "My old phone number was 555 123 4567."),
+        ("Phone", "My phone's case cost 555 123 4567."),
         ("Phone", "Anna's phone number is 555 123 4567."),
         ("Phone", "My bank account number is 5551234567."),
         ("Your bank's phone number", "My phone number is 555 123 4567."),
@@ -170,6 +172,10 @@ def test_a_note_whose_heading_names_half_of_a_value_is_read():
     assert one("Passport number", "British passport: Number: 533401287.").value == "533401287"
     assert one("Passport number", "My British passport number is 533401287.").value == "533401287"
     assert one("Passport number", "Rory Ruiz: Passport number: 533401287.").value is None
+    assert one("Passport expiry", "British passport: Expires: 19 February 2031.").value == (
+        "2031-02-19"
+    )
+    assert one("Passport expiry", "Rory: Passport expires: 19 February 2031.").value is None
 
 
 def test_a_note_called_by_a_role_names_who_that_is():

@@ -53,10 +53,15 @@ def test_what_is_named_by_words_is_shown_and_asked_for(kept, monkeypatch: pytest
     words = SECRET.rstrip(".").split()[-2:]
     refused = kept("forget", *words, "--yes")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
-    assert f"m1: {SECRET}" in refused.err and "memlane forget m1" in refused.err
+    assert f"m1: {SECRET} " in refused.err and "memlane forget m1" in refused.err
     monkeypatch.setattr("cli.context.Run.has_person", lambda _: True)
     asked: list[str] = []
-    monkeypatch.setattr("typer.confirm", lambda question, **_: bool(asked.append(question)))
+
+    def refuse(question: str, **_: object) -> bool:
+        asked.append(question)
+        return False
+
+    monkeypatch.setattr("typer.confirm", refuse)
     assert kept("forget", *words).code == 1
     assert "m1?" in asked[0]
     monkeypatch.setattr("typer.confirm", lambda question, **_: True)

@@ -104,7 +104,7 @@ def _ids(run: Run, graph: MemoryGraph, named: list[str], *, asks: bool) -> list[
         )
     ids = [memory.id for memory in reversed(found)]
     if not (asks and interactive(run)):
-        shown = "; ".join(f"{memory.id}: {memory.text}" for memory in reversed(found))
+        shown = "; ".join(f"{memory.id}: {memory.text.rstrip('.')}" for memory in reversed(found))
         raise InvalidInput(
             f"{words!r} is no id. Memories that contain these words: {shown}. To forget them: "
             f"memlane forget {' '.join(ids)}"

@@ -201,17 +201,21 @@ _IS = (
     r"|has changed to|changed to|will be|falls on|expires (?:on|in)|:|：|=)\s*(?:now |currently |located (?:at|in) |the |a |an |on |in |at )?[\"'“]?"
 )
 
+_PLAIN = ("email", "phone", "code")
+"""Values that look like nothing else."""
+
 
 @cache
 def attribute_pattern(attribute: Attribute) -> re.Pattern[str]:
-    """'my (wife's) (new) phone number is VALUE'."""
-    return re.compile(f"{_OWNER}{_MODS}(?i:{attribute.words}){_IS}(?P<v>{VALUES[attribute.value]})")
+    """'my (wife's) (new) phone number is VALUE'; of values that cannot be mistaken also 'number's'."""
+    is_ = rf"(?:{_IS}|['’]s\s+)" if attribute.value in _PLAIN else _IS
+    return re.compile(f"{_OWNER}{_MODS}(?i:{attribute.words}){is_}(?P<v>{VALUES[attribute.value]})")
 
 
 @cache
 def reversed_pattern(attribute: Attribute) -> re.Pattern[str] | None:
     """'VALUE is my phone number', for values that cannot be mistaken."""
-    if attribute.value not in ("email", "phone", "code"):
+    if attribute.value not in _PLAIN:
         return None
     return re.compile(
         rf"(?<![\w+])(?P<v>{VALUES[attribute.value]})\s+is\s+{_OWNER}{_MODS}(?i:{attribute.words})\b"

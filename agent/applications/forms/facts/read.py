@@ -87,7 +87,7 @@ def _facts(memory: Memory) -> Iterator[Fact]:
     seen: set[tuple[str, str, str]] = set()
     for key, value, subject, confidence in (
         *_from_attributes(text),
-        *_from_heading(text),
+        *_from_heading(text, memory.subclass),
         *_from_verbs(text, memory.subclass),
         *_from_stay(text),
         *_from_bookings(text),
@@ -129,7 +129,7 @@ def _from_attributes(text: str) -> Iterator[_Raw]:
                     yield attribute.key, match["v"], subject, 0.96
 
 
-def _from_heading(text: str) -> Iterator[_Raw]:
+def _from_heading(text: str, subclass: str) -> Iterator[_Raw]:
     """'British passport: Number: 5334' of a note, where the heading names half of what it is.
 
     A heading that names none of it may be anybody's: 'Rory: Passport number: 5334'.
@@ -146,6 +146,10 @@ def _from_heading(text: str) -> Iterator[_Raw]:
                 subject = _owner(match, attribute)
                 if subject is not None:
                     yield attribute.key, match["v"], subject, 0.93
+    by_itself = set(_from_verbs(f"My {label.lower()} {value}", subclass))
+    for fact in _from_verbs(f"My {heading} {label.lower()} {value}", subclass):
+        if fact not in by_itself:
+            yield fact
 
 
 def _might_hold(attribute: Attribute, folded: str) -> bool:

@@ -123,7 +123,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     _plain(
         "passport-expiry",
-        r"\b(?P<my>[Mm]y) passport (?:expires|is valid until|runs out) (?:on |in )?(?P<v>.+)",
+        r"\b(?P<my>[Mm]y) (?:(?!old|former|previous|last)[\w-]+ )?passport (?:expires|is valid until|runs out) (?:on |in )?(?P<v>.+)",
     ),
     _plain(
         "cc-exp",
