@@ -141,7 +141,7 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
-    if "--version" in arguments[:1]:
+    if list(arguments[:1]) in (["--version"], ["version"]):
         from importlib.metadata import version
 
         print(f"memlane {version('memlane')}")
@@ -163,8 +163,12 @@ def run(arguments: Sequence[str]) -> int:
         except typer.Abort:
             raise KeyboardInterrupt from None
         except typer.TyperException as error:
-            text = " ".join(error.format_message().split())
-            report(f"{text} Try 'memlane --help'.", 2, ordered)
+            text, asked = error.format_message(), getattr(error, "ctx", None)
+            if asked is not None and text == asked.get_help() and "--json" not in ordered:
+                print(text, flush=True)  # a group alone, as `memlane` alone
+                return 0
+            about = "memlane" if asked is None else asked.command_path
+            report(f"{' '.join(text.split())} Try '{about} --help'.", 2, ordered)
             return 2
 
     return exit_code(work, ordered)

@@ -28,7 +28,7 @@ from agent.language.identify import is_foreign
 from agent.language.validation import checked_k, checked_message
 from agent.memory.home import open_graph
 from agent.memory.remember import keep, remember_as_said, remember_source, without_secrets
-from agent.memory.uncertain.contradictions import doubted
+from agent.memory.uncertain.contradictions import doubted, trusted_first
 from agent.memory.uncertain.settle import settle
 from agent.models.lazy import (
     LocalEmbedder,
@@ -256,7 +256,8 @@ class Session:
         with clock.measure("log"), suppress(StoreFull):  # what is known is told all the same
             turn = self.graph.turns.log(now, message, reply.route, reply.text, trace_of(reply))
         doubts = doubted(reply.memories, reply.selection)
-        return replace(reply, timing_ms=clock.total(), turn=turn, doubts=doubts)
+        memories = trusted_first(reply.memories, doubts)
+        return replace(reply, memories=memories, timing_ms=clock.total(), turn=turn, doubts=doubts)
 
     # ---- remembering ----------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agent.answering.answer import build_turns
 from agent.extraction.source_spans import SourceMap, foreign
-from agent.memory.uncertain.contradictions import contradictions
+from agent.memory.uncertain.contradictions import contradictions, trusted_first
 from agent.session.session import Session
 from policies.selection import Choice
 from store.graph import MemoryGraph
@@ -296,6 +296,15 @@ def test_contradictions_are_two_values_of_one_thing():
     assert (doubt.first.id, doubt.second.id) == ("m2", "m1")  # the better trusted first
     other = memory("m3", "The EK350 flight departs at 01:30.", Trust.TOLD)
     assert contradictions([seen, other, memory("m4", "I like tea.", Trust.TOLD)]) == ()
+
+
+def test_of_two_that_contradict_each_other_the_more_trusted_is_shown_first():
+    seen, told = memory("m1", DEPARTS, Trust.SEEN), memory("m2", MOVED, Trust.TOLD)
+    tea = memory("m3", "I like tea.", Trust.NOTED)
+    shown = [Choice(one, 0.7) for one in (seen, tea, told)]
+    doubts = contradictions([seen, tea, told])
+    assert [one.memory.id for one in trusted_first(shown, doubts)] == ["m2", "m1", "m3"]
+    assert trusted_first(shown, ()) == tuple(shown)
 
 
 def test_show_prints_source_locator_time_and_the_quoted_span(memlane, tmp_path: Path):

@@ -343,6 +343,16 @@ def test_a_worker_that_dies_costs_no_request(
     failing.close()
 
 
+def test_a_worker_that_other_programs_leave_no_processor_is_waited_for(
+    own_dir: Path, model: WorkerLanguageModel, notices: list[str], monkeypatch
+):
+    monkeypatch.setenv("MEMLANE_FAULT", "starve@6")
+    starved = small_model(own_dir, timeout_s=3.0)
+    assert starved.chat(HELLO, max_tokens=12) == model.chat(HELLO, max_tokens=12)
+    assert notices == []
+    starved.close()
+
+
 def test_two_deaths_on_one_request_end_it_and_not_the_next(own_dir: Path, monkeypatch):
     monkeypatch.setenv("MEMLANE_FAULT", "kill@30:always")
     failing = small_model(own_dir)

@@ -243,6 +243,7 @@ def test_global_options_work_before_and_after_the_subcommand():
 
 def test_version_and_help(memlane: Memlane):
     assert memlane("--version").out.startswith("memlane ")
+    assert memlane("version").out == memlane("--version").out
     for words in reference.commands():
         text = reference.help_of(words)
         assert text.startswith("Usage: memlane"), words

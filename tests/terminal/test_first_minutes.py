@@ -54,6 +54,21 @@ def test_every_command_stands_in_one_group():
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("group", ["memories", "entities", "models", "browser"])
+def test_a_group_alone_shows_its_help(memlane: Memlane, group: str):
+    result = memlane(group)
+    assert (result.code, result.err) == (0, "")
+    assert result.out == memlane(group, "--help").out
+    assert len(result.out.splitlines()) > 5
+    assert memlane(group, "--json").code == 2
+
+
+def test_a_bad_command_line_names_the_help_of_that_command(memlane: Memlane):
+    result = memlane("memories", "show")
+    assert result.code == 2
+    assert result.err.endswith("Try 'memlane memories show --help'.\n")
+
+
 def test_without_a_command_there_is_a_short_screen(memlane: Memlane):
     result = memlane()
     assert (result.code, result.err) == (0, "")

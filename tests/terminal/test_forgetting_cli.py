@@ -49,6 +49,32 @@ def test_forget_yes_reports_what_was_searched(kept, own_home: Path):
     assert (again.code, "no memory m1" in again.err) == (1, True)
 
 
+def test_what_is_named_by_words_is_shown_and_asked_for(kept, monkeypatch: pytest.MonkeyPatch):
+    words = SECRET.rstrip(".").split()[-2:]
+    refused = kept("forget", *words, "--yes")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert f"m1: {SECRET} " in refused.err and "memlane forget m1" in refused.err
+    monkeypatch.setattr("cli.context.Run.has_person", lambda _: True)
+    asked: list[str] = []
+
+    def refuse(question: str, **_: object) -> bool:
+        asked.append(question)
+        return False
+
+    monkeypatch.setattr("typer.confirm", refuse)
+    assert kept("forget", *words).code == 1
+    assert "m1?" in asked[0]
+    monkeypatch.setattr("typer.confirm", lambda question, **_: True)
+    assert kept("forget", *words).code == 0
+    assert [m["id"] for m in kept("list", "--json").json["memories"]] == ["m2"]
+
+
+def test_words_that_name_nothing(kept):
+    result = kept("forget", "the", "unheard", "of")
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert "memlane search" in result.err
+
+
 def test_doctor_fails_on_a_trace(kept, own_home: Path):
     kept("memories", "forget", "m1", "--yes")
     (own_home / "stray.bin").write_bytes(SECRET.encode())

@@ -36,6 +36,18 @@ def doubted(evidence: Sequence[Choice], selection: Selection | None) -> tuple[Do
     return tuple(d for d in contradictions(read) if {d.first.id, d.second.id} & used)
 
 
+def trusted_first(evidence: Sequence[Choice], doubts: Sequence[Doubt]) -> tuple[Choice, ...]:
+    """The evidence with the more trusted memory of each contradiction before the other one."""
+    result = list(evidence)
+    for doubt in doubts:
+        places = {choice.memory.id: place for place, choice in enumerate(result)}
+        first, second = places.get(doubt.first.id), places.get(doubt.second.id)
+        differ = doubt.first.trust != doubt.second.trust
+        if differ and first is not None and second is not None and second < first:
+            result.insert(second, result.pop(first))
+    return tuple(result)
+
+
 def _two_values(one: Memory, other: Memory) -> bool:
     if _over(one, other) or _over(other, one):
         return False  # one ended before the other began

@@ -20,11 +20,16 @@ from collections import deque
 from pathlib import Path
 from typing import IO, Any, Literal
 
+import psutil
+
 from agent.models.worker.wire import Frames, Message, Nonsense, pack
 
 _CHUNK = 1 << 16
 _ENDING_S = 2.0
 """How long a process may take to end after its pipe was closed."""
+_STARVED = (0.01, 0.5)
+"""The share of a processor that a worker without a word gets where other programs take the rest.
+One that gets more is too slow or in a loop, one that gets less hangs."""
 _LAST_WORDS = 2000
 """Bytes of what a dead worker wrote to its standard error that are kept for the log."""
 NATIVE_FAULTS = frozenset({"SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGTRAP"})
@@ -103,13 +108,21 @@ class WorkerProcess:
     def receive(self, timeout: float) -> dict[str, Any]:
         """The next message.
 
+        On a busy machine a worker that works may say nothing for long; then its own processor time
+        counts.
+
         :raises WorkerDied: if the process ended, said nothing for ``timeout`` seconds, or nonsense.
         """
         waiter = select.poll()
         waiter.register(self._from, select.POLLIN)
+        began = worked = self._worked()
         while not self._messages:
             if not waiter.poll(1000 * timeout):
-                raise self._silent(timeout)
+                before, worked = worked, self._worked()
+                least, most = (share * timeout for share in _STARVED)
+                if not (least < worked - before < most and worked - began < timeout):
+                    raise self._silent(timeout)
+                continue
             data = os.read(self._from, _CHUNK)
             if not data:
                 raise self.how_it_ended()
@@ -151,6 +164,14 @@ class WorkerProcess:
             with contextlib.suppress(OSError):
                 self._process.kill()
         self._finalizer()
+
+    def _worked(self) -> float:
+        """Seconds of processor time that the process has had; 0.0 if it is gone."""
+        try:
+            times = psutil.Process(self.pid).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(times.user + times.system)
 
     def _silent(self, seconds: float) -> WorkerDied:
         self.close(at_once=True)

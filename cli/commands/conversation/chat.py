@@ -45,8 +45,9 @@ OFFERED = 12
 
 LINES = 4
 """Lines from which a message is a text that takes a while to read."""
-START_S = 20.0
-"""How long the first message waits for a resident process that this chat began."""
+START_S = 60.0
+"""How long the first message waits for a resident process that this chat began. Loading the same
+models here as well takes longer than waiting, the longer the busier the machine is."""
 SHOWS_UP_S = 5.0
 """How long a process may take until it holds the lock of the home."""
 STEP_S = 0.05

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.context import Run
-from cli.input.confirm import confirmed
+from cli.input.confirm import confirmed, interactive
 from cli.output import json_output, render
 
 if TYPE_CHECKING:
@@ -15,11 +15,18 @@ if TYPE_CHECKING:
 
     from store.erasure.plan import ErasePlan
     from store.erasure.run import Forgotten
+    from store.graph import MemoryGraph
+
+MOST = 10
+"""Memories that words may name at once."""
 
 
 def forget(
     context: typer.Context,
-    memories: Annotated[list[str], typer.Argument(help="Memories such as m12.")],
+    memories: Annotated[
+        list[str],
+        typer.Argument(help="Memories such as m12, or words that they contain, one after another."),
+    ],
     soft: Annotated[
         bool, typer.Option("--soft", help="Only hide them from answers; undo works for 30 days.")
     ] = False,
@@ -36,13 +43,21 @@ def forget(
 
     Their text is erased from the database, the history, the raw text they were read from, chat
     turns and caches. Then every byte of the home is searched for it. With --soft they are only
-    hidden from answers, and erased after 30 days.
+    hidden from answers, and erased after 30 days. Memories that are named by words are shown, and
+    you are asked before anything is forgotten.
+
+    \b
+    Examples:
+      memlane memories forget m12 m13
+      memlane memories forget spare key
+      memlane memories forget m12 --soft
     """
     from store.journal import Forget
 
     run: Run = context.obj
     now = run.config.now()
     with run.graph() as graph:
+        memories = _ids(run, graph, memories, asks=not (yes or soft))
         if soft:
             wanted = [Forget(memory) for memory in dict.fromkeys(memories)]
             entries = graph.apply(wanted, at=now, actor="user")
@@ -62,6 +77,50 @@ def forget(
     if not done.verified:
         run.err.print(f"memlane: {_remedy(done)}")
         raise typer.Exit(1)
+
+
+def _ids(run: Run, graph: MemoryGraph, named: list[str], *, asks: bool) -> list[str]:
+    """The ids that a command line names; what is no id are words of the memories.
+
+    Words may fit more than was meant, so they need a person who sees what they fit and agrees.
+
+    :raises InvalidInput: if the words fit nothing or too much, or there is nobody to agree.
+    """
+    from store.errors import InvalidInput
+
+    words = " ".join(one for one in named if not _is_id(one))
+    if not words:
+        return named
+    found = graph.memories.mentioning(words, MOST + 1)
+    if not found:
+        raise InvalidInput(
+            f"{words!r} is no id such as m12, and no memory contains these words. To look for it: "
+            "memlane search WORDS"
+        )
+    if len(found) > MOST:
+        raise InvalidInput(
+            f"More than {MOST} memories contain {words!r}. Name more of their words, or their ids:"
+            " memlane search WORDS"
+        )
+    ids = [memory.id for memory in reversed(found)]
+    if not (asks and interactive(run)):
+        shown = "; ".join(f"{memory.id}: {memory.text.rstrip('.')}" for memory in reversed(found))
+        raise InvalidInput(
+            f"{words!r} is no id. Memories that contain these words: {shown}. To forget them: "
+            f"memlane forget {' '.join(ids)}"
+        )
+    return [one for one in named if _is_id(one)] + ids
+
+
+def _is_id(word: str) -> bool:
+    from store.errors import UnknownId
+    from store.row_codecs import row_id
+
+    try:
+        row_id("m", word, "memory")
+    except UnknownId:
+        return False
+    return True
 
 
 def _until(now: datetime) -> datetime:
