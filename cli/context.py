@@ -115,7 +115,8 @@ class Run:
         """The command line of a resident process with the settings of this one."""
         from pathlib import Path
 
-        words = [sys.executable, "-P", "-m", "cli.app", "--home", str(self.config.home)]
+        words = [sys.executable, "-P", "-m", "cli.app", "--home", str(self.config.root)]
+        words += ["--space", self.config.space] if self.config.space != "main" else []
         if given := self.options.get("llm"):
             path = Path(given).expanduser()
             words += ["--llm", str(path.absolute()) if path.exists() else given]

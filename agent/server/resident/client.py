@@ -24,6 +24,7 @@ from agent.results import Exchange, FileReport, FilledField, Remembered, Reply
 from agent.server.resident.paths import Place, holder, is_mine
 from agent.version import __version__
 from store.errors import MemlaneError
+from store.spaces import MAIN
 
 if TYPE_CHECKING:
     from agent.applications.forms.fields import FormField
@@ -130,7 +131,7 @@ def held_key(home: Path) -> bytes | None:
     if not is_mine(path):
         return None
     try:
-        return Client(load_config({"home": str(home)}), path).key()
+        return Client(load_config({"home": str(home), "space": MAIN}), path).key()
     except (OSError, ValueError, MemlaneError):
         return None
 

@@ -145,7 +145,7 @@ def _serve(run: Run, port: int | None, app: object, *, until_idle: bool) -> None
             run.err.print(f"memlane is up at {where}")
 
     assert isinstance(app, TyperGroup)
-    command = work_out(run.config.home, app)
+    command = work_out(run.config, app)
     serve(
         run.config,
         port=port,
