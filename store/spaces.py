@@ -168,6 +168,11 @@ def space_of(public: str) -> str | None:
     return name if colon else None
 
 
+def number_of(public: str) -> int:
+    """The number in the id of a memory of any space."""
+    return int(public.rpartition(":")[2][1:])
+
+
 def as_seen(memory: Memory, space: Space) -> Memory:
     """A memory as another space reads it: its ids name the space, its trust is capped."""
     trust = memory.trust

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent.answering.retrieve import Retrieved
+from agent.answering.retrieve import Part, Retrieved
 from agent.errors import PromptTooLong
 from agent.language.identify import common_language
 from agent.language.injection import steers
@@ -27,6 +27,7 @@ from policies.baselines.fusion import activate
 from policies.scoring.ranking import best, similar
 from policies.selection import Choice, Selection, Step
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.spaces import number_of
 from store.types import Memory, Status, may_replace
 
 LIKELIEST, NEAREST = 12, 6
@@ -120,41 +121,25 @@ def gather(
     A question in another language is translated for the reader, if ``use_llm``. Of one about the
     ``past`` a note may have changed since: its edges say nothing of it.
     """
-    pool = _pool(question, found, home, past)
-    edges: dict[tuple[str, str], ChangeEdge] = {}
-    for _ in range(0 if past else HOPS):
-        for edge in home.graph.change_edges.of(pool):
-            edges[edge.older, edge.newer] = edge
-        ends = {name for pair in edges for name in pair} - pool.keys()
-        pool |= {memory.id: memory for memory in home.graph.memories.of(sorted(ends))}
-    chosen = {choice.memory.id: choice.score for choice in found.selection.chosen}
-    now = home.config.now()
-    # What was selected may be over, where the question is about that; what an edge brought may not.
-    replaced = {edge.older for edge in edges.values()}
-    pool = {
-        name: memory
-        for name, memory in pool.items()
-        if past
-        or (memory.status is Status.CURRENT and (name in chosen or memory.holds_at(now)))
-        or (memory.status is Status.REPLACED and name in replaced)
-    }
+    parts = found.parts or (Part(home, found),)
+    looked = [_look(question, part, past) for part in parts]
+    pool = {name: memory for one in looked for name, memory in one.pool.items()}
     if not pool:
         return ()
-    sources = sources_of(list(pool.values()), home.graph)
-    passages = {name: passage_of(memory, sources) for name, memory in pool.items()}
-    glosses = Glosses(home.graph.path.parent, home.llm)
+    chosen = {choice.memory.id: choice.score for choice in found.selection.chosen}
+    passages = {name: passage for one in looked for name, passage in one.passages.items()}
     english = common_language(question, [passage.text for passage in passages.values()]) == "en"
+    glosses = Glosses(home.graph.path.parent, home.llm)
     asked = question if english else glosses.make(question) if use_llm else None
-    passages = {name: _readable(passage, glosses) for name, passage in passages.items()}
-    live = [
-        _by_trust(edge, pool)
-        for edge in edges.values()
-        if edge.older in pool and edge.newer in pool
-    ]
+    for one in looked:
+        # What a text says in English is kept in the home that the text is of.
+        of_home = Glosses(one.part.home.graph.path.parent, home.llm)
+        passages |= {name: _readable(passage, of_home) for name, passage in one.passages.items()}
+    live = [_by_trust(edge, pool) for one in looked for edge in one.edges]
     relevance = _spread(_relevance(asked, passages, reader), live)
     together = note_reader(home.llm) if use_llm else None
     if together is not None:
-        listed = _listed(question, pool, relevance, home)
+        listed = _listed(question, looked, relevance, home)
         try:
             against = max(relevance.values()) < NONE_BY_FIRST
             answered, relevance = _read(question, listed, relevance, passages, together)
@@ -178,6 +163,53 @@ def gather(
     if not english:
         return taken
     return tuple(replace(note, quote=_quote(question, note.passage, reader)) for note in taken)
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What one space has for a question, by the ids that the answer uses."""
+
+    part: Part
+    pool: Mapping[str, Memory]
+    passages: Mapping[str, Passage]
+    edges: Sequence[ChangeEdge]
+    own: Mapping[str, str]
+    """The id that the space itself has for each memory."""
+
+
+def _look(question: str, part: Part, past: bool) -> _Looked:
+    """The memories of one space that the question may need, with what may have changed them."""
+    graph, now, named = part.home.graph, part.home.config.now(), part.named
+    pool = _pool(question, part.found, part.home, past)
+    edges: dict[tuple[str, str], ChangeEdge] = {}
+    for _ in range(0 if past else HOPS):
+        for edge in graph.change_edges.of(pool):
+            edges[edge.older, edge.newer] = edge
+        ends = {name for pair in edges for name in pair} - pool.keys()
+        pool |= {memory.id: memory for memory in graph.memories.of(sorted(ends))}
+    chosen = {choice.memory.id for choice in part.found.selection.chosen}
+    # What was selected may be over, where the question is about that; what an edge brought may not.
+    replaced = {edge.older for edge in edges.values()}
+    pool = {
+        name: memory
+        for name, memory in pool.items()
+        if past
+        or (memory.status is Status.CURRENT and (name in chosen or memory.holds_at(now)))
+        or (memory.status is Status.REPLACED and name in replaced)
+    }
+    sources = sources_of(list(pool.values()), graph)
+    passages = {}
+    for name, memory in pool.items():
+        passage = passage_of(memory, sources)
+        place, start = passage.place
+        passages[named(name)] = replace(passage, place=(named(place), start))
+    live = [
+        replace(edge, older=named(edge.older), newer=named(edge.newer))
+        for edge in edges.values()
+        if edge.older in pool and edge.newer in pool
+    ]
+    shown = {named(name): part.shown(memory) for name, memory in pool.items()}
+    return _Looked(part, shown, passages, live, {named(name): name for name in pool})
 
 
 def _by_trust(edge: ChangeEdge, pool: Mapping[str, Memory]) -> ChangeEdge:
@@ -205,18 +237,20 @@ def _relevance(
 
 
 def _listed(
-    question: str, pool: Mapping[str, Memory], relevance: Mapping[str, float], home: Home
+    question: str, looked: Sequence[_Looked], relevance: Mapping[str, float], home: Home
 ) -> list[str]:
     """The ids of the likeliest memories, by the reader and by nearness together."""
-    index = home.graph.index(home.embedder.identity, home.config.now())
     asked = home.embedder.encode([question])[0]
-    vectors = {name: index.vector(name) for name in pool}
-    near = {name: -1.0 if v is None else float(v @ asked) for name, v in vectors.items()}
-    score = dict.fromkeys(pool, 0.0)
+    near: dict[str, float] = {}
+    for one in looked:
+        index = one.part.home.graph.index(home.embedder.identity, home.config.now())
+        vectors = {name: index.vector(own) for name, own in one.own.items()}
+        near |= {name: -1.0 if v is None else float(v @ asked) for name, v in vectors.items()}
+    score = dict.fromkeys(near, 0.0)
     for by in (relevance, near):
-        for rank, name in enumerate(sorted(pool, key=lambda name: -by[name])):
+        for rank, name in enumerate(sorted(near, key=lambda name: -by[name])):
             score[name] += 1 / (SMOOTHING + rank)
-    return sorted(pool, key=lambda name: -score[name])
+    return sorted(near, key=lambda name: -score[name])
 
 
 def _read(
@@ -323,7 +357,7 @@ def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> t
     known = {note.memory.id for note in chosen}
     doubted = {note.by for note in chosen if note.changed >= DOUBTED and note.relevance >= least}
     chosen += [note for note in notes if note.memory.id in doubted - known]
-    return tuple(sorted(chosen, key=lambda note: (note.passage.said, int(note.memory.id[1:]))))
+    return tuple(sorted(chosen, key=lambda note: (note.passage.said, number_of(note.memory.id))))
 
 
 def selected(selection: Selection, notes: Sequence[Note], *, past: bool = False) -> Selection:
