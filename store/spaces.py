@@ -117,8 +117,13 @@ def forget_rules(root: Path, name: str) -> None:
     _write(root, without)
 
 
+def rules_file(root: Path) -> Path:
+    """Where it stands what spaces see."""
+    return root / FOLDER / _RULES
+
+
 def _read(root: Path) -> dict[str, dict[str, Any]]:
-    path = root / FOLDER / _RULES
+    path = rules_file(root)
     try:
         rules = json.loads(path.read_text(encoding="utf-8"))
         for rule in rules.values():
@@ -144,7 +149,7 @@ def _write(root: Path, known: Mapping[str, Space]) -> None:
         }
         for one in known.values()
     }
-    path = root / FOLDER / _RULES
+    path = rules_file(root)
     scratch = path.with_suffix(f".{os.getpid()}.new")
     try:
         with open(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:

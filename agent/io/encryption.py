@@ -12,6 +12,7 @@ import os
 import shutil
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -37,6 +38,8 @@ from store.errors import CorruptStore, HomeUnavailable, InvalidInput, MemlaneErr
 from store.graph import MemoryGraph
 from store.maintenance.convert import convert
 from store.maintenance.left_overs import PREFIX, remove_left_overs, scratch_folder
+from store.spaces import FOLDER as SPACES
+from store.spaces import SETTINGS_NAME, home_of, names
 
 _WITHOUT_WORDS = frozenset(
     {
@@ -50,9 +53,12 @@ _WITHOUT_WORDS = frozenset(
         "token",
         CACHE_FOLDER,
         "logs",
+        SETTINGS_NAME,
+        SPACES,
     }
 )
-"""What a home has beside its database that holds no words, is emptied, or is encrypted itself."""
+"""What a home has beside its database that holds no words, is emptied, or is encrypted itself; each
+space is looked at by itself."""
 _NAMED = 5
 """Files that an error names."""
 
@@ -74,6 +80,31 @@ def encrypt(home: Path, key: bytes, passphrase: str | None) -> None:
     with scratch_folder(home) as scratch:
         convert(database, PLAIN, key, scratch, lambda: write_envelope(database, envelope))
     finish(home, key)
+
+
+def encrypt_spaces(root: Path, key: bytes) -> None:
+    """Encrypt the other spaces of an encrypted home with its key; done again, it goes on.
+
+    :raises InvalidInput: if a file in one would stay readable.
+    :raises StoreBusy: if another process has one open.
+    """
+    envelope = _envelope(root)
+    for name in names(root)[1:]:
+        home = home_of(root, name)
+        database = home / DATABASE_NAME
+        MemoryGraph.open(home).close() if not database.exists() else None
+        if envelope_of(database) is None:
+            refuse_plain_files(home)
+            half = replace(envelope, finished=False)
+            with scratch_folder(home) as scratch:
+                convert(database, PLAIN, key, scratch, partial(write_envelope, database, half))
+        finish(home, key)
+
+
+def is_whole(root: Path) -> bool:
+    """Whether every space of an encrypted home is encrypted too."""
+    found = [envelope_of(home_of(root, name) / DATABASE_NAME) for name in names(root)]
+    return all(one is not None and one.finished for one in found)
 
 
 def finish(home: Path, key: bytes) -> None:
@@ -99,8 +130,13 @@ def finish(home: Path, key: bytes) -> None:
 def decrypt(home: Path, key: bytes) -> None:
     """Make an encrypted home plain again. Its backups stay encrypted with the key that they have.
 
+    Its other spaces come first: killed on the way, it can be repeated.
+
     :raises StoreBusy: if another process has the home open; nothing is changed.
     """
+    for name in names(home)[1:]:
+        if envelope_of(home_of(home, name) / DATABASE_NAME) is not None:
+            decrypt(home_of(home, name), key)
     with scratch_folder(home) as scratch:
         convert(home / DATABASE_NAME, key, PLAIN, scratch, lambda: None)
     shutil.rmtree(home / CACHE_FOLDER, ignore_errors=True)  # sealed files that nobody can read
@@ -117,6 +153,7 @@ def unlock(home: Path, typed: str) -> bytes:
     hold(key)
     remove_left_overs(home)
     finish(home, key)
+    encrypt_spaces(home, key)
     return key
 
 
@@ -144,6 +181,9 @@ def change_passphrase(home: Path, old: str, new: str) -> bytes:
     write_envelope(database, made)
     hold(key)
     finish(home, key)
+    encrypt_spaces(home, key)
+    for name in names(home)[1:]:
+        write_envelope(home_of(home, name) / DATABASE_NAME, _envelope(home))
     return key
 
 

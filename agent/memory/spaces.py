@@ -10,7 +10,9 @@ from pathlib import Path
 from agent.memory.changes import Judgements, possible_changes
 from agent.memory.home import Models
 from agent.memory.vectors import ensure_vectors
-from store.connection import ensure_home
+from store.connection import DATABASE_NAME, ensure_home
+from store.encryption.envelope import envelope_of, write_envelope
+from store.encryption.keys import key_of
 from store.erasure.plan import GONE
 from store.errors import EditConflict, HomeUnavailable, InvalidInput
 from store.graph import MemoryGraph
@@ -22,13 +24,21 @@ from store.types import Draft, Memory, SourceKind, SourceStatus, Span, Status, t
 
 
 def add_space(root: Path, name: str) -> Space:
-    """Make an empty space. :raises InvalidInput: if it is there already, or cannot be called so."""
+    """Make an empty space, encrypted where the home is.
+
+    :raises InvalidInput: if it is there already, or cannot be called so.
+    :raises HomeLocked: if the home is encrypted and nobody has its key.
+    """
     home = home_of(root, name)
     if name == MAIN or home.is_dir():
         raise InvalidInput(f"The space {name} is there already.")
     ensure_home(root)
     ensure_home(root / FOLDER)
     forget_rules(root, name)  # of one that was called the same
+    if envelope := envelope_of(root / DATABASE_NAME):
+        key_of(root / DATABASE_NAME)  # without it nothing is made
+        ensure_home(home)
+        write_envelope(home / DATABASE_NAME, envelope)
     MemoryGraph.open(home).close()
     return Space(name, home)
 

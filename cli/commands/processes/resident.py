@@ -51,6 +51,7 @@ def up(
     """
     run: Run = context.obj
     if install:
+        run.only_main("up --install")
         _install(run, port)
     elif foreground:
         if key_on_stdin:
