@@ -170,8 +170,8 @@ def _zipped(
         }
         if envelope := envelope_of(copy):
             archive.writestr(ENVELOPE_NAME, as_bytes(envelope))
-        for name, file in also.items():
-            archive.write(file, name, zipfile.ZIP_STORED)
+        for name, packed in also.items():
+            archive.write(packed, name, zipfile.ZIP_STORED)
         archive.writestr(_MANIFEST, json.dumps(manifest, indent=2) + "\n")
     with out.open("rb+") as file:
         os.fsync(file.fileno())
