@@ -17,8 +17,9 @@ from pathlib import Path
 
 import psutil
 
+from agent.io.spaces_backup import encrypt_backup_all
 from agent.io.transfer.backup import FOLDER as BACKUPS
-from agent.io.transfer.backup import encrypt_backup, envelope_in, inspect
+from agent.io.transfer.backup import envelope_in, inspect
 from store.connection import DATABASE_FILES, DATABASE_NAME
 from store.driver import PLAIN, errors, open_database, sqlcipher
 from store.encryption.envelope import (
@@ -39,7 +40,7 @@ from store.graph import MemoryGraph
 from store.maintenance.convert import convert
 from store.maintenance.left_overs import PREFIX, remove_left_overs, scratch_folder
 from store.spaces import FOLDER as SPACES
-from store.spaces import SETTINGS_NAME, home_of, names
+from store.spaces import SETTINGS_NAME, home_of, names, rules_file
 
 _WITHOUT_WORDS = frozenset(
     {
@@ -54,11 +55,9 @@ _WITHOUT_WORDS = frozenset(
         CACHE_FOLDER,
         "logs",
         SETTINGS_NAME,
-        SPACES,
     }
 )
-"""What a home has beside its database that holds no words, is emptied, or is encrypted itself; each
-space is looked at by itself."""
+"""What a home has beside its database that holds no words, is emptied, or is encrypted itself."""
 _NAMED = 5
 """Files that an error names."""
 
@@ -92,8 +91,8 @@ def encrypt_spaces(root: Path, key: bytes) -> None:
     for name in names(root)[1:]:
         home = home_of(root, name)
         database = home / DATABASE_NAME
-        MemoryGraph.open(home).close() if not database.exists() else None
         if envelope_of(database) is None:
+            MemoryGraph.open(home).close()  # there, of the present schema, and whole
             refuse_plain_files(home)
             half = replace(envelope, finished=False)
             with scratch_folder(home) as scratch:
@@ -123,7 +122,7 @@ def finish(home: Path, key: bytes) -> None:
     for folder in (CACHE_FOLDER, "logs"):
         shutil.rmtree(home / folder, ignore_errors=True)
     for backup in _plain_backups(home):
-        encrypt_backup(backup, key, done)
+        encrypt_backup_all(backup, key, done)
     write_envelope(home / DATABASE_NAME, done)
 
 
@@ -233,6 +232,8 @@ def refuse_plain_files(home: Path) -> None:
 def _is_covered(path: Path, home: Path) -> bool:
     """Whether a file holds no words, is removed, or is an encrypted backup."""
     folders = path.relative_to(home).parts
+    if folders[0] == SPACES:  # each space is looked at by itself
+        return path == rules_file(home) or folders[1] in names(home)
     if any(name.startswith(PREFIX) for name in folders) or folders[0] in _WITHOUT_WORDS:
         return True
     if path.parent == home / BACKUPS:

@@ -13,8 +13,17 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
-from agent.io.transfer.backup import Backup, Restored, Step, backup, inspect, restore
+from agent.io.transfer.backup import (
+    Backup,
+    Restored,
+    Step,
+    backup,
+    encrypt_backup,
+    inspect,
+    restore,
+)
 from store.connection import DATABASE_NAME, ensure_home
+from store.encryption.envelope import Envelope
 from store.errors import CorruptStore
 from store.maintenance.left_overs import scratch_folder
 from store.spaces import FOLDER, checked_name, home_of, names, rules_file
@@ -37,6 +46,25 @@ def backup_all(root: Path, out: Path, now: datetime, on_step: Step | None = None
         if rules_file(root).exists():
             also[_RULES] = rules_file(root)
         return backup(root, out, now, on_step, also=also)
+
+
+def encrypt_backup_all(file: Path, key: bytes, envelope: Envelope) -> None:
+    """Put an encrypted backup in the place of a plain one, with the spaces that are in it.
+
+    :raises CorruptStore: if it does not verify; it is as it was.
+    """
+    with _unpacked(file, file.parent) as copies:
+        also = {}
+        for name, copy in copies.items():
+            encrypt_backup(copy, key, envelope)
+            also[f"{FOLDER}/{name}{_ENDING}"] = copy
+        if copies:
+            rules = next(iter(copies.values())).with_name("rules.json")
+            with zipfile.ZipFile(file) as archive:
+                if _RULES in archive.namelist():
+                    rules.write_bytes(archive.read(_RULES))
+                    also[_RULES] = rules
+        encrypt_backup(file, key, envelope, also)
 
 
 def spaces_in(file: Path) -> tuple[str, ...]:

@@ -235,12 +235,13 @@ def remove(
     run: Run = context.obj
     from dataclasses import replace
 
+    from agent.io.encryption import open_in
     from agent.io.transfer.backup import backup, default_path
     from agent.memory.spaces import remove_space
     from cli.commands.processes.resident import stop
     from cli.input.confirm import confirmed
     from store.connection import DATABASE_NAME
-    from store.errors import InvalidInput
+    from store.errors import InvalidInput, StoreBusy
     from store.spaces import MAIN, ensure_exists, home_of
 
     config = run.config
@@ -259,6 +260,9 @@ def remove(
         run.err.print("Nothing was removed.")
         raise typer.Exit(1)
     stop(replace(config, home=home, space=name))
+    if others := open_in(home / DATABASE_NAME):
+        numbers = ", ".join(map(str, others))
+        raise StoreBusy(f"The space {name} is still open in process {numbers}. End that first.")
     kept = None
     if not for_good and (home / DATABASE_NAME).exists():
         kept = default_path(config.root, config.now(), f"space-{name}")

@@ -253,8 +253,10 @@ def envelope_in(file: Path) -> Envelope | None:
             return parsed(member.read(_LONGEST_ENVELOPE), file)
 
 
-def encrypt_backup(file: Path, key: bytes, envelope: Envelope) -> None:
-    """Put an encrypted backup in the place of a plain one, in one step.
+def encrypt_backup(
+    file: Path, key: bytes, envelope: Envelope, also: Mapping[str, Path] | None = None
+) -> None:
+    """Put an encrypted backup in the place of a plain one, in one step; ``also`` as of ``backup``.
 
     :raises CorruptStore: if it does not verify; it is as it was.
     """
@@ -264,7 +266,7 @@ def encrypt_backup(file: Path, key: bytes, envelope: Envelope) -> None:
         locked.parent.mkdir(mode=0o700)
         copy_under(folder / DATABASE_NAME, PLAIN, key, locked)
         write_envelope(locked, envelope)
-        _zipped(locked, folder / file.name, found.taken, found.memories, None, {})
+        _zipped(locked, folder / file.name, found.taken, found.memories, None, also or {})
         (folder / file.name).replace(file)
         sync_folder(file.parent)
 
