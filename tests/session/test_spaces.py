@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,16 +16,24 @@ from mcp import Client
 from agent.config import Config, load_config
 from agent.memory.spaces import carry
 from agent.ports import Embedder
+from agent.server.hooks.ended import EndedSessions
 from agent.server.hooks.recall import answer
 from agent.server.mcp.memory import AgentMemory
 from agent.server.mcp.server import Desk, build_server
+from agent.server.resident.client import connect
+from agent.server.resident.paths import Place, holder
 from agent.session.recall import recall
 from agent.session.session import Session, open_session
+from cli.arguments import settings
+from cli.forwarding import hooked as hooked_entry
+from cli.forwarding.hooked import hooked
+from cli.forwarding.sockets import home_of as socket_home
 from store.errors import InvalidInput
 from store.spaces import FOLDER, MAIN, Space, as_seen, home_of, names, rules_file, seen_by, spaces
 from store.types import Trust
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.support.agent_sessions import MESSAGES
+from tests.support.residents import started
 
 Memlane = Callable[..., Result]
 SECRET = "Zanzibarqux"
@@ -449,3 +459,56 @@ def test_ids_name_the_space_and_trust_is_capped(own_home: Path, session: Session
     assert (seen.id, seen.source, seen.trust) == ("main:m1", "main:s1", Trust.NOTED)
     seen = as_seen(replace(memory, trust=Trust.SEEN), Space("main", own_home, trust=Trust.NOTED))
     assert seen.trust is Trust.SEEN
+
+
+# ---- hooks and the resident process -----------------------------------------------------------
+
+
+def test_a_hook_works_in_the_space_that_it_was_installed_for(
+    three: Memlane,
+    own_home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+):
+    told_in(three, "work")
+    told = three("--space", "work", "hook", "install", "claude-code", "--dry-run", "--json").json
+    assert "--space work hook run claude-code" in told["diff"]
+    monkeypatch.setattr(hooked_entry, "_start", lambda options: None)
+    message = {**MESSAGES["claude-code"]["start"], "cwd": "/home/omar/app"}
+    transcript = tmp_path / "session.jsonl"
+    transcript.write_text("{}\n", encoding="utf-8")
+    ended = {**MESSAGES["claude-code"]["end"], "transcript_path": str(transcript)}
+    for space, knows in (("work", True), ("club", False)):
+        for said in (message, ended):
+            stream = io.TextIOWrapper(io.BytesIO(json.dumps(said).encode()), encoding="utf-8")
+            monkeypatch.setattr(sys, "stdin", stream)
+            words = ["--home", str(own_home), "--space", space, "hook", "run", "claude-code"]
+            assert hooked(words) == 0
+        assert (SECRET in capfd.readouterr().out) is knows
+    for space, waiting in (("work", 1), ("club", 1), (MAIN, 0)):
+        assert len(EndedSessions(home_of(own_home, space)).all()) == waiting, "offers stay apart"
+
+
+def test_a_line_is_handed_to_the_process_of_its_space(three: Memlane, own_home: Path):
+    assert socket_home(["--space", "work", "ask"]) == str(own_home / FOLDER / "work")
+    assert socket_home(["ask", "--space=main"]) == str(own_home)
+    for other in ("..", "../club", "nowhere", "Work", "/tmp"):
+        assert socket_home(["--space", other, "ask"]) is None
+    assert "--space" not in settings({"MEMLANE_SPACE": "work"})
+
+
+def test_the_resident_process_of_a_space_answers_for_it_alone(three: Memlane, own_home: Path):
+    told_in(three, "club")
+    three("spaces", "allow", "work", "--see", "club")
+    home = home_of(own_home, "work")
+    with started(own_home, space="work") as child:
+        client = connect(config_in("work"), pytest.fail)
+        assert client is not None
+        found = client.ask("Who keeps the access code?", policy="bm25", use_llm=False)
+        assert [c.memory.id for c in found.memories] == ["club:m2"]
+        three("spaces", "deny", "work", "--see", "club")
+        found = client.ask("Who keeps the access code?", policy="bm25", use_llm=False)
+        assert not any(SECRET in c.memory.text for c in found.memories)
+        assert connect(config_in(MAIN), pytest.fail) is None
+        assert holder(Place(home).lock) == child.pid
