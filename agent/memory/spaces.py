@@ -20,7 +20,7 @@ from store.journal import Entry, Insert
 from store.maintenance.left_overs import scratch_folder
 from store.spaces import FOLDER, MAIN, Space, as_seen, forget_rules, home_of
 from store.tables.sources import BLANK
-from store.types import Draft, Memory, SourceKind, SourceStatus, Span, Status, trust_of_kind
+from store.types import Draft, Memory, Source, SourceKind, SourceStatus, Span, Status, trust_of_kind
 
 
 def add_space(root: Path, name: str) -> Space:
@@ -130,9 +130,7 @@ def _standing(memory: Memory, target: MemoryGraph) -> str:
 def _draft(memory: Memory, space: Space, graph: MemoryGraph, target: MemoryGraph) -> Draft:
     """The memory as the other space stores it, with a source of its own words there."""
     source = graph.sources.get(memory.source) if memory.source else None
-    words = memory.span.of(source.text) if source and memory.span else memory.text
-    if not words.strip() or BLANK in words or GONE in words:
-        words = memory.text
+    words = _own_words(memory, source, graph)
     kind = SourceKind.MANUAL if source is None else source.kind
     path = source.locator if source else None
     if path is not None and target.sources.latest_from(path) is not None:
@@ -158,3 +156,16 @@ def _draft(memory: Memory, space: Space, graph: MemoryGraph, target: MemoryGraph
         trust=as_seen(memory, space).trust or trust_of_kind(kind),
         pinned=memory.pinned,
     )
+
+
+def _own_words(memory: Memory, source: Source | None, graph: MemoryGraph) -> str:
+    """What a memory was read from and nothing else was; its own sentence where that is not known."""
+    span = memory.span
+    if source is None or span is None:
+        return memory.text
+    words = span.of(source.text)
+    others = (m.span for m in graph.memories.made_from(source.id) if m.id != memory.id and m.span)
+    shared = any(other.start < span.end and span.start < other.end for other in others)
+    if shared or memory.text in words or not words.strip() or BLANK in words or GONE in words:
+        return memory.text
+    return words
