@@ -159,7 +159,7 @@ def _draft(memory: Memory, space: Space, graph: MemoryGraph, target: MemoryGraph
 
 
 def _own_words(memory: Memory, source: Source | None, graph: MemoryGraph) -> str:
-    """What a memory was read from and nothing else was; its own sentence where that is not known."""
+    """What this memory alone was read from; its own sentence where that is not known."""
     span = memory.span
     if source is None or span is None:
         return memory.text

@@ -240,7 +240,7 @@ def remove(
     from agent.memory.spaces import remove_space
     from cli.commands.processes.resident import stop
     from cli.input.confirm import confirmed
-    from store.connection import DATABASE_NAME
+    from store.connection import DATABASE_NAME, ensure_home
     from store.errors import InvalidInput, StoreBusy
     from store.spaces import MAIN, ensure_exists, home_of
 
@@ -266,6 +266,7 @@ def remove(
     kept = None
     if not for_good and (home / DATABASE_NAME).exists():
         kept = default_path(config.root, config.now(), f"space-{name}")
+        ensure_home(kept.parent)
         backup(home, kept, config.now())
     remove_space(config.root, name)
 
