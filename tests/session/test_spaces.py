@@ -506,7 +506,7 @@ def test_the_resident_process_of_a_space_answers_for_it_alone(three: Memlane, ow
         client = connect(config_in("work"), pytest.fail)
         assert client is not None
         found = client.ask("Who keeps the access code?", policy="bm25", use_llm=False)
-        assert [c.memory.id for c in found.memories] == ["club:m2"]
+        assert "club:m2" in [c.memory.id for c in found.memories]
         three("spaces", "deny", "work", "--see", "club")
         found = client.ask("Who keeps the access code?", policy="bm25", use_llm=False)
         assert not any(SECRET in c.memory.text for c in found.memories)
