@@ -1,8 +1,8 @@
 """Settings: the only reader of the environment and of ``config.toml``.
 
 A value comes from the command line, else the environment, else the file, else the default, and
-remembers which. Everything else in memlane receives a frozen ``Config``; ``config_edit`` writes the
-file.
+remembers which. A space (docs/spaces.md) has a file of its own before that. Everything else in
+memlane receives a frozen ``Config``; ``config_edit`` writes the files.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from platformdirs import user_cache_path, user_config_path, user_data_path
 
 from agent.server_address import looks_like_address, parse_address
 from store.errors import InvalidInput
+from store.spaces import MAIN, SETTINGS_NAME, ensure_exists, home_of
 
 Origin = Literal["command line", "environment", "file", "default"]
 APP = "memlane"
@@ -139,6 +140,14 @@ SETTINGS: tuple[Setting, ...] = (
     ),
 )
 
+OF_A_SPACE = frozenset(
+    "agents hook_exclude ignore keep_secrets notify notify_minutes notify_today persona_share "
+    "watch_on_battery".split()
+)
+"""Settings that a space may have for itself."""
+NOT_INHERITED = frozenset({"agents", "hook_exclude"})
+"""Of these, what a program may do: the file of all spaces allows it in ``main`` alone."""
+
 
 def _cores() -> int:
     """Physical cores this process may use; more threads than that slow a model down."""
@@ -161,6 +170,7 @@ class Config:
     """Every setting of one run, and where each came from."""
 
     home: Path
+    """The folder of the database: of a space its own, inside of the person's home."""
     models_dir: Path
     llm: str
     """A built-in name, a path, or the address of a server."""
@@ -198,10 +208,16 @@ class Config:
     hook_exclude: tuple[str, ...]
     """Folders in which the hooks of coding agents give nothing (``agent.server.hooks``)."""
     file: Path
-    """The ``config.toml`` that was (or would be) read."""
+    """The ``config.toml`` that was (or would be) read; of a space its own."""
     origins: Mapping[str, Origin]
     fixed_now: datetime | None = None
     """A clock that stands still (``--now``); None for the real one."""
+    space: str = MAIN
+
+    @property
+    def root(self) -> Path:
+        """The person's home, with all its spaces."""
+        return self.home if self.space == MAIN else self.home.parent.parent
 
     @property
     def llm_is_server(self) -> bool:
@@ -230,16 +246,21 @@ def load_config(
 ) -> Config:
     """Settle every setting; ``given`` is what the command line says.
 
-    :raises InvalidInput: if the file is no TOML, names an unknown setting, or a value is unusable.
+    :raises InvalidInput: if a file is no TOML, names an unknown setting, a value is unusable, or
+        there is no such space.
     """
+    given = given or {}
     file = config_file()
     stored = read_file(file)
+    space = given.get("space") or os.environ.get("MEMLANE_SPACE") or MAIN
+    own: dict[str, str] = {}
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     for setting in SETTINGS:
         offers: tuple[tuple[Origin, str | None], ...] = (
-            ("command line", (given or {}).get(setting.key)),
+            ("command line", given.get(setting.key)),
             ("environment", os.environ.get(setting.variable)),
+            ("file", own.get(setting.key)),
             ("file", stored.get(setting.key)),
             ("default", setting.default()),
         )
@@ -248,7 +269,23 @@ def load_config(
         )
         values[setting.key] = parsed(setting, value, origin, file)
         origins[setting.key] = origin
-    return Config(**values, file=file, origins=origins, fixed_now=now)
+        if setting.key == "home" and space != MAIN:  # the first of all settings
+            root = values["home"]
+            ensure_exists(root, space)
+            values["home"] = home_of(root, space)
+            stored = {key: told for key, told in stored.items() if key not in NOT_INHERITED}
+            own, file = _settings_of(values["home"]), values["home"] / SETTINGS_NAME
+    return Config(**values, file=file, origins=origins, fixed_now=now, space=space)
+
+
+def _settings_of(home: Path) -> dict[str, str]:
+    """What the file of a space says. :raises InvalidInput: if it says what holds for all."""
+    own = read_file(home / SETTINGS_NAME)
+    if others := sorted(own.keys() - OF_A_SPACE):
+        raise InvalidInput(
+            f"{home / SETTINGS_NAME} has {others[0]!r}, which no space has for itself. Take it out."
+        )
+    return own
 
 
 def read_file(file: Path) -> dict[str, str]:

@@ -6,46 +6,51 @@ from collections.abc import Callable, MutableMapping
 from pathlib import Path
 from typing import Any
 
-from agent.config import SETTINGS, Setting, config_file, parsed, read_file
+from agent.config import OF_A_SPACE, SETTINGS, Setting, config_file, parsed, read_file
 from store.errors import HomeUnavailable, InvalidInput
 
 
-def set_in_file(key: str, value: str) -> Path:
-    """Write one setting.
+def set_in_file(key: str, value: str, space: Path | None = None) -> Path:
+    """Write one setting: into ``config.toml``, or into the file of a space.
 
-    :raises InvalidInput: if there is no such setting, or the value is unusable.
+    :raises InvalidInput: if there is no such setting, no space has it, or the value is unusable.
     :raises HomeUnavailable: if the file cannot be written.
     """
-    setting = _known(key)
+    setting = _known(key, space)
     if key == "policy":
         _check_policy(value)
     toml = _toml(parsed(setting, value, "command line", config_file()))
-    return _edit(lambda document: document.update({key: toml}))
+    return _edit(lambda document: document.update({key: toml}), space)
 
 
-def unset_in_file(key: str) -> Path:
+def unset_in_file(key: str, space: Path | None = None) -> Path:
     """Take one setting out; one that is not in it is no error.
 
-    :raises InvalidInput: if there is no such setting.
+    :raises InvalidInput: if there is no such setting, or no space has it.
     :raises HomeUnavailable: if the file cannot be written.
     """
-    _known(key)
-    return _edit(lambda document: document.pop(key, None))
+    _known(key, space)
+    return _edit(lambda document: document.pop(key, None), space)
 
 
-def _known(key: str) -> Setting:
+def _known(key: str, space: Path | None) -> Setting:
     setting = next((s for s in SETTINGS if s.key == key), None)
     if setting is None:
         raise InvalidInput(
             f"There is no setting {key!r}. Settings: {', '.join(s.key for s in SETTINGS)}."
         )
+    if space is not None and key not in OF_A_SPACE:
+        raise InvalidInput(
+            f"{key} holds for all spaces: leave --space out. A space has: "
+            f"{', '.join(sorted(OF_A_SPACE))}."
+        )
     return setting
 
 
-def _edit(edit: Callable[[MutableMapping[str, Any]], object]) -> Path:
+def _edit(edit: Callable[[MutableMapping[str, Any]], object], space: Path | None) -> Path:
     import tomlkit
 
-    file = config_file()
+    file = space or config_file()
     read_file(file)  # a broken file is reported rather than overwritten
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

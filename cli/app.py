@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from cli.arguments import hoisted
-from cli.commands import admin, guide
+from cli.commands import admin, guide, spaces
 from cli.commands.conversation import say_ask_remember
 from cli.commands.conversation.chat import chat
 from cli.commands.conversation.demo import demo
@@ -78,6 +78,7 @@ app.add_typer(memories.app, name="memories")
 app.add_typer(entities.app, name="entities")
 app.add_typer(types.app, name="types")
 app.add_typer(persona.app, name="persona")
+app.add_typer(spaces.app, name="spaces")
 app.add_typer(admin.models, name="models")
 app.command()(mcp)
 app.add_typer(hook.app, name="hook")
@@ -105,6 +106,10 @@ def options(
     home: Annotated[
         str | None, typer.Option(metavar="DIR", help="The folder of your memory.")
     ] = None,
+    space: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The space to work in; see: memlane spaces"),
+    ] = None,
     now: Annotated[
         str | None,
         typer.Option(
@@ -125,7 +130,8 @@ def options(
 ) -> None:
     make = context.obj or Run  # ``cli.forwarding.forwarded`` brings its own
     resident = "no" if no_resident else None
-    context.obj = make({"home": home, "llm": llm, "resident": resident}, now, json, debug)
+    given = {"home": home, "space": space, "llm": llm, "resident": resident}
+    context.obj = make(given, now, json, debug)
 
 
 def _held_by_resident(home: Path) -> bytes | None:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 FLAGS = ("--json", "--debug", "--no-resident")
-VALUED = ("--home", "--now", "--llm")
+VALUED = ("--home", "--now", "--llm", "--space")
 """The global options, with and without a value."""
+_PLACES = ("MEMLANE_HOME", "MEMLANE_SPACE")
 _SETTINGS = ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "HOME", "TZ")
 
 
@@ -48,9 +49,9 @@ def subcommand(arguments: Sequence[str]) -> str:
 
 
 def settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """What of the environment decides on settings; the home is where the line is handed over."""
+    """What of the environment decides on settings; home and space are where the line goes."""
     return {
         key: value
         for key, value in environment.items()
-        if key in _SETTINGS or (key.startswith("MEMLANE_") and key != "MEMLANE_HOME")
+        if key in _SETTINGS or (key.startswith("MEMLANE_") and key not in _PLACES)
     }

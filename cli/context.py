@@ -57,6 +57,16 @@ class Run:
         present = datetime.now().astimezone().replace(microsecond=0)
         return load_config(self.options, now=parse_when(self.now, present))
 
+    def only_main(self, command: str) -> None:
+        """:raises InvalidInput: if the run is in a space, where this command does not work yet."""
+        if self.config.space != "main":
+            from store.errors import InvalidInput
+
+            raise InvalidInput(
+                f"memlane {command} does not work with spaces yet. It works in the space main: "
+                "leave --space out, and unset MEMLANE_SPACE."
+            )
+
     @cached_property
     def out(self) -> Console:
         from rich.console import Console
@@ -115,7 +125,8 @@ class Run:
         """The command line of a resident process with the settings of this one."""
         from pathlib import Path
 
-        words = [sys.executable, "-P", "-m", "cli.app", "--home", str(self.config.home)]
+        words = [sys.executable, "-P", "-m", "cli.app", "--home", str(self.config.root)]
+        words += ["--space", self.config.space] if self.config.space != "main" else []
         if given := self.options.get("llm"):
             path = Path(given).expanduser()
             words += ["--llm", str(path.absolute()) if path.exists() else given]

@@ -71,6 +71,11 @@ def row_id(prefix: str, public: str, noun: str) -> int:
     :raises UnknownId: if the id has not the form of this kind of id.
     """
     match = _ID.fullmatch(public.strip().lower())
+    if match is None and ":" in public:
+        raise UnknownId(
+            f"{public!r:.60} is of another space. Work there, with the id behind the colon: "
+            f"memlane --space {public.partition(':')[0]:.40} ..."
+        )
     if match is None or match[1] != prefix:
         raise UnknownId(f"{public!r} is not a valid {noun} id; ids look like {prefix}12.")
     return int(match[2])

@@ -60,6 +60,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Config) 
     for setting in SETTINGS:
         if setting.kind != "path":
             monkeypatch.delenv(setting.variable, raising=False)
+    monkeypatch.delenv("MEMLANE_SPACE", raising=False)
     monkeypatch.setenv("MEMLANE_RESIDENT", "no")  # no test leaves a process behind
     return home
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from agent.answering.retrieve import Retrieved
+from agent.answering.retrieve import Part, Retrieved
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Home
 from agent.memory.passages import Passage, passage_of, sources_of
@@ -13,7 +13,7 @@ from policies.base import Question
 from policies.baselines.fusion import activate
 from policies.scoring.ranking import best, similar
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Memory, Status, may_replace
+from store.types import Memory, Source, Status, may_replace
 
 LIKELIEST, NEAREST, ENDED = 12, 6, 4
 """Memories that are looked at beside the selection: by meaning and words, by meaning alone, and of
@@ -26,87 +26,114 @@ HOPS = 2
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Memories by their ids, with their passages and the change edges between them."""
+    """Memories of all spaces that are asked, by the ids that the answer uses."""
 
     memories: dict[str, Memory]
     passages: dict[str, Passage]
     edges: tuple[ChangeEdge, ...]
-    """The older end of each is the one that may be changed."""
-    selected: Mapping[str, float | None]
-    """What the policy that selected a memory gave it."""
+    """Change edges between them; the older end of each is the one that may be changed."""
+    near: dict[str, float]
+    """Cosine of each to the question; -1 where a memory has no vector."""
     over: frozenset[str]
     """Those that have ended by themselves, and were not selected as what the question asks for."""
 
 
 def candidates(
-    question: str, found: Retrieved, home: Home, glosses: Glosses, *, past: bool, ended: bool
+    question: str, found: Retrieved, home: Home, *, past: bool, ended: bool
 ) -> Candidates:
     """What is looked at for a question, with ``ended`` also what has ended by itself.
 
     Of one about the ``past`` a note may have changed since: its edges say nothing of it.
     """
-    known = _near(question, found, home, past=past, ended=ended)
+    put = Question(question, home.embedder.encode([question])[0], home.config.now())
+    parts = [
+        _of_space(put, part, past=past, ended=ended) for part in found.parts or (Part(home, found),)
+    ]
+    return Candidates(
+        {name: memory for one in parts for name, memory in one.memories.items()},
+        {name: passage for one in parts for name, passage in one.passages.items()},
+        tuple(edge for one in parts for edge in one.edges),
+        {name: cosine for one in parts for name, cosine in one.near.items()},
+        frozenset().union(*(one.over for one in parts)),
+    )
+
+
+def _of_space(put: Question, part: Part, *, past: bool, ended: bool) -> Candidates:
+    """What one space has for a question."""
+    home, named = part.home, part.named
+    selected = {choice.memory.id for choice in part.found.selection.chosen}
+    known = _near(put, part, past=past, ended=ended)
     edges: dict[tuple[str, str], ChangeEdge] = {}
     for _ in range(0 if past else HOPS):
         for edge in home.graph.change_edges.of(known):
             edges[edge.older, edge.newer] = edge
         ends = {name for pair in edges for name in pair} - known.keys()
         known |= {memory.id: memory for memory in home.graph.memories.of(sorted(ends))}
-    selected = {choice.memory.id: choice.score for choice in found.selection.chosen}
-    now = home.config.now()
     # What was selected may be over, where the question is about that; what an edge brought may not.
     replaced = {edge.older for edge in edges.values()}
-    memories = {
+    own = {
         name: memory
         for name, memory in known.items()
         if past
-        or (memory.status is Status.CURRENT and (ended or name in selected or memory.holds_at(now)))
+        or (
+            memory.status is Status.CURRENT
+            and (ended or name in selected or memory.holds_at(put.now))
+        )
         or (memory.status is Status.REPLACED and name in replaced)
     }
     over = (
-        name
-        for name, memory in memories.items()
+        named(name)
+        for name, memory in own.items()
         if ended
         and name not in selected
         and memory.status is Status.CURRENT
-        and not memory.holds_at(now)
+        and not memory.holds_at(put.now)
     )
-    sources = sources_of(list(memories.values()), home.graph)
+    sources = sources_of(list(own.values()), home.graph)
+    # What a text says in English is kept in the home that the text is of.
+    glosses = Glosses(home.graph.path.parent, home.llm)
+    index = home.graph.index(home.embedder.identity, put.now)
+    vectors = {name: index.vector(name) for name in own}
+    memories = {named(name): part.shown(memory) for name, memory in own.items()}
     return Candidates(
         memories,
-        {
-            name: _readable(passage_of(memory, sources), glosses)
-            for name, memory in memories.items()
-        },
+        {named(n): _passage(part, memory, sources, glosses) for n, memory in own.items()},
         tuple(
-            _by_trust(edge, memories)
+            _by_trust(replace(edge, older=named(edge.older), newer=named(edge.newer)), memories)
             for edge in edges.values()
-            if edge.older in memories and edge.newer in memories
+            if edge.older in own and edge.newer in own
         ),
-        selected,
+        {named(n): -1.0 if v is None else float(v @ put.vector) for n, v in vectors.items()},
         frozenset(over),
     )
 
 
-def _near(
-    question: str, found: Retrieved, home: Home, *, past: bool, ended: bool
-) -> dict[str, Memory]:
-    """What was selected, and what is nearest to the question."""
-    near = {choice.memory.id: choice.memory for choice in found.selection.chosen}
-    now = home.config.now()
-    put = Question(question, home.embedder.encode([question])[0], now)
-    view = home.graph.view(now, home.embedder.identity, history=past)
+def _near(put: Question, part: Part, *, past: bool, ended: bool) -> dict[str, Memory]:
+    """What was selected in a space, and what is nearest to the question."""
+    home = part.home
+    near = {choice.memory.id: choice.memory for choice in part.found.selection.chosen}
+    view = home.graph.view(put.now, home.embedder.identity, history=past)
     if view.memories:
         rows = [candidate.row for candidate in activate(put, view, LIKELIEST)]
         rows += best(similar(put, view), NEAREST).tolist()
         for row in rows:
             near.setdefault(view.memories[row].id, view.memories[row])
     if ended:
-        index = home.graph.index(home.embedder.identity, now)
+        index = home.graph.index(home.embedder.identity, put.now)
         over = [match.memory for match in index.nearest_over(put.vector, count=LIKELIEST)]
         over = [memory for memory in over if memory.status is Status.CURRENT][:ENDED]
         near = {memory.id: memory for memory in over} | near
     return near
+
+
+def _passage(
+    part: Part, memory: Memory, sources: Mapping[str, Source], glosses: Glosses
+) -> Passage:
+    """The passage as the reader reads it: in English, or empty where that cannot be had."""
+    passage = passage_of(memory, sources)
+    place, start = passage.place
+    read = in_english(passage, glosses) or ""
+    return replace(passage, read=read, place=(part.named(place), start))
 
 
 def _by_trust(edge: ChangeEdge, memories: Mapping[str, Memory]) -> ChangeEdge:
@@ -115,8 +142,3 @@ def _by_trust(edge: ChangeEdge, memories: Mapping[str, Memory]) -> ChangeEdge:
     if edge.change in BOTH_HOLD or may_replace(newer.trust, older.trust):
         return edge
     return replace(edge, older=edge.newer, newer=edge.older)
-
-
-def _readable(passage: Passage, glosses: Glosses) -> Passage:
-    """The passage as the reader reads it: in English, or empty where that cannot be had."""
-    return replace(passage, read=in_english(passage, glosses) or "")

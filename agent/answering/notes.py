@@ -24,6 +24,7 @@ from agent.models.note_reader import NOTES, DatedNote, NoteReader, note_reader
 from agent.ports import StatementReader
 from policies.selection import Choice, Selection, Step
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.spaces import number_of
 from store.types import Memory, Status
 
 BESIDE = 4
@@ -104,27 +105,28 @@ def gather(
     A question in another language is translated for the reader, if ``use_llm``. Of one about the
     ``past`` a note may have changed since: its edges say nothing of it.
     """
-    glosses = Glosses(home.graph.path.parent, home.llm)
     together = note_reader(home.llm) if use_llm else None
     ended = together is not None and not past
-    pool = candidates(question, found, home, glosses, past=past, ended=ended)
+    pool = candidates(question, found, home, past=past, ended=ended)
     if not pool.memories:
         return ()
     texts = [passage.text for passage in pool.passages.values()]
     english = common_language(question, texts) == "en"
+    glosses = Glosses(home.graph.path.parent, home.llm)
     asked = question if english else glosses.make(question) if use_llm else None
     relevance = _spread(_relevance(asked, pool.passages, reader), pool.edges)
     read = None
     if together is not None:
-        read = _read_together(question, pool, relevance, home, together)
+        read = _read_together(question, pool, relevance, together)
     if read is not None:
         answered, relevance = read
         if answered < KNOWN:
             return ()
+    scores = {choice.memory.id: choice.score for choice in found.selection.chosen}
     notes = [
         replace(
             _note(memory, pool.passages, relevance[name], pool.edges, past),
-            score=pool.selected.get(name),
+            score=scores.get(name),
             over=name in pool.over,
             together=read is not None,
         )
@@ -133,7 +135,7 @@ def gather(
     if read is not None:
         known = {note.memory.id: note for note in notes}
         notes = [_unless_it_answers_better(note, known.get(note.by)) for note in notes]
-    chosen = pool.selected.keys() & relevance.keys()
+    chosen = scores.keys() & relevance.keys()
     least = OVERRULING if found.likely is not None and not chosen else LEAST
     if read is not None:
         least = LEAST_READ
@@ -156,12 +158,11 @@ def _read_together(
     question: str,
     pool: Candidates,
     relevance: Mapping[str, float],
-    home: Home,
     reader: NoteReader,
 ) -> tuple[float, dict[str, float]] | None:
     """How likely any note answers, and each answers and holds; None if they are too long."""
     notes: dict[DatedNote, float] = {}
-    for name in _listed(question, pool, relevance, home):
+    for name in _listed(pool, relevance):
         if len(notes) < NOTES and not steers(pool.passages[name].text):
             notes.setdefault(_dated(pool.passages[name]), relevance[name])
     try:
@@ -177,16 +178,10 @@ def _read_together(
     }
 
 
-def _listed(
-    question: str, pool: Candidates, relevance: Mapping[str, float], home: Home
-) -> list[str]:
+def _listed(pool: Candidates, relevance: Mapping[str, float]) -> list[str]:
     """The ids of the likeliest memories, by the reader and by nearness together."""
-    index = home.graph.index(home.embedder.identity, home.config.now())
-    asked = home.embedder.encode([question])[0]
-    vectors = {name: index.vector(name) for name in pool.memories}
-    near = {name: -1.0 if v is None else float(v @ asked) for name, v in vectors.items()}
     score = dict.fromkeys(pool.memories, 0.0)
-    for by in (relevance, near):
+    for by in (relevance, pool.near):
         for rank, name in enumerate(sorted(score, key=lambda name: -by[name])):
             score[name] += 1 / (SMOOTHING + rank)
     return sorted(score, key=lambda name: -score[name])
@@ -263,7 +258,7 @@ def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> t
     known = {note.memory.id for note in chosen}
     doubted = {note.by for note in chosen if note.changed >= DOUBTED and note.relevance >= least}
     chosen += [note for note in notes if note.memory.id in doubted - known]
-    return tuple(sorted(chosen, key=lambda note: (note.passage.said, int(note.memory.id[1:]))))
+    return tuple(sorted(chosen, key=lambda note: (note.passage.said, number_of(note.memory.id))))
 
 
 def selected(selection: Selection, notes: Sequence[Note], *, past: bool = False) -> Selection:

@@ -17,6 +17,7 @@ from agent.language.dates import find_times
 from agent.memory.entities.aliases import also_said, also_said_then
 from agent.memory.entities.events import event_of
 from agent.memory.entities.identity import Identities
+from agent.memory.home import Home
 from agent.memory.time.timeline import Telling, Tellings, Timeline
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, Vectors
@@ -27,6 +28,7 @@ from policies.scoring.tokenize import words
 from policies.selection import Choice, Selection, Step
 from store.derived.view import GraphView
 from store.graph import MemoryGraph
+from store.spaces import Space, as_seen, named_in
 from store.types import Memory
 
 FRONT = 3
@@ -61,6 +63,26 @@ class Retrieved:
     """Ids of what falls on the days asked for, where the question says nothing but its time."""
     inferred: tuple[Inference, ...] = ()
     """Persona lines among the chosen (``agent.applications.personas.persona_in_answers``)."""
+    parts: tuple[Part, ...] = ()
+    """What each space gave, where several were asked; the ids above name the other spaces."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """What one space gave to a question, by its own ids."""
+
+    home: Home
+    found: Retrieved
+    space: Space | None = None
+    """None for the space that the question is asked in."""
+
+    def shown(self, memory: Memory) -> Memory:
+        """A memory of this space as the answer has it."""
+        return memory if self.space is None else as_seen(memory, self.space)
+
+    def named(self, public: str) -> str:
+        """The id of a memory of this space as the answer has it."""
+        return public if self.space is None else named_in(self.space.name, public)
 
 
 def retrieve(

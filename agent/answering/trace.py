@@ -16,6 +16,7 @@ from agent.extraction.documents.sections import part_of
 from policies.selection import Selection, Step
 from store.errors import UnknownId
 from store.graph import MemoryGraph
+from store.spaces import space_of
 from store.tables.sources import Turn, steps_of
 from store.types import Memory, Status
 
@@ -50,6 +51,8 @@ class Trace:
     """Probability that memory holds the answer, as estimated then."""
     redacted: bool
     """Whether the steps went with a memory that was forgotten."""
+    elsewhere: tuple[str, ...] = ()
+    """Ids of memories of other spaces that the answer rests on."""
 
 
 def record(selection: Selection, likely: float | None = None) -> dict[str, Any]:
@@ -100,6 +103,7 @@ def read_trace(graph: MemoryGraph, turn: str | None = None) -> Trace:
         int(found.trace.get("cut", 0)),
         found.trace.get("likely"),
         bool(found.trace.get("redacted")),
+        tuple(sorted(filter(space_of, used))),
     )
 
 
@@ -149,6 +153,9 @@ _BECAUSE = {
 
 def in_words(trace: Trace) -> str:
     """What was looked at, what the answer is based on and why, and what was left out."""
+    if trace.elsewhere:
+        rests = f"It rests on memories of other spaces: {', '.join(trace.elsewhere)}."
+        return f"{rests} Of these only the ids are kept here."
     if not trace.steps:
         if trace.redacted:
             return "What this was based on has been forgotten since."

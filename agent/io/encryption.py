@@ -12,12 +12,14 @@ import os
 import shutil
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import psutil
 
+from agent.io.spaces_backup import encrypt_backup_all
 from agent.io.transfer.backup import FOLDER as BACKUPS
-from agent.io.transfer.backup import encrypt_backup, envelope_in, inspect
+from agent.io.transfer.backup import envelope_in, inspect
 from store.connection import DATABASE_FILES, DATABASE_NAME
 from store.driver import PLAIN, errors, open_database, sqlcipher
 from store.encryption.envelope import (
@@ -37,6 +39,8 @@ from store.errors import CorruptStore, HomeUnavailable, InvalidInput, MemlaneErr
 from store.graph import MemoryGraph
 from store.maintenance.convert import convert
 from store.maintenance.left_overs import PREFIX, remove_left_overs, scratch_folder
+from store.spaces import FOLDER as SPACES
+from store.spaces import SETTINGS_NAME, home_of, names, rules_file
 
 _WITHOUT_WORDS = frozenset(
     {
@@ -50,6 +54,7 @@ _WITHOUT_WORDS = frozenset(
         "token",
         CACHE_FOLDER,
         "logs",
+        SETTINGS_NAME,
     }
 )
 """What a home has beside its database that holds no words, is emptied, or is encrypted itself."""
@@ -76,6 +81,31 @@ def encrypt(home: Path, key: bytes, passphrase: str | None) -> None:
     finish(home, key)
 
 
+def encrypt_spaces(root: Path, key: bytes) -> None:
+    """Encrypt the other spaces of an encrypted home with its key; done again, it goes on.
+
+    :raises InvalidInput: if a file in one would stay readable.
+    :raises StoreBusy: if another process has one open.
+    """
+    envelope = _envelope(root)
+    for name in names(root)[1:]:
+        home = home_of(root, name)
+        database = home / DATABASE_NAME
+        if envelope_of(database) is None:
+            MemoryGraph.open(home).close()  # there, of the present schema, and whole
+            refuse_plain_files(home)
+            half = replace(envelope, finished=False)
+            with scratch_folder(home) as scratch:
+                convert(database, PLAIN, key, scratch, partial(write_envelope, database, half))
+        finish(home, key)
+
+
+def is_whole(root: Path) -> bool:
+    """Whether every space of an encrypted home is encrypted too."""
+    found = [envelope_of(home_of(root, name) / DATABASE_NAME) for name in names(root)]
+    return all(one is not None and one.finished for one in found)
+
+
 def finish(home: Path, key: bytes) -> None:
     """Remove or encrypt what still lies in plain beside an encrypted database.
 
@@ -92,15 +122,20 @@ def finish(home: Path, key: bytes) -> None:
     for folder in (CACHE_FOLDER, "logs"):
         shutil.rmtree(home / folder, ignore_errors=True)
     for backup in _plain_backups(home):
-        encrypt_backup(backup, key, done)
+        encrypt_backup_all(backup, key, done)
     write_envelope(home / DATABASE_NAME, done)
 
 
 def decrypt(home: Path, key: bytes) -> None:
     """Make an encrypted home plain again. Its backups stay encrypted with the key that they have.
 
+    Its other spaces come first: killed on the way, it can be repeated.
+
     :raises StoreBusy: if another process has the home open; nothing is changed.
     """
+    for name in names(home)[1:]:
+        if envelope_of(home_of(home, name) / DATABASE_NAME) is not None:
+            decrypt(home_of(home, name), key)
     with scratch_folder(home) as scratch:
         convert(home / DATABASE_NAME, key, PLAIN, scratch, lambda: None)
     shutil.rmtree(home / CACHE_FOLDER, ignore_errors=True)  # sealed files that nobody can read
@@ -117,6 +152,7 @@ def unlock(home: Path, typed: str) -> bytes:
     hold(key)
     remove_left_overs(home)
     finish(home, key)
+    encrypt_spaces(home, key)
     return key
 
 
@@ -144,6 +180,9 @@ def change_passphrase(home: Path, old: str, new: str) -> bytes:
     write_envelope(database, made)
     hold(key)
     finish(home, key)
+    encrypt_spaces(home, key)
+    for name in names(home)[1:]:
+        write_envelope(home_of(home, name) / DATABASE_NAME, _envelope(home))
     return key
 
 
@@ -193,6 +232,8 @@ def refuse_plain_files(home: Path) -> None:
 def _is_covered(path: Path, home: Path) -> bool:
     """Whether a file holds no words, is removed, or is an encrypted backup."""
     folders = path.relative_to(home).parts
+    if folders[0] == SPACES:  # each space is looked at by itself
+        return path == rules_file(home) or folders[1] in names(home)
     if any(name.startswith(PREFIX) for name in folders) or folders[0] in _WITHOUT_WORDS:
         return True
     if path.parent == home / BACKUPS:

@@ -166,7 +166,7 @@ def ingest_into(
 
 def find(home: Home, paths: Sequence[Path]) -> Iterator[FoundFile]:
     """The files that would be looked at, and those that the home's rules leave aside."""
-    return Ignore(home.config.ignore, home.config.home).find(paths)
+    return Ignore(home.config.ignore, home.config.root).find(paths)
 
 
 def newest_first(found: Iterable[FoundFile]) -> list[FoundFile]:

@@ -165,7 +165,7 @@ class Watcher:
 
     def _rules(self) -> Ignore:
         config = self.home.config
-        self._ignore = self._ignore or Ignore(config.ignore, config.home)
+        self._ignore = self._ignore or Ignore(config.ignore, config.root)
         return self._ignore
 
     # ---- out of the queue -----------------------------------------------------------------

@@ -15,9 +15,11 @@ from agent.config import Config
 from agent.io.ingest import locator_of
 from agent.io.platform_events import why_wait
 from agent.io.watch import is_text
+from store.connection import DATABASE_NAME
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.side_tables.watch_queue import FileState, WatchedFile
+from store.spaces import spaces
 from store.types import Memory, Status
 
 
@@ -106,7 +108,7 @@ def add_folders(graph: MemoryGraph, paths: Iterable[Path], config: Config) -> No
             raise InvalidInput(f"{path} is not a folder. Name one, or: memlane ingest {path}")
         if not is_text(folder):
             raise InvalidInput(f"{path!r} has a name that is not valid text. Rename it.")
-        if folder == config.home or folder.is_relative_to(config.home):
+        if folder == config.root or folder.is_relative_to(config.root):
             raise InvalidInput(f"{path} is inside memlane's own home and cannot be watched.")
         for other in graph.watched.folders():
             if folder != other.path and folder.is_relative_to(other.path):
@@ -116,7 +118,23 @@ def add_folders(graph: MemoryGraph, paths: Iterable[Path], config: Config) -> No
                     f"{other.path} inside it is already watched. Remove that first: "
                     f"memlane watch --remove {other.path}"
                 )
+        _refuse_of_other_space(folder, config)
         graph.watched.add_folder(folder, config.now())
+
+
+def _refuse_of_other_space(folder: Path, config: Config) -> None:
+    """:raises InvalidInput: if another space watches the folder, or one around or inside it."""
+    for space in spaces(config.root):
+        if space.name == config.space or not (space.home / DATABASE_NAME).exists():
+            continue
+        with MemoryGraph.open(space.home) as graph:
+            watched = [one.path for one in graph.watched.folders()]
+        for other in watched:
+            if folder.is_relative_to(other) or other.is_relative_to(folder):
+                raise InvalidInput(
+                    f"The space {space.name} watches {other}, and a folder belongs to one space. "
+                    f"Remove it there first: memlane --space {space.name} watch --remove {other}"
+                )
 
 
 def remove_folder(graph: MemoryGraph, path: Path) -> None:

@@ -30,6 +30,7 @@ from agent.learning.training import Plan, compare, train
 from policies.mlp import FlatWeights
 from store.connection import DATABASE_NAME
 from store.errors import InvalidInput, MemlaneError
+from store.spaces import MAIN
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -94,7 +95,7 @@ def own_session(home: Path) -> Session:
     """A home with the models of the machine that the work runs on."""
     from agent.session.session import open_session
 
-    return open_session(load_config({"home": str(home)}))
+    return open_session(load_config({"home": str(home), "space": MAIN}))
 
 
 @dataclass(frozen=True, slots=True)

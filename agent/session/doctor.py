@@ -6,7 +6,8 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from store.connection import is_encrypted
 from store.erasure.run import softly_forgotten
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
+from store.spaces import MAIN, home_of, names
 from store.types import SourceStatus
 
 
@@ -106,6 +108,16 @@ def examine(
     run("sources", lambda: _sources(config))
     run("encryption", lambda: _encryption(config))
     run("forgotten", lambda: _forgotten(config, search_forgotten))
+    for name in names(config.root)[1:] if config.space == MAIN else ():
+        one = replace(config, home=home_of(config.root, name), space=name)
+        for what, look in (
+            ("database", _database),
+            ("permissions", _permissions),
+            ("sources", _sources),
+            ("encryption", _encryption),
+        ):
+            run(f"{what} of {name}", partial(look, one))
+        run(f"forgotten in {name}", partial(_forgotten, one, search_forgotten))
     run("models", lambda: _models(config, read=try_models))
     run("weights", _weights)
     if try_models:
@@ -141,6 +153,8 @@ def _permissions(config: Config) -> str:
         "memlane.db*",
         "*.key",
         "encryption.json",
+        "spaces",
+        "spaces/*",
         "memlane.sock",
         "resident.lock",
         "token",

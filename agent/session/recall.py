@@ -11,12 +11,14 @@ from dataclasses import replace
 
 from agent.answering.candidates import BOTH_HOLD
 from agent.answering.notes import CHANGED
+from agent.answering.retrieve import Part
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.language.validation import checked_message
+from agent.memory.home import Home
 from agent.results import Reply, Route
 from agent.session.respond import Responder
 from policies.selection import Choice
-from store.types import Status, may_replace
+from store.types import Memory, Status, may_replace
 
 
 def recall(home: Responder, text: str, k: int) -> Reply:
@@ -25,7 +27,15 @@ def recall(home: Responder, text: str, k: int) -> Reply:
     :raises InvalidInput: if the text or ``k`` is unusable.
     """
     found = home.retrieve(checked_message(text), k=k, use_llm=False)
-    chosen = _changed(home, found.selection.chosen)
+    newer: dict[str, Memory] = {}
+    for part in found.parts or (Part(home, found),):
+        for older, memory in _newer(part.home, part.found.selection.chosen).items():
+            newer[part.named(older)] = part.shown(memory)
+    kept = [
+        replace(choice, memory=newer.get(choice.memory.id, choice.memory))
+        for choice in found.selection.chosen
+    ]
+    chosen = tuple({choice.memory.id: choice for choice in reversed(kept)}.values())[::-1]
     return told_apart(
         Reply(
             Route.RETRIEVE, "", chosen, abstained=not chosen, likely=found.likely,
@@ -34,11 +44,11 @@ def recall(home: Responder, text: str, k: int) -> Reply:
     )  # fmt: skip
 
 
-def _changed(home: Responder, chosen: Sequence[Choice]) -> tuple[Choice, ...]:
-    """The choices, each that likely holds no longer with the newer memory in its place."""
+def _newer(home: Home, chosen: Sequence[Choice]) -> dict[str, Memory]:
+    """What likely takes the place of each choice that likely holds no longer, by its id."""
     memories = {choice.memory.id: choice.memory for choice in chosen}
     now = home.config.now()
-    newer = {}
+    newer: dict[str, Memory] = {}
     for edge in home.graph.change_edges.of(memories):  # likeliest first
         if edge.older not in memories or edge.older in newer:
             continue
@@ -48,5 +58,4 @@ def _changed(home: Responder, chosen: Sequence[Choice]) -> tuple[Choice, ...]:
         holds = memory.status is Status.CURRENT and memory.holds_at(now)
         if holds and may_replace(memory.trust, memories[edge.older].trust):
             newer[edge.older] = memory
-    kept = [replace(choice, memory=newer.get(choice.memory.id, choice.memory)) for choice in chosen]
-    return tuple({choice.memory.id: choice for choice in reversed(kept)}.values())[::-1]
+    return newer

@@ -11,6 +11,7 @@ from agent.memory.uncertain.pending_questions import next_question
 from agent.results import Remembered, Reply, Route
 from store.graph import MemoryGraph
 from store.side_tables.pending_questions import QuestionKind
+from store.spaces import space_of
 
 
 def told(done: Remembered) -> Reply:
@@ -69,6 +70,20 @@ def with_question(
     if found.ask is QuestionKind.HOLDS:
         return replace(reply, open=(found.pair,))
     return replace(reply, suggested=(found.ask, *found.pair))
+
+
+def kept(reply: Reply) -> Reply:
+    """The reply as it is stored with its turn: with nothing of another space but ids.
+
+    An answer that other spaces may have a part in is not kept in words: what they forget must be
+    gone, and what they no longer show must not come back.
+    """
+    selection = reply.selection
+    chosen = [] if selection is None else [choice.memory.id for choice in selection.chosen]
+    if selection is None or not any(map(space_of, chosen)):
+        return reply
+    trace = tuple(step for step in selection.trace if not space_of(step.memory))
+    return replace(reply, text="", selection=replace(selection, trace=trace))
 
 
 def trace_of(reply: Reply) -> dict[str, Any]:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from agent.answering.plain_statements import CHANCE, may_tell
 from agent.answering.question.references import in_context, recent
-from agent.answering.retrieve import Retrieved, retrieve
+from agent.answering.retrieve import Part, Retrieved, retrieve
 from agent.answering.routing import Router
 from agent.answering.selection.policy_factory import build_policy
+from agent.answering.selection.several_spaces import joined
 from agent.applications.personas.persona_in_answers import with_persona
 from agent.config import Config
 from agent.extraction.subclass_classifier import Placer
@@ -42,13 +43,15 @@ from agent.models.timing import Stopwatch
 from agent.ports import Embedder, LanguageModel, RewardModel, StatementReader, TextReader
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route
 from agent.session.orders import carry_out, order_in
-from agent.session.reply import told, trace_of, with_question
+from agent.session.reply import kept, told, trace_of, with_question
 from agent.session.respond import answer_message, leaned, small_talk, whisper
+from agent.session.seen import SeenSpaces
 from policies.abstain import shipped
 from policies.base import Policy
 from policies.selection import Selection
 from store.errors import MemlaneError, StoreFull
 from store.graph import MemoryGraph
+from store.spaces import Space
 from store.types import Source, SourceKind, SourceStatus
 
 if TYPE_CHECKING:
@@ -87,6 +90,7 @@ class Session:
         self.rewards: RewardModel = models.get("rewards") or LocalRewardModel(config, shown)
         self._statements = models.get("statements")
         self._suggested = False
+        self._seen = SeenSpaces()
 
     def __enter__(self) -> Self:
         return self
@@ -97,6 +101,10 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._seen.close()
         self.graph.close()
 
     @cached_property
@@ -242,7 +250,22 @@ class Session:
         chooser = self.policy(policy, count, use_llm=use_llm)
         now, embedder = self.config.now(), self.embedder
         found = retrieve(question, self.graph, chooser, embedder, now, k=count, judge=shipped())
-        return with_persona(found, question, self, count)
+        found = with_persona(found, question, self, count)
+        parts = [Part(self, found)]
+        for space, graph in self._seen.graphs(self.config):
+            other = self._beside(space, graph)
+            chooser = other.policy(policy, count, use_llm=use_llm)
+            theirs = retrieve(question, graph, chooser, embedder, now, k=count, judge=shipped())
+            parts.append(Part(other, theirs, space))
+        return joined(parts, count) if len(parts) > 1 else found
+
+    def _beside(self, space: Space, graph: MemoryGraph) -> Session:
+        """A space that this one sees, with the models of this one."""
+        config = replace(self.config, home=space.home, space=space.name)
+        return Session(
+            config, graph, llm=self.llm, embedder=self.embedder, reader=self.reader,
+            rewards=self.rewards, statements=self.statements,
+        )  # fmt: skip
 
     def _asking(self, reply: Reply, now: datetime) -> Reply:
         """The reply with a question that waits to be asked; about names once a session."""
@@ -254,7 +277,8 @@ class Session:
     def _logged(self, message: str, reply: Reply, clock: Stopwatch, now: datetime) -> Reply:
         turn = None
         with clock.measure("log"), suppress(StoreFull):  # what is known is told all the same
-            turn = self.graph.turns.log(now, message, reply.route, reply.text, trace_of(reply))
+            own = kept(reply)
+            turn = self.graph.turns.log(now, message, own.route, own.text, trace_of(own))
         doubts = doubted(reply.memories, reply.selection)
         memories = trusted_first(reply.memories, doubts)
         return replace(reply, memories=memories, timing_ms=clock.total(), turn=turn, doubts=doubts)
@@ -335,7 +359,8 @@ class Session:
         """Values for form fields, each with its evidence; None where there is none."""
         from agent.applications.forms.autofill import fill_from
 
-        return fill_from(self, fields, self.config.now(), use_llm=use_llm)
+        others = tuple(self._seen.graphs(self.config))
+        return fill_from(self, fields, self.config.now(), use_llm=use_llm, others=others)
 
 
 def open_session(config: Config, **models: Unpack[Models]) -> Session:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -269,15 +270,25 @@ def config_set(
     key: Annotated[str, typer.Argument(help="The setting, such as policy.")],
     value: Annotated[str, typer.Argument(help="Its value.")],
 ) -> None:
-    """Write one setting into config.toml."""
+    """Write one setting into config.toml.
+
+    In a space (--space NAME) it is a setting of that space alone: what programs may do there
+    (agents), and those that 'memlane config' lists as yours for it (docs/spaces.md).
+    """
     run: Run = context.obj
     from agent.config_edit import set_in_file
 
-    file = set_in_file(key, value)
+    file = set_in_file(key, value, _file_of_space(run))
     run.emit(
         {key: value, "file": str(file)},
         lambda out: out.print(f"{key} = {value}  (in {file})"),
     )
+
+
+def _file_of_space(run: Run) -> Path | None:
+    """The settings file of the space at hand; None for ``main``, whose file may be broken."""
+    named = run.options.get("space") or os.environ.get("MEMLANE_SPACE") or "main"
+    return None if named == "main" else run.config.file
 
 
 @config.command("unset")
@@ -290,8 +301,8 @@ def config_unset(
     from agent.config import load_config
     from agent.config_edit import unset_in_file
 
-    file = unset_in_file(key)
-    settings = load_config()
+    file = unset_in_file(key, _file_of_space(run))
+    settings = load_config(run.options)
     value, origin = getattr(settings, key), settings.origins[key]
     run.emit(
         {key: str(value) if isinstance(value, Path) else value, "file": str(file)},

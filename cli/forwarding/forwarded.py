@@ -30,6 +30,7 @@ from store.errors import MemlaneError
 if TYPE_CHECKING:
     from typer.core import TyperGroup
 
+    from agent.config import Config
     from agent.session.session import Session
     from store.graph import MemoryGraph
 
@@ -89,17 +90,17 @@ RELAYED = frozenset({"ask", "fill", "remember"})
 """The commands that are worked out here; ``cli.forwarding.forward`` knows when."""
 
 
-def hook(line: CommandLine, home: Path) -> Printed:
+def hook(line: CommandLine, config: Config) -> Printed:
     """What the hook of a coding agent prints; nothing where anything is wrong."""
     try:
-        said = answer(line.words[2], line.stdin, str(home))
+        said = answer(line.words[2], line.stdin, str(config.root), config.space)
     except Exception:  # whatever it is, a hook must not stop the agent that calls it
         said = ""
     return Printed(said, "", 0)
 
 
-def work_out(home: Path, app: TyperGroup) -> Callable[[CommandLine], Printed]:
-    """What works lines out for the home of the resident process, in whatever thread it is called.
+def work_out(config: Config, app: TyperGroup) -> Callable[[CommandLine], Printed]:
+    """What works lines out for the space of the resident process, in whatever thread it is called.
 
     ``app`` is the parser of ``cli.app``, which this process was started by. What it gives raises
     ``NotForwardable`` where that has to be done in a process of its own.
@@ -109,14 +110,14 @@ def work_out(home: Path, app: TyperGroup) -> Callable[[CommandLine], Printed]:
         if dict(line.settings) != settings(os.environ):
             raise NotForwardable("the settings are others")
         if tuple(line.words[:2]) == ("hook", "run"):
-            return hook(line, home)
+            return hook(line, config)
         if subcommand(line.words) not in RELAYED or "--help" in line.words or "-h" in line.words:
             raise NotForwardable("it is a command for a process of its own")
         run = ForwardedRun(line=line, began=line.began)
         run.stdout, run.stderr = io.StringIO(), io.StringIO()
 
         def taken(options: dict[str, str | None], now: str | None, json: bool, debug: bool) -> Run:
-            run.options = {**options, "home": str(home)}
+            run.options = {**options, "home": str(config.root), "space": config.space}
             run.now, run.json, run.debug = now, json, debug
             return run
 

@@ -10,7 +10,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cli.arguments import settings
 from cli.forwarding.sockets import home_of, is_mine, socket_of
@@ -22,19 +22,19 @@ _PROMPTS = ("UserPromptSubmit", "BeforeAgent")
 
 
 def hooked(arguments: Sequence[str]) -> int | None:
-    """Answer ``[--home DIR] hook run TOOL``; None for every other line.
+    """Answer ``[--home DIR] [--space NAME] hook run TOOL``; None for every other line.
 
     It never fails: with exit code 2 the agent would withhold the person's prompt.
     """
     words = list(arguments)
-    home = None
-    if words[:1] == ["--home"] and len(words) == 5:
-        home, words = words[1], words[2:]
+    given: dict[str, str] = {}
+    while words[:1] in (["--home"], ["--space"]) and len(words) > 4:
+        given[words[0][2:]], words = words[1], words[2:]
     if words[:2] != ["hook", "run"] or len(words) != 3 or words[2].startswith("-"):
         return None
     try:
         message = sys.stdin.buffer.read().decode("utf-8", "replace")
-        text = _answered(words[2], message, home, arguments)
+        text = _answered(words[2], message, given, arguments)
         if text:
             print(text, flush=True)
     except (Exception, KeyboardInterrupt):
@@ -43,7 +43,7 @@ def hooked(arguments: Sequence[str]) -> int | None:
     return 0
 
 
-def _answered(tool: str, message: str, home: str | None, arguments: Sequence[str]) -> str:
+def _answered(tool: str, message: str, given: Mapping[str, str], arguments: Sequence[str]) -> str:
     event = json.loads(message)["hook_event_name"]
     place = home_of(arguments)
     path = place and socket_of(place)
@@ -55,14 +55,14 @@ def _answered(tool: str, message: str, home: str | None, arguments: Sequence[str
         except OSError:
             said = None  # left by a process that was killed
         if said is None:
-            _start(place or "")
+            _start(arguments[:-3])
             if event in _PROMPTS:
                 return ""
         elif "code" in said:
             return str(said["out"])
     from agent.server.hooks.recall import answer
 
-    return answer(tool, message, home)
+    return answer(tool, message, given.get("home"), given.get("space"))
 
 
 def _asked(path: str, tool: str, message: str) -> dict[str, object]:
@@ -97,12 +97,12 @@ def _asked(path: str, tool: str, message: str) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _start(home: str) -> None:
+def _start(options: Sequence[str]) -> None:
     """Begin a resident process for the next prompt, as other commands do, and wait for nothing."""
     import subprocess
 
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "cli.app", "--home", home, "hook", "start"],
+        [sys.executable, "-P", "-m", "cli.app", *options, "hook", "start"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

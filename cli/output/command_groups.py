@@ -20,8 +20,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "fill", "browser", "web",
     ),
     "Your data": (
-        "memories", "entities", "types", "consent", "export", "import", "backup", "restore",
-        "sync", "rescue", "lock", "unlock", "status", "doctor", "config",
+        "memories", "entities", "types", "spaces", "consent", "export", "import", "backup",
+        "restore", "sync", "rescue", "lock", "unlock", "status", "doctor", "config",
     ),
     "Models": ("models", "up", "down"),
     "For programs": ("mcp", "hook", "completion"),

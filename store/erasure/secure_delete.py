@@ -30,6 +30,7 @@ from store.erasure.fingerprints import (
     streams_of,
 )
 from store.row_codecs import public_id
+from store.spaces import FOLDER
 
 KEY_NAME = "forgotten.key"
 CACHE_FOLDER = "cache"
@@ -104,8 +105,10 @@ def clean_edits(home: Path, ids: Collection[str], texts: Iterable[str]) -> tuple
 
 
 def files_of(home: Path) -> Iterator[Path]:
-    """Every file of a home but the key, which is random."""
-    for folder, _, names in os.walk(home):
+    """Every file of a space but the key, which is random; what other spaces say is their own."""
+    for folder, folders, names in os.walk(home):
+        if Path(folder) == home and FOLDER in folders:
+            folders.remove(FOLDER)
         for name in sorted(names):
             path = Path(folder) / name
             if name != KEY_NAME and path.is_file() and not path.is_symlink():

@@ -91,7 +91,7 @@ def main() -> None:
         port=port,
         open_desk=desk,
         on_ready=lambda where: print(where, flush=True),
-        command=work_out(config.home, parser),
+        command=work_out(config, parser),
     )
 
 

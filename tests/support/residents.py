@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
 import sys
@@ -19,13 +20,18 @@ SECRET = "My cat is called Zanzibar."
 
 @contextmanager
 def started(
-    home: Path, delay: float = 0.0, port: int | None = None
+    home: Path, delay: float = 0.0, port: int | None = None, space: str = "main"
 ) -> Iterator[subprocess.Popen[str]]:
     """A resident process with scripted models, gone at the end."""
     words = [sys.executable, "-m", "tests.support.resident_work", str(home), str(delay)]
     words += [] if port is None else [str(port)]
     child = subprocess.Popen(
-        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        words,
+        cwd=ROOT,
+        env={**os.environ, "MEMLANE_SPACE": space},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         assert child.stdout and child.stderr

@@ -98,6 +98,42 @@ def test_a_home_is_locked_and_unlocked(told: Path, memlane: Memlane, typing):
     assert not is_encrypted(told)
 
 
+def test_all_spaces_are_locked_and_unlocked_with_the_home(told: Path, memlane: Memlane, typing):
+    memlane("spaces", "add", "work")
+    memlane("--space", "work", "remember", "My desk at Quixotl has number 12.")
+    memlane("spaces", "allow", "main", "--see", "work")
+    assert memlane("backup").code == 0
+    typing(PASSPHRASE)
+    assert memlane("lock", "--yes").code == 0
+    work = told / "spaces" / "work"
+    assert is_encrypted(told) and is_encrypted(work)
+    for path in told.rglob("*"):
+        assert not path.is_file() or b"Quixotl" not in path.read_bytes(), path
+    assert "memlane unlock" in memlane("--space", "work", "list").err
+    assert memlane("spaces", "add", "club").code == 1, "without the key nothing is made"
+    typing(PASSPHRASE)
+    assert memlane("unlock").code == 0
+    assert "number 12" in memlane("--space", "work", "list").out
+    assert memlane("spaces", "add", "club").code == 0
+    assert memlane("--space", "club", "remember", "My cello is old.").code == 0
+    assert is_encrypted(told / "spaces" / "club")
+    (backup,) = (told / "backups").glob("memlane-*.zip")
+    assert memlane("restore", str(backup), "--yes").code == 0
+    assert "number 12" in memlane("--space", "work", "list").out
+    typing(PASSPHRASE, "two blue otters swim")
+    assert memlane("lock", "--passphrase").code == 0
+    forget_keys()
+    assert memlane("lock").code == 0
+    typing("two blue otters swim")
+    assert memlane("unlock").code == 0
+    assert "cello" in memlane("--space", "club", "list").out
+    assert memlane("doctor", "--quick").code == 0
+    assert memlane("lock", "--off", "--yes").code == 0
+    forget_keys()
+    assert "number 12" in memlane("--space", "work", "list").out
+    assert not any(map(is_encrypted, (told, work, told / "spaces" / "club")))
+
+
 def test_doctor_finds_words_that_lie_in_plain(told: Path, memlane: Memlane):
     key = new_key()
     encrypt(told, key, PASSPHRASE)

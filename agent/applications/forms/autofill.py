@@ -29,10 +29,12 @@ from agent.extraction.faithfulness import first_person
 from agent.memory.changes import possibly_newer
 from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors import ensure_vectors
-from agent.ports import Embedder, LanguageModel
+from agent.ports import Embedder, LanguageModel, Vectors
 from agent.results import Alternative, FilledField, Value
+from store.derived.partitions import NearMemory
 from store.graph import MemoryGraph
 from store.side_tables.form_consents import FormConsent
+from store.spaces import Space, as_seen, named_in
 from store.types import Memory, Status, Trust
 
 _DOUBT = 0.75
@@ -58,8 +60,9 @@ def fill_from(
     now: datetime,
     *,
     use_llm: bool,
+    others: Sequence[tuple[Space, MemoryGraph]] = (),
 ) -> tuple[FilledField, ...]:
-    """Fill a form from a graph, with the consents that are kept in it.
+    """Fill a form from a graph and what it sees of ``others``, with the consents kept in it.
 
     What a newer memory may have changed counts only where that one has nothing for the field.
 
@@ -68,12 +71,20 @@ def fill_from(
     graph, embedder = source.graph, source.embedder
     memories = graph.memories.list()
     newer = possibly_newer(memories, graph, least=DOUBTED)
+    for space, other in others:
+        theirs = other.memories.list()
+        memories += tuple(as_seen(memory, space) for memory in theirs)
+        changed = possibly_newer(theirs, other, least=DOUBTED).items()
+        newer |= {named_in(space.name, old): as_seen(new, space) for old, new in changed}
 
     def close(texts: Sequence[str], count: int) -> list[list[Memory]]:
-        ensure_vectors(graph, embedder)
-        index = graph.index(embedder.identity, now)
         vectors = embedder.encode(texts)
-        found = (index.nearest(vector, probes=3, count=count) for vector in vectors)
+        found = _nearest(graph, embedder, vectors, count, now)
+        for space, other in others:
+            theirs = _nearest(other, embedder, vectors, count, now)
+            seen = [[replace(m, memory=as_seen(m.memory, space)) for m in near] for near in theirs]
+            both = [a + b for a, b in zip(found, seen, strict=True)]
+            found = [sorted(near, key=lambda m: -m.score)[:count] for near in both]
         return [[m.memory for m in near if is_evidence(m.memory)] for near in found]
 
     return fill(
@@ -86,6 +97,14 @@ def fill_from(
         newer=newer,
         consents=graph.form_consents.get,
     )
+
+
+def _nearest(
+    graph: MemoryGraph, embedder: Embedder, vectors: Vectors, count: int, now: datetime
+) -> list[list[NearMemory]]:
+    ensure_vectors(graph, embedder)
+    index = graph.index(embedder.identity, now)
+    return [index.nearest(vector, probes=3, count=count) for vector in vectors]
 
 
 def is_evidence(memory: Memory) -> bool:

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -48,7 +48,8 @@ from store.maintenance.convert import copy_under
 from store.maintenance.left_overs import scratch_folder
 
 KIND = "memlane-backup"
-VERSION = 1
+VERSION, WITH_SPACES = 1, 2
+"""Of the format; one with more than the space ``main`` must not be restored without them."""
 FOLDER = "backups"
 _MANIFEST = "manifest.json"
 _LONGEST_ENVELOPE = 10_000
@@ -95,8 +96,17 @@ def _free_name(folder: Path, now: datetime, prefix: str = "memlane") -> Path:
     return path
 
 
-def backup(home: Path, out: Path, now: datetime, on_step: Step | None = None) -> Backup:
+def backup(
+    home: Path,
+    out: Path,
+    now: datetime,
+    on_step: Step | None = None,
+    *,
+    also: Mapping[str, Path] | None = None,
+) -> Backup:
     """Write a verified copy of the home to ``out``, a file or a folder; its owner alone reads it.
+
+    Of one space; ``also`` are files of other spaces to pack into it (``agent.io.spaces_backup``).
 
     :raises HomeUnavailable: if ``out`` cannot be written, or is a file that is no backup.
     :raises CorruptStore: if the home itself does not verify.
@@ -123,7 +133,7 @@ def backup(home: Path, out: Path, now: datetime, on_step: Step | None = None) ->
         memories = _verified(folder, "The home")
         _step(on_step, "verifying", 1, 1)
         scratch = folder / out.name
-        digest = _zipped(copy, scratch, now.isoformat(), memories, on_step)
+        digest = _zipped(copy, scratch, now.isoformat(), memories, on_step, also or {})
         size = scratch.stat().st_size
         scratch.replace(out)
         sync_folder(out.parent)
@@ -131,7 +141,12 @@ def backup(home: Path, out: Path, now: datetime, on_step: Step | None = None) ->
 
 
 def _zipped(
-    copy: Path, out: Path, taken: str, memories: dict[str, int], on_step: Step | None
+    copy: Path,
+    out: Path,
+    taken: str,
+    memories: dict[str, int],
+    on_step: Step | None,
+    also: Mapping[str, Path],
 ) -> str:
     digest = hashlib.sha256()
     total = copy.stat().st_size
@@ -146,7 +161,7 @@ def _zipped(
                 _step(on_step, "writing", done, total)
         manifest = {
             "kind": KIND,
-            "version": VERSION,
+            "version": WITH_SPACES if also else VERSION,
             "taken": taken,
             "memlane": version("memlane"),
             "sha256": digest.hexdigest(),
@@ -155,6 +170,8 @@ def _zipped(
         }
         if envelope := envelope_of(copy):
             archive.writestr(ENVELOPE_NAME, as_bytes(envelope))
+        for name, packed in also.items():
+            archive.write(packed, name, zipfile.ZIP_STORED)
         archive.writestr(_MANIFEST, json.dumps(manifest, indent=2) + "\n")
     with out.open("rb+") as file:
         os.fsync(file.fileno())
@@ -236,8 +253,10 @@ def envelope_in(file: Path) -> Envelope | None:
             return parsed(member.read(_LONGEST_ENVELOPE), file)
 
 
-def encrypt_backup(file: Path, key: bytes, envelope: Envelope) -> None:
-    """Put an encrypted backup in the place of a plain one, in one step.
+def encrypt_backup(
+    file: Path, key: bytes, envelope: Envelope, also: Mapping[str, Path] | None = None
+) -> None:
+    """Put an encrypted backup in the place of a plain one, in one step; ``also`` as of ``backup``.
 
     :raises CorruptStore: if it does not verify; it is as it was.
     """
@@ -247,7 +266,7 @@ def encrypt_backup(file: Path, key: bytes, envelope: Envelope) -> None:
         locked.parent.mkdir(mode=0o700)
         copy_under(folder / DATABASE_NAME, PLAIN, key, locked)
         write_envelope(locked, envelope)
-        _zipped(locked, folder / file.name, found.taken, found.memories, None)
+        _zipped(locked, folder / file.name, found.taken, found.memories, None, also or {})
         (folder / file.name).replace(file)
         sync_folder(file.parent)
 
@@ -320,7 +339,7 @@ def _manifest(file: Path) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
         raise _refused(file, "it is not a backup of memlane")
     number = manifest.get("version")
-    if not isinstance(number, int) or number > VERSION:
+    if not isinstance(number, int) or number > WITH_SPACES:
         raise NewerStore(f"{file} was written by a newer memlane. Upgrade memlane to restore it.")
     texts = all(isinstance(manifest.get(name), str) for name in ("sha256", "taken"))
     if not texts or not isinstance(manifest.get("size"), int):

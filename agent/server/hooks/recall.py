@@ -33,7 +33,7 @@ LEAST = 0.5
 """Chance that memory holds something for the prompt, below which nothing is given."""
 
 
-def answer(name: str, message: str, home: str | None = None) -> str:
+def answer(name: str, message: str, home: str | None = None, space: str | None = None) -> str:
     """What the hook of a tool prints for a message; empty where it has nothing to say.
 
     :raises Exception: of any kind, for a message or a home that is not as it should be.
@@ -41,7 +41,7 @@ def answer(name: str, message: str, home: str | None = None) -> str:
     tool, said = tool_named(name), json.loads(message)
     event = tool.event(said["hook_event_name"])
     folder = said.get("cwd") or next(iter(said.get("workspace_roots") or ()), "")
-    config = load_config({"home": home})
+    config = load_config({"home": home, "space": space})
     if event is None or "search" not in allowed(read_permissions(config.agents), name):
         return ""
     if is_excluded(folder, config.hook_exclude):

@@ -49,7 +49,7 @@ class AgentMemory:
 
     def close(self) -> None:
         if self._own is not None:
-            self._own.graph.close()
+            self._own.close()
 
     @property
     def graph(self) -> MemoryGraph:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from agent.results import Exchange, FileReport, FilledField, Remembered, Reply
 from agent.server.resident.paths import Place, holder, is_mine
 from agent.version import __version__
 from store.errors import MemlaneError
+from store.spaces import FOLDER, MAIN, home_of, names
 
 if TYPE_CHECKING:
     from agent.applications.forms.fields import FormField
@@ -125,14 +126,17 @@ def connect(config: Config, notice: Callable[[str], None]) -> Client | None:
 
 
 def held_key(home: Path) -> bytes | None:
-    """The key of an encrypted home that its resident process holds; None where it holds none."""
-    path = Place(home).socket
-    if not is_mine(path):
-        return None
-    try:
-        return Client(load_config({"home": str(home)}), path).key()
-    except (OSError, ValueError, MemlaneError):
-        return None
+    """The key of an encrypted home that a resident process holds, of whichever of its spaces."""
+    root = home.parent.parent if home.parent.name == FOLDER else home
+    for place in (home, *(home_of(root, name) for name in names(root))):
+        path = Place(place).socket
+        if not is_mine(path):
+            continue
+        with suppress(OSError, ValueError, MemlaneError):
+            key = Client(load_config({"home": str(place), "space": MAIN}), path).key()
+            if key is not None:
+                return key
+    return None
 
 
 def _other(hello: Hello, config: Config) -> str | None:
@@ -235,7 +239,7 @@ class Client:
         """See ``Session.find``."""
         from agent.io.ignore_rules import Ignore
 
-        return Ignore(self.config.ignore, self.config.home).find(paths)
+        return Ignore(self.config.ignore, self.config.root).find(paths)
 
     def retry(self) -> Iterator[FileReport]:
         """See ``Session.retry``."""

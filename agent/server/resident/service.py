@@ -300,6 +300,6 @@ class Desk:
         if not all([lane.close(CLOSING_S) for lane in lanes]):
             return False
         for session in self.sessions.values():
-            session.graph.close()
+            session.close()
         self.graph.close()
         return True

@@ -226,7 +226,7 @@ def _best(notes: Sequence[Note]) -> Note | None:
 
 
 def _words(note: Note) -> str:
-    return note.quote or note.passage.text
+    return note.passage.words
 
 
 def _from(episode: Episode, note: Note, home: Session) -> bool:

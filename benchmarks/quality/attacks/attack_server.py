@@ -81,7 +81,7 @@ def main() -> None:
         config,
         open_desk=desk,
         on_ready=lambda where: print(Path(where), flush=True),
-        command=work_out(config.home, parser),
+        command=work_out(config, parser),
         debug="--debug" in sys.argv,
     )
 

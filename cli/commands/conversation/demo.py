@@ -47,7 +47,7 @@ def demo(context: typer.Context) -> None:
     outcomes: list[DemoStep] = []
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="memlane-demo-") as home:
-        run.config = replace(run.config, home=Path(home) / "home", fixed_now=START)
+        run.config = replace(run.config, home=Path(home) / "home", fixed_now=START, space="main")
         with run.session() as session:
             for outcome in play(session):
                 outcomes.append(outcome)

@@ -14,6 +14,8 @@ from cli.output.progress import progress
 from store.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import Console
 
     from agent.io.transfer.backup import Backup
@@ -29,18 +31,20 @@ def backup(
     """Back up the home into one verified file.
 
     Works while memlane is in use. The backup is verified before it gets its final name, and only
-    you can read it. It still contains what you forget later: to forget something for good, delete
-    old backups too.
+    you can read it. All spaces are in it; with --space NAME it is that space alone. It still
+    contains what you forget later: to forget something for good, delete old backups too.
 
     Examples: memlane backup; memlane backup --out /media/stick/memlane.zip.
     """
     run: Run = context.obj
-    from agent.io.transfer.backup import backup as write
+    from agent.io.spaces_backup import backup_all
+    from agent.io.transfer.backup import backup as only_this
     from agent.io.transfer.backup import default_path
 
     config = run.config
     path = out or default_path(config.home, config.now())
     with writable(run, path, "memlane.zip") as file, progress(run.err) as advance:
+        write = backup_all if config.space == "main" else only_this
         done = write(config.home, file, config.now(), advance)
     emit_beside(
         run,
@@ -63,15 +67,20 @@ def restore(
     Examples: memlane restore memlane.zip; memlane restore memlane.zip --yes.
     """
     run: Run = context.obj
+    from agent.io.spaces_backup import inspect_all, restore_all, spaces_in
     from agent.io.transfer.backup import inspect
-    from agent.io.transfer.backup import restore as put_back
 
     config = run.config
     with readable(file, "memlane.zip") as path:
         _unlocked(run, path, from_stdin=file == STREAM)
         with progress(run.err) as advance:
             found = inspect(path, config.home, advance)
-        home, what = config.home, f"{found.taken} ({_in_words(found)})"
+            if config.space != "main" and spaces_in(path):
+                raise InvalidInput(
+                    f"{file} is the backup of a whole home. Restore it without --space."
+                )
+            spaces = inspect_all(path, config.home, advance)
+        home, what = config.home, f"{found.taken} ({_in_words(found)}{_with(spaces)})"
         if not confirmed(
             run,
             f"Replace the memories in {home} with those of {what}?",
@@ -81,10 +90,11 @@ def restore(
             run.err.print("Nothing was changed.")
             return
         with progress(run.err) as advance:
-            done = put_back(home, path, config.now(), advance)
+            done, others = restore_all(home, path, config.now(), advance)
 
     def show(console: Console) -> None:
-        console.print(f"Restored {_in_words(done.backup)} of {done.backup.taken}.")
+        restored = f"{_in_words(done.backup)}{_with(spaces)}"
+        console.print(f"Restored {restored} of {done.backup.taken}.")
         if done.aside:
             what = "could not be read; its files are" if done.damaged else "is backed up as"
             console.print(f"The previous home {what} {done.aside}")
@@ -94,6 +104,15 @@ def restore(
         "aside": None if done.aside is None else str(done.aside),
         "damaged": done.damaged,
     }
+    if others:
+        document["spaces"] = {
+            name: {
+                **_backup_document(one.backup),
+                "aside": None if one.aside is None else str(one.aside),
+                "damaged": one.damaged,
+            }
+            for name, one in others.items()
+        }
     run.emit(document, show)
 
 
@@ -122,6 +141,12 @@ def _backup_document(done: Backup) -> dict[str, Any]:
         "taken": done.taken,
         "memories": done.memories,
     }
+
+
+def _with(spaces: Mapping[str, Backup]) -> str:
+    """The other spaces of a backup, in words; empty where there are none."""
+    told = (f"{name} ({sum(one.memories.values()):,})" for name, one in spaces.items())
+    return f", with the spaces {', '.join(told)}" if spaces else ""
 
 
 def _in_words(done: Backup) -> str:

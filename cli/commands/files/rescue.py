@@ -28,6 +28,7 @@ def rescue(
     Example: memlane rescue ~/rescued.
     """
     run: Run = context.obj
+    run.only_main("rescue")
     from agent.io.rescue import rescue as save
     from store.connection import is_encrypted
 

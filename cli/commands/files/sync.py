@@ -45,6 +45,7 @@ def sync(
     Examples: memlane sync ~/Sync/memlane --pair; memlane sync; memlane sync --key.
     """
     run: Run = context.obj
+    run.only_main("sync")
     if pair + key + dry_run > 1:
         raise InvalidInput("--pair, --key and --dry-run do not go together. Give one.")
     from agent.io.sync.run import synchronise

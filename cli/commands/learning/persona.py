@@ -153,6 +153,7 @@ def join(
     copied, shown or stored.
     """
     run: Run = context.obj
+    run.only_main("persona join")
     from agent.applications.personas import join as joining
 
     if with_ is not None and leave is not None:

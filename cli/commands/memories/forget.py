@@ -11,6 +11,7 @@ from cli.input.confirm import confirmed, interactive
 from cli.output import json_output, render
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from store.erasure.plan import ErasePlan
@@ -38,13 +39,17 @@ def forget(
             help="Keep no hashes. 'doctor --forgotten' cannot check this erasure later.",
         ),
     ] = False,
+    all_spaces: Annotated[
+        bool,
+        typer.Option("--all-spaces", help="Also forget what says the same in other spaces."),
+    ] = False,
 ) -> None:
     """Forget memories for good.
 
     Their text is erased from the database, the history, the raw text they were read from, chat
     turns and caches. Then every byte of the home is searched for it. With --soft they are only
     hidden from answers, and erased after 30 days. Memories that are named by words are shown, and
-    you are asked before anything is forgotten.
+    you are asked before anything is forgotten. Other spaces are searched with --all-spaces only.
 
     \b
     Examples:
@@ -58,6 +63,7 @@ def forget(
     now = run.config.now()
     with run.graph() as graph:
         memories = _ids(run, graph, memories, asks=not (yes or soft))
+        texts = [memory.text for memory in graph.memories.of(tuple(dict.fromkeys(memories)))]
         if soft:
             wanted = [Forget(memory) for memory in dict.fromkeys(memories)]
             entries = graph.apply(wanted, at=now, actor="user")
@@ -67,15 +73,22 @@ def forget(
                 run.err.print("Nothing was forgotten.")
                 raise typer.Exit(1)
             done = graph.erase(memories, at=now, proof=not no_proof)
+    others, unsure = _elsewhere(run, texts, yes, all_spaces, soft=soft, proof=not no_proof)
+    spaces = {"spaces": others} if others else {}
     if soft:
+        edits = {"edits": json_output.edits(entries)}
         run.emit(
-            {"edits": json_output.edits(entries), "undoable_until": json_output.iso(_until(now))},
+            {**edits, "undoable_until": json_output.iso(_until(now)), **spaces},
             lambda out: render.softly_forgotten(out, entries, _until(now)),
         )
-        return
-    run.emit(json_output.forgotten(done), lambda out: render.forgotten(out, done))
-    if not done.verified:
-        run.err.print(f"memlane: {_remedy(done)}")
+    else:
+        run.emit(json_output.forgotten(done) | spaces, lambda out: render.forgotten(out, done))
+    if others and not run.json:
+        _say_spaces(run, others, soft=soft)
+    problems = [_remedy(done)] if not soft and not done.verified else []
+    for problem in (*problems, *unsure):
+        run.err.print(f"memlane: {problem}")
+    if problems or unsure:
         raise typer.Exit(1)
 
 
@@ -123,19 +136,76 @@ def _is_id(word: str) -> bool:
     return True
 
 
+def _elsewhere(
+    run: Run, texts: Sequence[str], yes: bool, all_spaces: bool, *, soft: bool, proof: bool
+) -> tuple[dict[str, list[str] | None], list[str]]:
+    """By the name of each other space what was forgotten there; None where nobody looked.
+
+    With what could not be verified.
+    """
+    from store.connection import DATABASE_NAME
+    from store.graph import MemoryGraph
+    from store.journal import Forget
+    from store.spaces import home_of, names
+    from store.types import Status
+
+    config, now = run.config, run.config.now()
+    found: dict[str, list[str] | None] = {}
+    unsure: list[str] = []
+    for name in names(config.root):
+        if name == config.space:
+            continue
+        home = home_of(config.root, name)
+        if not all_spaces:
+            found[name] = None
+            continue
+        found[name] = []
+        if not (home / DATABASE_NAME).exists():
+            continue
+        with MemoryGraph.open(home) as graph:
+            same = {m.id: m for text in texts for m in graph.memories.saying(text)}
+            if soft:
+                wanted = [m.id for m in same.values() if m.status is Status.CURRENT]
+                graph.apply([Forget(memory) for memory in wanted], at=now, actor="user")
+                found[name] = wanted
+            elif same and _agreed(run, graph.plan_erase(same), yes, name):
+                done = graph.erase(same, at=now, proof=proof)
+                found[name] = sorted(done.plan.ids)
+                unsure += [] if done.verified else [f"In the space {name}: {_remedy(done)}"]
+    return found, unsure
+
+
+def _say_spaces(run: Run, others: Mapping[str, list[str] | None], *, soft: bool) -> None:
+    from agent.io.transfer.backup import FOLDER as BACKUPS
+
+    for name, ids in others.items():
+        if ids:
+            run.out.print(f"In the space {name}: {', '.join(ids)}.")
+    looked = [run.config.space, *(name for name, ids in others.items() if ids is not None)]
+    left = [name for name, ids in others.items() if ids is None]
+    run.out.print(
+        f"Spaces that were searched: {', '.join(looked)}."
+        + (f" Not searched: {', '.join(left)}; to search them too: --all-spaces" if left else "")
+    )
+    backups = run.config.root / BACKUPS
+    if not soft and looked != ["main"] and any(backups.glob("*.zip")):
+        run.out.print(f"Backups of the whole home may still hold it: {backups}")
+
+
 def _until(now: datetime) -> datetime:
     from store.erasure.run import KEPT
 
     return now + KEPT
 
 
-def _agreed(run: Run, plan: ErasePlan, yes: bool) -> bool:
+def _agreed(run: Run, plan: ErasePlan, yes: bool, space: str = "") -> bool:
     if not yes:
         for memory in plan.memories:
             run.err.print(f"  {memory.id}: {memory.text}")
     return confirmed(
         run,
-        f"Forget for good, with history and raw text: {', '.join(m.id for m in plan.memories)}? "
+        f"Forget for good, with history and raw text: {', '.join(m.id for m in plan.memories)}"
+        f"{f' of the space {space}' if space else ''}? "
         "This cannot be undone.",
         yes=yes,
         otherwise="Forgetting for good cannot be undone. Add --yes to confirm, or --soft to be "

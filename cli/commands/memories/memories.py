@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.commands.memories import edit, forget, graph, history, tree, undo
+from cli.commands.memories import carry, edit, forget, graph, history, tree, undo
 from cli.context import Run
 from cli.output import json_output, render
 from store.errors import InvalidInput
@@ -222,6 +222,8 @@ def _apply_draft(
 app.command()(edit.edit)
 
 
+app.command()(carry.move)
+app.command()(carry.copy)
 app.command()(forget.forget)
 app.command()(undo.undo)
 

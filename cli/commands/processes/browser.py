@@ -34,6 +34,7 @@ def extension(
     from agent.server.browser.packing import write_extension
 
     run: Run = context.obj
+    run.only_main("browser")
     target = run.located(folder).expanduser().absolute()
     written = write_extension(target, for_)
     steps = {
@@ -62,6 +63,7 @@ def pair(
     until the code is used.
     """
     run: Run = context.obj
+    run.only_main("browser")
     answers = resident_of(run, "memlane browser pair").browser(
         pair=True, port=port, hold=not run.json
     )
@@ -84,6 +86,7 @@ def pair(
 def list_(context: typer.Context) -> None:
     """List the browsers whose extension may ask."""
     run: Run = context.obj
+    run.only_main("browser")
     with run.graph() as graph:
         browsers = graph.browsers.list()
 
@@ -108,6 +111,7 @@ def remove(
     from store.errors import InvalidInput
 
     run: Run = context.obj
+    run.only_main("browser")
     if (browser is None) == (not all_):
         raise InvalidInput("Name a browser (memlane browser list), or use --all.")
     with run.graph() as graph:

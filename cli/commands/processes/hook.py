@@ -87,7 +87,8 @@ def remove(context: typer.Context, tool: Which, yes: Yes = False, dry_run: DryRu
 @app.command("run", hidden=True)
 def run_(context: typer.Context, tool: Which) -> None:
     """What the coding agent calls: its message comes on standard input."""
-    hooked(["--home", str(context.obj.config.home), "hook", "run", str(tool)])
+    config = context.obj.config
+    hooked(["--home", str(config.root), "--space", config.space, "hook", "run", str(tool)])
 
 
 @app.command(hidden=True)
@@ -140,5 +141,6 @@ def _command(run: Run, tool: Tool) -> str:
     found = shutil.which("memlane") or ""
     start = [os.path.abspath(found)] if found else [sys.executable, "-P", "-m", "cli.main"]
     config = run.config
-    home = [] if config.origins["home"] == "default" else ["--home", str(config.home.absolute())]
-    return shlex.join([*start, *home, "hook", "run", str(tool)])
+    home = [] if config.origins["home"] == "default" else ["--home", str(config.root.absolute())]
+    space = [] if config.space == "main" else ["--space", config.space]
+    return shlex.join([*start, *home, *space, "hook", "run", str(tool)])

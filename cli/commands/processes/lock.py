@@ -13,6 +13,8 @@ from cli.input.passphrase import asked
 from store.errors import HomeLocked, HomeUnavailable, InvalidInput
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from store.encryption.envelope import Envelope
 
 FINAL = (
@@ -47,6 +49,7 @@ def lock(
     Examples: memlane lock; memlane lock --off.
     """
     run: Run = context.obj
+    run.only_main("lock")
     if off + keyring + passphrase > 1:
         raise InvalidInput("--off, --keyring and --passphrase do not go together. Give one.")
     from store.connection import DATABASE_NAME
@@ -77,7 +80,8 @@ def unlock(context: typer.Context) -> None:
     down'. From a pipe the passphrase is the first line.
     """
     run: Run = context.obj
-    from agent.io.encryption import finish, key_at_hand
+    run.only_main("unlock")
+    from agent.io.encryption import encrypt_spaces, finish, key_at_hand
     from agent.io.encryption import unlock as open_with
     from agent.server.resident.paths import Place, holder
     from store.connection import DATABASE_NAME
@@ -90,6 +94,7 @@ def unlock(context: typer.Context) -> None:
         open_with(home, asked(run, "Passphrase"))
     else:
         finish(home, key)
+        encrypt_spaces(home, key)
     by_keyring = envelope is not None and envelope.passphrase is None
     if by_keyring and key is None:
         _back_into_keyring(run)
@@ -105,14 +110,15 @@ def unlock(context: typer.Context) -> None:
 
 
 def _encrypt(run: Run, keyring: bool, yes: bool) -> None:
-    from agent.io.encryption import encrypt, refuse_plain_files
+    from agent.io.encryption import encrypt, encrypt_spaces, refuse_plain_files
     from store.driver import sqlcipher
     from store.encryption.envelope import checked_passphrase, new_key, recovery_words
     from store.encryption.keys import put_into_keyring
 
     home = run.config.home
     sqlcipher()
-    refuse_plain_files(home)
+    for one in _homes(home):
+        refuse_plain_files(one)
     if not yes and not interactive(run):
         raise InvalidInput(f"{FINAL} Add --yes to confirm; the passphrase is read from a pipe.")
     run.note(FINAL_KEYRING if keyring else FINAL)
@@ -128,9 +134,10 @@ def _encrypt(run: Run, keyring: bool, yes: bool) -> None:
     if not confirmed(run, f"Is it written down? Encrypt {home} now?", yes=yes, otherwise=FINAL):
         run.err.print("Nothing was changed.")
         return
-    stop(run.config)
+    _stop_all(run)
     with run.status("encrypting"):
         encrypt(home, key, typed)
+        encrypt_spaces(home, key)
     how = "the keyring has its key." if keyring else "locked. Unlock it: memlane unlock"
     locked = not keyring
     run.emit(
@@ -142,17 +149,35 @@ def _encrypt(run: Run, keyring: bool, yes: bool) -> None:
     )
 
 
+def _homes(root: Path) -> list[Path]:
+    """The folders of all spaces."""
+    from store.spaces import home_of, names
+
+    return [home_of(root, name) for name in names(root)]
+
+
+def _stop_all(run: Run) -> None:
+    """End the resident processes of all spaces: each holds the key, and has a database open."""
+    from dataclasses import replace
+
+    from store.spaces import home_of, names
+
+    for name in names(run.config.root):
+        stop(replace(run.config, home=home_of(run.config.root, name), space=name))
+
+
 def _lock(run: Run, envelope: Envelope) -> None:
-    from agent.io.encryption import open_in
+    from agent.io.encryption import is_whole, open_in
     from store.connection import DATABASE_NAME
     from store.maintenance.left_overs import remove_left_overs
 
     home = run.config.home
-    if not envelope.finished:
+    if not envelope.finished or not is_whole(home):
         raise HomeLocked(f"The encryption of {home} was interrupted. Finish it: memlane unlock")
-    stop(run.config)
-    remove_left_overs(home)  # a killed decryption leaves a plain copy
-    if others := open_in(home / DATABASE_NAME):
+    _stop_all(run)
+    for one in _homes(home):
+        remove_left_overs(one)  # a killed decryption leaves a plain copy
+    if others := [pid for one in _homes(home) for pid in open_in(one / DATABASE_NAME)]:
         numbers = ", ".join(map(str, others))
         run.note(f"still open in process {numbers}, which keeps the key until it ends")
     in_keyring = envelope.passphrase is None
@@ -180,7 +205,7 @@ def _decrypt(run: Run, envelope: Envelope | None, yes: bool) -> None:
         run.err.print("Nothing was changed.")
         return
     key = key_at_hand(home) or open_with(home, asked(run, "Passphrase"))
-    stop(run.config)
+    _stop_all(run)
     with run.status("decrypting"):
         decrypt(home, key)
     run.emit(

@@ -51,6 +51,7 @@ def up(
     """
     run: Run = context.obj
     if install:
+        run.only_main("up --install")
         _install(run, port)
     elif foreground:
         if key_on_stdin:
@@ -145,7 +146,7 @@ def _serve(run: Run, port: int | None, app: object, *, until_idle: bool) -> None
             run.err.print(f"memlane is up at {where}")
 
     assert isinstance(app, TyperGroup)
-    command = work_out(run.config.home, app)
+    command = work_out(run.config, app)
     serve(
         run.config,
         port=port,

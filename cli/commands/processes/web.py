@@ -30,6 +30,7 @@ def web(
     Ctrl-C closes the page; with --json it stays open until memlane web --stop.
     """
     run: Run = context.obj
+    run.only_main("web")
     if stop:
         _stop(run)
         return
