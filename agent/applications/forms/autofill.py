@@ -28,7 +28,7 @@ from agent.applications.forms.written import MOST_ALTERNATIVES, empty, written
 from agent.extraction.faithfulness import first_person
 from agent.memory.changes import possibly_newer
 from agent.memory.time.timeline import Timeline, present
-from agent.memory.vectors import ensure_vectors
+from agent.memory.vectors import ensure_vectors_for
 from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField, Value
 from store.graph import MemoryGraph
@@ -70,7 +70,7 @@ def fill_from(
     newer = possibly_newer(memories, graph, least=CHANGED)
 
     def close(texts: Sequence[str], count: int) -> list[list[Memory]]:
-        ensure_vectors(graph, embedder)
+        ensure_vectors_for([word for text in texts for word in text.split()], graph, embedder)
         index = graph.index(embedder.identity, now)
         vectors = embedder.encode(texts)
         found = (index.nearest(vector, probes=3, count=count) for vector in vectors)
