@@ -87,7 +87,7 @@ def decode(kind: type[T], plain: object, where: str = "") -> T:
     :raises InvalidInput: naming the field that is missing, unknown or of another kind.
     """
     try:
-        return cast(T, _reader(kind)(plain))
+        return cast(T, _reader(cast(Any, kind))(plain))
     except _Refused as refused:
         raise InvalidInput(refused.told(where)) from None
 

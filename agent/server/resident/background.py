@@ -134,6 +134,7 @@ async def encode(desk: Desk) -> None:
         with suppress(Stopped, MemlaneError):  # somebody asked something: after that, then
             if made or await desk.raw.do(desk.graph.vectors.count_bare, threading.Event()):
                 made = await desk.quick.do(job, threading.Event(), gives_way=True)
+        desk.encoding = made > 0
         await asyncio.sleep(0.0 if made else ENCODE_S)
 
 

@@ -80,6 +80,8 @@ class Desk:
         """Whether the process ends when nobody needs it."""
         self.forgets_key = False
         """Whether its end is what locks the home: then watched folders do not keep it."""
+        self.encoding = False
+        """Whether vectors are being made that memories wait for."""
         self.raw, self.quick, self.slow = Lane("raw"), Lane("quick"), Lane("slow")
         self.watching, self._looking = Lane("watching"), Lane("looking")
         self.reminding = Lane("reminding")
