@@ -6,7 +6,7 @@ home (*restored*) and into one that has a memory (*merged*), in a process each. 
 processor's time, which a busy machine lengthens less than ``s``, the clock's; ``lines_s`` are the
 lines for each second of ``cpu_s``.
 
-Then the first question: an import makes no vectors, so these wait. ``question_s`` is the first
+With ``--questions``, then the first question: an import makes no vectors, so these wait. ``question_s`` is the first
 question in a process that has the encoder loaded, ``found`` the share of 20 questions whose memory
 is among the chosen while nearly all vectors still wait, ``encoded`` the vectors that these
 questions made. ``encode_s`` is making 1,000 vectors as the resident process does it.
@@ -39,7 +39,7 @@ from policies.registry import Tools, make_policy
 from store.graph import MemoryGraph
 from store.journal import Change, Entry, Insert
 from store.tables.taxonomy import SUBCLASSES
-from store.types import Draft, EditKind, Memory, Triple
+from store.types import Draft, EditKind, Memory, Triple, trust_of_kind
 
 LINES = (20_000, 100_000)
 MADE = 10_000
@@ -56,7 +56,13 @@ def lines(told: list[Told], count: int) -> Iterator[str]:
     for n in range(count):
         row, copy = n % len(texts), n // len(texts)
         memory = Memory(
-            f"m{n + 1}", texts[row], SUBCLASSES[0].type, SUBCLASSES[0].id, NOW, triples[row]
+            f"m{n + 1}",
+            texts[row],
+            SUBCLASSES[0].type,
+            SUBCLASSES[0].id,
+            NOW,
+            triples[row],
+            trust=trust_of_kind(None),
         )
         if copy:
             others = tuple(Triple(t.head, t.relation, f"{t.tail} {copy}") for t in memory.triples)
@@ -147,6 +153,7 @@ def main() -> None:
     options.add_argument("--child", nargs="+")
     options.add_argument("--before", type=Path, help="a checkout of other code, for comparison")
     options.add_argument("--lines", type=int, nargs="+", default=list(LINES))
+    options.add_argument("--questions", action="store_true", help="ask questions afterwards, too")
     args = options.parse_args()
     if args.child:
         _run_child(args.child)
@@ -175,11 +182,11 @@ def main() -> None:
                     found["lines_s"] = size / found["cpu_s"]
                     figures |= {f"{size}.{name}{mode}.{key}": n for key, n in found.items()}
                     progress(f"{size:,} lines, {name}{mode}: {found}")
-                if size == sizes[0]:
+                if args.questions and size == sizes[0]:
                     found = _child(code, "ask", str(homes["restored"]), str(questions))
                     figures |= {f"{size}.{name}{key}": n for key, n in found.items()}
                     progress(f"{size:,} lines, {name}questions: {found}")
-            if size == sizes[0]:
+            if args.questions and size == sizes[0]:
                 figures |= _child(ROOT, "encode", str(Path(folder) / f"merged{size}"))
     settings = {"quick": args.quick, "lines": sizes, "bars": BARS, "cores": os.cpu_count()}
     settings["load_average"] = os.getloadavg()[2]
