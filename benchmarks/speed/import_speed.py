@@ -6,10 +6,10 @@ home (*restored*) and into one that has a memory (*merged*), in a process each. 
 processor's time, which a busy machine lengthens less than ``s``, the clock's; ``lines_s`` are the
 lines for each second of ``cpu_s``.
 
-With ``--questions``, then the first question: an import makes no vectors, so these wait. ``question_s`` is the first
-question in a process that has the encoder loaded, ``found`` the share of 20 questions whose memory
-is among the chosen while nearly all vectors still wait, ``encoded`` the vectors that these
-questions made. ``encode_s`` is making 1,000 vectors as the resident process does it.
+With ``--questions``, the first question comes then: an import makes no vectors, so these wait.
+``question_s`` is the first question in a process that has the encoder loaded, ``found`` the share
+of 20 questions whose memory is among the chosen while nearly all vectors still wait, ``encoded``
+the vectors that these questions made. ``encode_s`` is making 1,000 vectors in the background.
 
 ``--before FOLDER`` does the same with the code of another checkout, one after the other.
 """

@@ -180,7 +180,7 @@ SPEED = (
         "Choosing and editing stay fast among a hundred thousand invented memories that are alike"
         " in all but a name or a number. Runs on this busy machine differ, and one before missed"
         " the bar of the smaller home ([choosing](selection.md), the question's embedding aside).",
-        ("select_speed", "edit_speed", "lock_speed"),
+        ("select_speed", "edit_speed", "lock_speed", "import_speed"),
         "`scout`, the product",
         (
             Row("choosing, ms, at 10,000 / 100,000", "{10000,100000}.scout.ms",
@@ -205,6 +205,9 @@ SPEED = (
                 "lock_speed:config.first * lock_speed:seeds",
                 (most("lock_speed:config.bar", "lock_speed:1000.first_question_ratio"),
                  most("lock_speed:config.bar", "lock_speed:10000.first_question_ratio"))),
+            Row("importing 20,000 lines, s of the processor: empty home / into another",
+                "import_speed:20000.{restored,merged}.cpu_s",
+                {"before batches": "import_speed:20000.before.{restored,merged}.cpu_s"}),
         ),
     ),
     Claim(
@@ -212,7 +215,8 @@ SPEED = (
         "Of an ingest the encoder takes most of the time, but less than was aimed at. The first"
         " word of a chat comes when llama.cpp's own would (its bar is a multiple); commands answer"
         " at once where the resident process is up.",
-        ("ingest_speed", "document_speed", "chat_speed", "resident", "startup", "hook_speed"),
+        ("ingest_speed", "document_speed", "chat_speed", "resident", "startup", "hook_speed",
+         "peers"),
         "the product",
         (
             Row("ingest: the encoder's share of the time", "encoder_share", n="notes|notes",
@@ -233,6 +237,20 @@ SPEED = (
             Row("help text, s", "startup:help_median_s",
                 {"models imported": "startup:eager_median_s"}, "startup:config.runs|runs",
                 (most("startup:bar_s"),)),
+            Row("beside others, s: 100 messages added / 50 questions asked",
+                "peers:memlane.{add_s,ask_s}",
+                {"geny": "peers:geny.{add_s,ask_s}", "engraphis": "peers:engraphis.{add_s,ask_s}",
+                 "basic-memory": "peers:basic_memory.{add_s,ask_s}"}),
+            Row("the same: answer in the first five / a stale value before it / messages kept",
+                "peers:memlane.{found,stale,kept}",
+                {"geny": "peers:geny.{found,stale,kept}",
+                 "engraphis": "peers:engraphis.{found,stale,kept}",
+                 "basic-memory": "peers:basic_memory.{found,stale,kept}"},
+                "peers:config.questions|questions"),
+            Row("the same: MB of memory / KB on disk", "peers:memlane.{peak_mb,kb}",
+                {"geny": "peers:geny.{peak_mb,kb}", "engraphis": "peers:engraphis.{peak_mb,kb}",
+                 "basic-memory": "peers:basic_memory.{peak_mb,kb}",
+                 "MCP memory": "peers:mcp_memory.{peak_mb,kb}"}),
         ),
     ),
     Claim(
