@@ -6,7 +6,8 @@ messages are added one by one, then 50 questions are asked. They are 50 episodes
 question. No system uses a language model, and nothing is installed or downloaded. NAME is one of
 ``peer_systems.SYSTEMS``, PATH the Python that it is installed in (of *mcp_memory* its script, which
 node runs); without PATH it is looked for in this Python. What a system cannot do is left out and
-said, not counted as zero.
+said, not counted as zero. mem0 is not among them: by default it asks a chat model and an embedding
+service, which would have to be served on this machine first.
 
 ``NAME.found``: the share of questions with an answer among the first five texts. ``NAME.stale``:
 that have a value which no longer holds before the first text with the answer, or without one.

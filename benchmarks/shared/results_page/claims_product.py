@@ -242,8 +242,7 @@ SPEED = (
         "Speed: beside other memory systems",
         "The same messages and questions, one after the other, none with a language model. The"
         " others store texts and search them; memlane also works out what a message changes. MCP's"
-        " memory server finds nothing by a question. mem0, which by default asks a chat model and an"
-        " embedding service, was not run.",
+        " memory server finds nothing by a question.",
         ("peers",),
         "memlane",
         (
