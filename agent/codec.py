@@ -11,7 +11,8 @@ from __future__ import annotations
 import base64
 import json
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
@@ -85,7 +86,10 @@ def decode(kind: type[T], plain: object, where: str = "") -> T:
 
     :raises InvalidInput: naming the field that is missing, unknown or of another kind.
     """
-    return cast(T, _decoded(kind, plain, where))
+    try:
+        return cast(T, _reader(cast(Any, kind))(plain))
+    except _Refused as refused:
+        raise InvalidInput(refused.told(where)) from None
 
 
 @cache
@@ -94,94 +98,200 @@ def hints(kind: type[Any]) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _decoded(kind: Any, plain: Any, path: str) -> Any:
+_Reader = Callable[[Any], Any]
+
+
+class _Refused(Exception):
+    """What is wrong with a value, and the way to it: the innermost name first."""
+
+    def __init__(self, said: str, *names: str) -> None:
+        self._said = said
+        self._names = list(names)
+
+    def below(self, name: str) -> _Refused:
+        self._names.append(name)
+        return self
+
+    def told(self, where: str) -> str:
+        path = where
+        for name in reversed(self._names):
+            path += name if name.startswith("[") or not path else f".{name}"
+        return f"{path or 'it'} {self._said}"
+
+
+@cache
+def _reader(kind: Any) -> _Reader:
+    """What reads values of a kind. Made once: an import reads the same kinds very often."""
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:
-        return plain
+        return lambda plain: plain
     if origin in (Union, types.UnionType):
-        return _one_of(inner, plain, path)
+        return _one_of(inner)
     if origin is Literal:
-        _check(plain in inner, path, f"is not one of {', '.join(map(str, inner))}")
-        return plain
+        return _literal(inner)
     if origin in (tuple, list, set, frozenset):
-        return origin(_items(origin is tuple, inner, plain, path))
+        return _items(origin, inner)
     if kind is dict or (origin is not None and issubclass(origin, Mapping)):
-        _check(isinstance(plain, dict), path, "is not an object")
-        item = inner[1] if inner else Any
-        return {key: _decoded(item, x, _below(path, key)) for key, x in plain.items()}
-    return _instance(kind, plain, path) if is_dataclass(kind) else _single(kind, plain, path)
+        return _mapping(inner[1] if inner else Any)
+    return _instance(kind) if is_dataclass(kind) else _single(kind)
 
 
-def _items(fixed: bool, kinds: tuple[Any, ...], plain: Any, path: str) -> list[Any]:
-    _check(isinstance(plain, list), path, "is not a list")
-    if not fixed or kinds[-1] is Ellipsis:
-        kinds = kinds[:1] * len(plain)
-    _check(len(kinds) == len(plain), path, f"has {len(plain)} values, not {len(kinds)}")
-    pairs = enumerate(zip(kinds, plain, strict=True))
-    return [_decoded(kind, item, f"{path}[{number}]") for number, (kind, item) in pairs]
+def _literal(allowed: tuple[Any, ...]) -> _Reader:
+    def read(plain: Any) -> Any:
+        if plain not in allowed:
+            raise _Refused(f"is not one of {', '.join(map(str, allowed))}")
+        return plain
+
+    return read
 
 
-def _one_of(kinds: tuple[Any, ...], plain: Any, path: str) -> Any:
-    if plain is None and type(None) in kinds:
-        return None
-    left = [kind for kind in kinds if kind is not type(None)]
-    # One that it is already goes first: 1 is no 1.0 where both may be.
-    left.sort(key=lambda kind: kind is not type(plain))
-    for kind in left[:-1]:
+def _mapping(kind: Any) -> _Reader:
+    item = _reader(kind)
+
+    def read(plain: Any) -> Any:
+        if not isinstance(plain, dict):
+            raise _Refused("is not an object")
+        key = ""
         try:
-            return _decoded(kind, plain, path)
-        except InvalidInput:
-            continue
-    return _decoded(left[-1], plain, path)
+            return {(key := name): item(value) for name, value in plain.items()}
+        except _Refused as refused:
+            raise refused.below(_called(key)) from None
+
+    return read
 
 
-def _instance(kind: Any, plain: Any, path: str) -> Any:
-    types_of = hints(kind)
-    if isinstance(plain, list):  # the short form: fields by position
-        _check(len(plain) <= len(types_of), path, f"has {len(plain)} values")
-        plain = dict(zip(types_of, plain, strict=False))
-    _check(isinstance(plain, dict), path, "is not an object")
-    for name in sorted(plain.keys() - types_of.keys()):
-        _check(False, _below(path, name), "is not a known field")
-    values = {}
-    for field in fields(kind):
-        below = _below(path, field.name)
-        if field.name in plain:
-            values[field.name] = _decoded(types_of[field.name], plain[field.name], below)
-        else:
+def _items(kind: Any, kinds: tuple[Any, ...]) -> _Reader:
+    fixed = kind is tuple and kinds[-1] is not Ellipsis
+    readers = [_reader(one) for one in (kinds if fixed else kinds[:1])]
+
+    def read(plain: Any) -> Any:
+        if not isinstance(plain, list):
+            raise _Refused("is not a list")
+        if fixed and len(readers) != len(plain):
+            raise _Refused(f"has {len(plain)} values, not {len(readers)}")
+        own = readers if fixed else readers * len(plain)
+        number = 0
+        found = []
+        try:
+            for number, item in enumerate(plain):
+                found.append(own[number](item))
+        except _Refused as refused:
+            raise refused.below(f"[{number}]") from None
+        return kind(found)
+
+    return read
+
+
+def _one_of(kinds: tuple[Any, ...]) -> _Reader:
+    or_none = type(None) in kinds
+    left = [(kind, _reader(kind)) for kind in kinds if kind is not type(None)]
+    alone = left[0][1] if len(left) == 1 else None
+
+    def read(plain: Any) -> Any:
+        if plain is None and or_none:
+            return None
+        if alone is not None:
+            return alone(plain)
+        # One that it is already goes first: 1 is no 1.0 where both may be.
+        ordered = sorted(left, key=lambda one: one[0] is not type(plain))
+        for _, reader in ordered[:-1]:
+            with suppress(_Refused):
+                return reader(plain)
+        return ordered[-1][1](plain)
+
+    return read
+
+
+def _instance(kind: Any) -> _Reader:
+    plan: list[tuple[str, _Reader, bool]] = []
+    names: set[str] = set()
+
+    def ready() -> None:  # at the first use: a class may have fields of its own kind
+        of = hints(kind)
+        for field in fields(kind):
             has_one = field.default is not MISSING or field.default_factory is not MISSING
-            _check(has_one, below, "is missing")
-    return kind(**values)
+            plan.append((field.name, _reader(of[field.name]), has_one))
+        names.update(of)
+
+    def read(plain: Any) -> Any:
+        if not plan:
+            ready()
+        if isinstance(plain, list):  # the short form: fields by position
+            if len(plain) > len(names):
+                raise _Refused(f"has {len(plain)} values")
+            plain = dict(zip(hints(kind), plain, strict=False))
+        if not isinstance(plain, dict):
+            raise _Refused("is not an object")
+        if not names.issuperset(plain):
+            raise _Refused("is not a known field", _called(min(plain.keys() - names)))
+        values = {}
+        name = ""
+        try:
+            for name, reader, has_one in plan:
+                if name in plain:
+                    values[name] = reader(plain[name])
+                elif not has_one:
+                    raise _Refused("is missing")
+        except _Refused as refused:
+            raise refused.below(name) from None
+        return kind(**values)
+
+    return read
 
 
-def _single(kind: Any, plain: Any, path: str) -> Any:
+def _single(kind: Any) -> _Reader:
     if kind is datetime:
-        return _moment(plain, path)
+        return _moment
     if kind is Path:
-        _check(isinstance(plain, str) and "\x00" not in plain, path, "is not a path")
-        return Path(plain)
+        return _path
+    if kind is str:
+        return _text
     if issubclass(kind, Enum):
-        known = {item.value: item for item in kind}
-        said = f"is {plain!r:.60}, not one of {', '.join(map(str, known))}"
-        _check(isinstance(plain, str | int) and plain in known, path, said)
+        return _enum({item.value: item for item in kind})
+    wanted = int | float if kind is float else kind
+
+    def read(plain: Any) -> Any:
+        if not isinstance(plain, wanted) or (kind is not bool and isinstance(plain, bool)):
+            raise _Refused(f"is not {_PLAIN[kind]}")
+        if isinstance(plain, int) and not isinstance(plain, bool) and plain not in _WHOLE:
+            raise _Refused("is too large a number")
+        return float(plain) if kind is float else plain
+
+    return read
+
+
+def _enum(known: dict[Any, Any]) -> _Reader:
+    def read(plain: Any) -> Any:
+        if not isinstance(plain, str | int) or plain not in known:
+            raise _Refused(f"is {plain!r:.60}, not one of {', '.join(map(str, known))}")
         return known[plain]
-    right = isinstance(plain, int | float if kind is float else kind)
-    _check(right and (kind is bool or not isinstance(plain, bool)), path, f"is not {_PLAIN[kind]}")
-    if isinstance(plain, str):
-        _check("\x00" not in plain, path, "holds a NUL character")
-        _check(is_whole(plain), path, "holds half a character (a lone surrogate)")
-    elif isinstance(plain, int) and not isinstance(plain, bool):
-        _check(plain in _WHOLE, path, "is too large a number")
-    return float(plain) if kind is float else plain
+
+    return read
 
 
-def _moment(plain: Any, path: str) -> datetime:
+def _text(plain: Any) -> str:
+    if not isinstance(plain, str):
+        raise _Refused(f"is not {_PLAIN[str]}")
+    if "\x00" in plain:
+        raise _Refused("holds a NUL character")
+    if not plain.isascii() and not is_whole(plain):
+        raise _Refused("holds half a character (a lone surrogate)")
+    return plain
+
+
+def _path(plain: Any) -> Path:
+    if not isinstance(plain, str) or "\x00" in plain:
+        raise _Refused("is not a path")
+    return Path(plain)
+
+
+def _moment(plain: Any) -> datetime:
     try:
         moment = datetime.fromisoformat(plain) if isinstance(plain, str) else None
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
-        raise InvalidInput(f"{path} is not a time with an offset: {plain!r:.60}")
+        raise _Refused(f"is not a time with an offset: {plain!r:.60}")
     return moment
 
 
@@ -194,12 +304,6 @@ def is_whole(text: str) -> bool:
     return True
 
 
-def _below(path: str, name: str) -> str:
+def _called(name: str) -> str:
     # Quoted where the name is not one of ours: it may be anything.
-    name = name if name.isidentifier() and name.isascii() else repr(name)[:60]
-    return f"{path}.{name}" if path else name
-
-
-def _check(holds: bool, path: str, said: str) -> None:
-    if not holds:
-        raise InvalidInput(f"{path or 'it'} {said}")
+    return name if name.isidentifier() and name.isascii() else repr(name)[:60]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -22,21 +21,9 @@ from store.erasure.plan import ErasePlan, plan_erase
 from store.erasure.run import Forgotten, forget_for_good
 from store.erasure.secure_delete import Proof, SearchedFiles, prove, sweep
 from store.erasure.words import words_left
-from store.errors import EditConflict, UnknownId
-from store.journal import (
-    Amend,
-    Change,
-    Edit,
-    Entry,
-    Expire,
-    Forget,
-    Insert,
-    Replace,
-    check_interval,
-    checked_text,
-    reversed_changes,
-)
-from store.row_codecs import public_id, subclass_from_row
+from store.errors import EditConflict
+from store.journal import Edit, Entry, reversed_changes
+from store.row_codecs import subclass_from_row
 from store.side_tables.change_edges import ChangeEdgeTable
 from store.side_tables.form_consents import FormConsentTable
 from store.side_tables.ingest_runs import IngestRunTable
@@ -51,6 +38,7 @@ from store.side_tables.watch_queue import WatchTable
 from store.sync.forgetting import Forgettings
 from store.sync.sources import SharedSources
 from store.sync.tables import SyncTables
+from store.tables.edit_writer import EditWriter
 from store.tables.memory_tables import MemoryTables
 from store.tables.paging import GraphPager
 from store.tables.sources import TurnTable
@@ -58,7 +46,7 @@ from store.tables.taxonomy import SUBCLASSES
 from store.tables.taxonomy_edits import SHOWN, add_subclass, remove_subclass, seed
 from store.tables.vectors import Vector, VectorTable
 from store.tables.verify import problems
-from store.types import Draft, EditKind, Memory, Status, Subclass, Trust, trust_of_kind
+from store.types import EditKind, Subclass
 
 
 class MemoryGraph:
@@ -71,6 +59,7 @@ class MemoryGraph:
     def __init__(self, connection: Connection) -> None:
         self._rows = connection
         self._tables = tables = MemoryTables.of(connection)
+        self._edits = EditWriter(tables)
         self.memories = tables.memories
         self.journal = tables.journal
         self.sources = tables.sources
@@ -171,110 +160,16 @@ class MemoryGraph:
         :raises EditConflict: if an edit's memory is no longer current; nothing is applied.
         :raises UnknownId: if an edit names a memory or subclass that does not exist.
         """
-        entries: list[Entry] = []
-        encoded: dict[str, Vector] = {}
         with self.writing():
-            said_by = Trust.TOLD if actor == "user" else source and self._trust_of(source)
-            for edit in edits:
-                changes = self._changes(edit, said_by or None)
-                for change in changes:
-                    self.memories.set(change)
+            entries = self._edits.apply(edits, at=at, actor=actor, source=source)
+            if model and vectors:
+                encoded: dict[str, Vector] = {}
+                for change in (change for entry in entries for change in entry.changes):
                     encoded.pop(change.memory, None)
-                    if vectors and change.after and change.after.text in vectors:
+                    if change.after and change.after.text in vectors:
                         encoded[change.memory] = vectors[change.after.text]
-                entries.append(
-                    self.journal.append(
-                        edit.kind,
-                        changes,
-                        at=at,
-                        actor=actor,
-                        source=source,
-                        batch=entries[0].batch if entries else None,
-                    )
-                )
-            if model and encoded:
                 self.vectors.put(model, encoded)
-        return tuple(entries)
-
-    def _changes(self, edit: Edit, said_by: Trust | None) -> tuple[Change, ...]:
-        match edit:
-            case Insert(draft):
-                memory = self._new_memory(draft)
-                return (Change(memory.id, None, memory),)
-            case Replace(memory_id, draft):
-                old = self._current(memory_id)
-                # The pin is of the fact: it stays with what holds now.
-                new = self._new_memory(replace(draft, pinned=draft.pinned or old.pinned))
-                since = draft.valid_from or draft.created
-                history = replace(
-                    old,
-                    status=Status.REPLACED,
-                    replaced_by=new.id,
-                    valid_until=max(since, old.valid_from or since),
-                )
-                return (Change(old.id, old, history), Change(new.id, None, new))
-            case Expire(memory_id, until):
-                old = self._current(memory_id)
-                return (self._checked(old, replace(old, valid_until=until)),)
-            case Amend(memory_id):
-                old = self._current(memory_id)
-                given = edit.given()
-                if "text" in given:
-                    given["text"] = checked_text(given["text"])
-                    trust = old.trust or self._trust_of(old.source)
-                    if said_by is not None and said_by.rank > trust.rank:
-                        given["trust"] = said_by  # a screenshot that the person corrected is theirs
-                if "subclass" in given:
-                    given["type"] = self._type_of(given["subclass"])
-                return (self._checked(old, replace(old, **given)),)
-            case Forget(memory_id):
-                old = self._current(memory_id)
-                return (Change(old.id, old, replace(old, status=Status.FORGOTTEN)),)
-
-    def _new_memory(self, draft: Draft) -> Memory:
-        memory = Memory(
-            id=public_id("m", self._rows.next_id("memories")),
-            text=checked_text(draft.text),
-            type=self._type_of(draft.subclass),
-            subclass=draft.subclass,
-            created=draft.created,
-            triples=draft.triples,
-            valid_from=draft.valid_from,
-            valid_until=draft.valid_until,
-            place=draft.place,
-            source=draft.source,
-            span=draft.span,
-            trust=draft.trust or self._trust_of(draft.source),
-            pinned=draft.pinned,
-        )
-        check_interval(memory)
-        return memory
-
-    @staticmethod
-    def _checked(before: Memory, after: Memory) -> Change:
-        check_interval(after)
-        return Change(before.id, before, after)
-
-    def _type_of(self, subclass: str) -> str:
-        rows = self._rows.query(f"SELECT type FROM subclasses WHERE id = ? AND {SHOWN}", [subclass])
-        if not rows:
-            raise UnknownId(f"There is no subclass {subclass!r}. `memlane types list` shows them.")
-        return str(rows[0]["type"])
-
-    def _trust_of(self, source: str | None) -> Trust:
-        return trust_of_kind(None if source is None else self.sources.kind(source))
-
-    def _current(self, memory: str) -> Memory:
-        """The memory as the journal last left it, which must be current."""
-        found = self.journal.standing(memory)
-        if found is None or found.status is not Status.CURRENT:
-            state = "gone" if found is None else found.status.value
-            by = f" by {found.replaced_by}" if found and found.replaced_by else ""
-            raise EditConflict(
-                f"{memory} is {state}{by}: only current memories can be edited. "
-                f"`memlane memories history {memory}` shows the edit to undo first."
-            )
-        return found
+        return entries
 
     def undo(
         self,

@@ -8,7 +8,7 @@ provenance is a look-up, and the present rows are a fold over all entries.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, ClassVar
@@ -242,26 +242,38 @@ class JournalTable(Table):
         entry = Entry(
             public_id("e", number), batch or number, at, kind, actor, source, undoes, changes
         )
-        self._rows.execute(
-            """INSERT INTO journal (id, batch, at, kind, actor, source, undoes, changes)
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
-            (
-                number,
-                entry.batch,
-                iso(at),
-                kind,
-                actor,
-                source and row_id("s", source, "source"),
-                undoes and row_id("e", undoes, "edit"),
-                dumps(payload_from_changes(changes)),
-            ),
-        )
-        for memory in {change.memory for change in changes}:
-            self._rows.execute(
-                "INSERT INTO journal_memories VALUES (?, ?)",
-                (number, row_id("m", memory, "memory")),
-            )
+        self.write([entry])
         return entry
+
+    def write(self, entries: Sequence[Entry]) -> None:
+        """Write lines under the ids that they have."""
+        numbers = [row_id("e", entry.id, "edit") for entry in entries]
+        self._rows.execute_many(
+            """INSERT INTO journal (id, batch, at, kind, actor, source, undoes, changes, redacted)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+            [
+                (
+                    number,
+                    entry.batch,
+                    iso(entry.at),
+                    entry.kind,
+                    entry.actor,
+                    entry.source and row_id("s", entry.source, "source"),
+                    entry.undoes and row_id("e", entry.undoes, "edit"),
+                    dumps(payload_from_changes(entry.changes)),
+                    iso(entry.redacted),
+                )
+                for number, entry in zip(numbers, entries, strict=True)
+            ],
+        )
+        self._rows.execute_many(
+            "INSERT INTO journal_memories VALUES (?, ?)",
+            [
+                (number, row_id("m", memory, "memory"))
+                for number, entry in zip(numbers, entries, strict=True)
+                for memory in {change.memory for change in entry.changes}
+            ],
+        )
 
     def get(self, entry: str) -> Entry:
         """:raises UnknownId: if there is none with this id."""

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import numpy as np
 
-from agent.answering.grounding import STOP, names, terms
+from agent.answering.grounding import STOP, content_words, names, terms
 from agent.answering.question.entity_expansion import choose, with_former_links, wordings
 from agent.answering.question.question_time import About, Asked, anchored, read_question
 from agent.answering.question.slot_lookup import in_slot
@@ -19,7 +19,7 @@ from agent.memory.entities.events import event_of
 from agent.memory.entities.identity import Identities
 from agent.memory.home import Home
 from agent.memory.time.timeline import Telling, Tellings, Timeline
-from agent.memory.vectors import ensure_vectors
+from agent.memory.vectors import ensure_vectors_for
 from agent.ports import Embedder, Vectors
 from agent.results import Inference, Mark
 from policies.abstain import AbstentionJudge, SelectionSigns, TextReaders, signs_of
@@ -102,7 +102,7 @@ def retrieve(
     ``judge`` nothing is chosen where memory hardly holds the answer.
     """
     if graph.index(embedder.identity, now).lacks_vectors:
-        ensure_vectors(graph, embedder)
+        ensure_vectors_for(content_words(question).values(), graph, embedder)
     asked = read_question(question, now)
     history = asked.needs_history
     view = graph.view(now, embedder.identity, history=history)

@@ -34,7 +34,7 @@ from agent.memory.home import Home, Models
 from agent.memory.passages import texts_of_passages
 from agent.memory.ratings import plan_ratings, with_ratings
 from agent.memory.uncertain.trust import within_trust
-from agent.memory.vectors import ensure_vectors
+from agent.memory.vectors import ensure_vectors_for
 from agent.models.second_reader import second_reader
 from agent.ports import Embedder, Vectors
 from agent.results import Remembered
@@ -54,6 +54,8 @@ DOCUMENTS = (
 """Sources that are read in their own words, without a model."""
 ATTEMPTS = 3
 """How often a plan is made anew when another process changed the memories meanwhile."""
+MOST_WORDS = 60
+"""Words of a text that memories without a vector are looked for with."""
 
 
 def draft_memories(
@@ -64,7 +66,7 @@ def draft_memories(
         layout = graph.sources.layout(source.id)
         own = own_addresses(graph) if source.kind is SourceKind.MAIL else ()
         return drafts_of_document(source, layout, models.placer.place, own)
-    known = people(_nearby(graph, models.embedder, now).holding("Relationship"))
+    known = people(_nearby(graph, models.embedder, now, source.text).holding("Relationship"))
     rated, text = split_ratings(meant or source.text, source.kind)
     told = extract(text, kind=source.kind, now=source.captured, people=known, llm=models.llm)
     said = (*rated, *told)
@@ -237,7 +239,8 @@ def plan_against(
     now: datetime,
 ) -> EditPlan:
     """Plan drafts against what holds now, looking into the partitions nearest to each."""
-    nearby = _nearby(graph, models.embedder, now)
+    said = " ".join(draft.text for draft in drafts)
+    nearby = _nearby(graph, models.embedder, now, said)
     pairs = _judge(models.embedder.identity)
 
     def judge(found: Sequence[tuple[Draft, NearMemory]]) -> Sequence[Judgement]:
@@ -276,8 +279,13 @@ def plan_against(
     return within_trust(plan, drafts, graph.memories.get, near, may_change)
 
 
-def _nearby(graph: MemoryGraph, embedder: Embedder, now: datetime) -> Nearby:
-    return Nearby.of(graph, embedder.identity, now, lambda: ensure_vectors(graph, embedder))
+def _nearby(graph: MemoryGraph, embedder: Embedder, now: datetime, text: str) -> Nearby:
+    def prepare() -> None:
+        # Names and numbers tell memories apart, and words of three letters hardly ever do.
+        words = [w for w in text.split() if len(w) > 3 or not w.islower()]
+        ensure_vectors_for(words[:MOST_WORDS], graph, embedder)
+
+    return Nearby.of(graph, embedder.identity, now, prepare)
 
 
 _judge = cache(PairJudge.shipped)

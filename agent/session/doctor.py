@@ -62,6 +62,7 @@ def overview(graph: MemoryGraph, config: Config) -> dict[str, Any]:
         "home": str(config.home),
         "encrypted": is_encrypted(config.home),
         "memories": graph.memories.counts(),
+        "vectors_waiting": graph.vectors.count_bare(),
         "sources": graph.sources.counts(),
         "undecided": [
             {"memories": list(one.pair), "question": one.text}

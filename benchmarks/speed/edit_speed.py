@@ -164,7 +164,7 @@ def timed(home: Path, prepared: Prepared, seed: int, plain: int) -> dict[str, fl
     figures["question_view_s"] = time.perf_counter() - begun
     figures["rss_view_mb"] = _peak_mb()
 
-    def everything(graph: MemoryGraph, embedder: Embedder, now: datetime) -> Everything:
+    def everything(graph: MemoryGraph, embedder: Embedder, now: datetime, text: str) -> Everything:
         return Everything(graph, embedder.identity, now)
 
     with patch.object(remember, "_nearby", everything):

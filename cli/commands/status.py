@@ -40,6 +40,10 @@ def status(context: typer.Context) -> None:
         for what in ("memories", "sources"):
             counts = ", ".join(f"{n} {name}" for name, n in found[what].items()) or "none"
             out.print(f"{what:<9} {counts}")
+        if bare := found["vectors_waiting"]:
+            out.print(
+                f"vectors   {bare:,} memories wait for theirs: {_encoded_by(running is None)}"
+            )
         if running is None:
             out.print("resident  not running: commands load the models themselves (memlane up)")
         else:
@@ -71,6 +75,11 @@ def status(context: typer.Context) -> None:
             out.print(f"{found['queue']} not extracted yet: memlane ingest --retry")
 
     run.emit(found, show)
+
+
+def _encoded_by(nobody: bool) -> str:
+    who = "memlane up makes them" if nobody else "they are being made"
+    return f"until then their words find them ({who})"
 
 
 NOT_ENCRYPTED = "no: whoever has the disk can read it (to encrypt it: memlane lock)"

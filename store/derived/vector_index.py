@@ -61,6 +61,8 @@ class MemoryIndex:
         """The same in the order of time; with leftovers of what ends otherwise now."""
         self._bare: set[int] = set()
         """Memories without a vector of this model."""
+        self._last_vector = 0
+        """The number of the vector that was stored last when ``_bare`` was found out."""
         self._whole: dict[int, Memory] | None = None
         """The memories themselves, once somebody asked for all of them."""
         self._met: dict[int, Memory] = {}
@@ -77,7 +79,11 @@ class MemoryIndex:
         if touched is None:
             self._read_all(now)
             return self
-        if touched := touched | self._arrived():
+        touched |= self._arrived()
+        if len(touched) > REREAD:
+            self._read_all(now)
+            return self
+        if touched:
             self._read(touched, now)
         self._move_in_time(now)
         return self
@@ -110,17 +116,12 @@ class MemoryIndex:
 
     def _arrived(self) -> set[int]:
         """Memories that got their vector since: that is no line of the journal."""
-        found: set[int] = set()
-        for some in _chunks(sorted(self._bare)):
-            marks = ",".join(map(str, some))
-            found |= {
-                row["memory"]
-                for row in self._rows.query(
-                    f"SELECT memory FROM vectors WHERE model = ? AND memory IN ({marks})",
-                    [self.model],
-                )
-            }
-        return found
+        if not self._bare:
+            return set()
+        known, self._last_vector = self._last_vector, self._vectors.last()
+        if known == self._last_vector:
+            return set()
+        return self._bare & self._vectors.since(self.model, known)
 
     def _move_in_time(self, now: datetime) -> None:
         since, self._now = self._now, now
@@ -151,6 +152,7 @@ class MemoryIndex:
         # The line comes first: what others write while we read is read once more by ``advance``.
         last = self._rows.query("SELECT id, at, changes FROM journal ORDER BY id DESC LIMIT 1")
         self._line = _named(last[0]) if last else _NO_LINE
+        self._last_vector = self._vectors.last()
         self._now = now
         self._whole = None
         self._met.clear()
@@ -188,6 +190,8 @@ class MemoryIndex:
         for some in _chunks(sorted(keys)):
             marks = ",".join(map(str, some))
             for key in some:
+                if self._partitions.partition_of(key) is not None:
+                    self._last_vector = 0  # its vector may be gone, and its number given again
                 self._partitions.drop(key)
                 self._subclass.pop(key, None)
                 self._ends.pop(key, None)

@@ -22,7 +22,7 @@ from store.driver import BUSY_SECONDS, open_database, opening
 from store.encryption.keys import key_of
 from store.errors import StoreBusy, StoreError
 from store.graph import MemoryGraph
-from store.journal import Change, Entry, payload_from_changes
+from store.journal import Change, Entry
 from store.row_codecs import dumps, iso, public_id, row_id, subclass_from_row
 from store.tables.sources import Turn
 from store.types import Memory, Source, Subclass
@@ -225,11 +225,18 @@ def all_subclasses(connection: Connection) -> tuple[Subclass, ...]:
 # ---- rebuilding ---------------------------------------------------------------------------
 
 
+CACHE_KIB = 200_000
+"""What the pages of the database take at most in memory while a home is written anew."""
+
+
 class Rebuild:
     """Writes a home anew with its old ids and its history. Use it inside ``graph.writing()``."""
 
     def __init__(self, home: Path) -> None:
         self.connection = Connection.open(home)
+        # The rows of an index lie anywhere in it: each page that is read again costs, and each
+        # that is written again makes the log of a large import longer.
+        self.connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         self.graph = MemoryGraph(self.connection)
         self._columns: dict[str, frozenset[str]] = {}
 
@@ -280,22 +287,13 @@ class Rebuild:
         for change in entry.changes:
             if not change.redacted:  # what it did is not known any more
                 self.graph.memories.set(change)
-        source, undoes = entry.source, entry.undoes
-        number = self._insert(
-            "journal",
-            {
-                **_row(entry),
-                "id": row_id("e", entry.id, "edit"),
-                "source": source and row_id("s", source, "source"),
-                "undoes": undoes and row_id("e", undoes, "edit"),
-                "changes": dumps(payload_from_changes(entry.changes)),
-            },
-        )
-        for memory in {change.memory for change in entry.changes}:
-            self.connection.execute(
-                "INSERT INTO journal_memories VALUES (?, ?)",
-                (number, row_id("m", memory, "memory")),
-            )
+        self.graph.journal.write([entry])
+
+    def put_inserts(self, entries: Sequence[Entry]) -> None:
+        """The same of lines that do nothing but insert memories that were never there."""
+        changes = (change for entry in entries for change in entry.changes)
+        self.graph.memories.add([change.after for change in changes if change.after])
+        self.graph.journal.write(entries)
 
     def holds(self, table: str, public: str | None) -> bool:
         """Whether a table has the row of an id whose form has been checked."""
@@ -303,12 +301,9 @@ class Rebuild:
             self.connection.query(f"SELECT 1 FROM {table} WHERE id = ?", [int(public.strip()[1:])])
         )
 
-    def standing(self, memory: str) -> Memory | None:
-        """The memory as the rows have it now."""
-        key = row_id("m", memory, "memory")
-        if not self.connection.query("SELECT 1 FROM memories WHERE id = ?", [key]):
-            return None
-        return self.graph.memories.get(memory)
+    def standing(self, memories: Sequence[str]) -> dict[str, Memory]:
+        """The memories as the rows have them now, by id; those that are there."""
+        return self.graph.memories.found(memories)
 
     def put_memory(self, change: Change, entry: Entry) -> None:
         """Write a memory that the journal does not tell, with a new line that tells it."""
@@ -357,11 +352,9 @@ class Rebuild:
         return self._columns[table]
 
 
-def _row(value: Source | Turn | Subclass | Entry) -> dict[str, Any]:
+def _row(value: Source | Turn | Subclass) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for field in fields(value):
-        if field.name == "changes":
-            continue
         item = getattr(value, field.name)
         if isinstance(item, datetime):
             item = iso(item)

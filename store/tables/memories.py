@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 
 from store.errors import UnknownId
 from store.journal import Change
@@ -16,11 +17,11 @@ _SELECT = f"""SELECT {", ".join(ROW)} FROM memories
     JOIN subclasses ON subclasses.id = memories.subclass
     LEFT JOIN sources ON sources.id = memories.source"""
 
-_UPSERT = """INSERT INTO memories
+_INSERT = """INSERT INTO memories
     (id, text, subclass, created, valid_from, valid_until, place, source, status, replaced_by,
      span_start, span_end, trust, pinned)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT(id) DO UPDATE SET text = excluded.text, subclass = excluded.subclass,
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_UPDATE = """ ON CONFLICT(id) DO UPDATE SET text = excluded.text, subclass = excluded.subclass,
         created = excluded.created, valid_from = excluded.valid_from,
         valid_until = excluded.valid_until, place = excluded.place, source = excluded.source,
         status = excluded.status, replaced_by = excluded.replaced_by,
@@ -51,14 +52,20 @@ class MemoryTable(Table):
         :raises UnknownId: if there is none with one of the ids.
         """
         keys = [row_id("m", memory, "memory") for memory in ids]
-        found: dict[str, Memory] = {}
-        for start in range(0, len(keys), _FEW):
-            marks = ",".join(map(str, keys[start : start + _FEW]))
-            found.update((m.id, m) for m in self._read(f"WHERE memories.id IN ({marks})"))
+        found = self.found(ids)
         if len(found) < len(set(keys)):
             gone = next(memory for memory in ids if memory not in found)
             raise UnknownId(f"There is no memory {gone}. `memlane memories list` shows them.")
         return tuple(found[public_id("m", key)] for key in keys)
+
+    def found(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """Those of several memories that there are, by id."""
+        keys = [row_id("m", memory, "memory") for memory in ids]
+        found: dict[str, Memory] = {}
+        for start in range(0, len(keys), _FEW):
+            marks = ",".join(map(str, keys[start : start + _FEW]))
+            found.update((m.id, m) for m in self._read(f"WHERE memories.id IN ({marks})"))
+        return found
 
     def list(self, *statuses: Status) -> tuple[Memory, ...]:
         """Memories in the order of their ids: all, or those of the given statuses."""
@@ -199,6 +206,13 @@ class MemoryTable(Table):
 
     # ---- writing --------------------------------------------------------------------------
 
+    def add(self, memories: Sequence[Memory]) -> None:
+        """Make the rows of new memories, in a few statements however many they are."""
+        keys = [row_id("m", memory.id, "memory") for memory in memories]
+        pairs = list(zip(keys, memories, strict=True))
+        self._rows.execute_many(_INSERT, [_values(key, memory) for key, memory in pairs])
+        self._relate([(key, memory.triples) for key, memory in pairs])
+
     def set(self, change: Change) -> None:
         """Make the rows of one memory what ``change.after`` says."""
         key = row_id("m", change.memory, "memory")
@@ -206,25 +220,7 @@ class MemoryTable(Table):
         before_triples = () if change.before is None else change.before.triples
         after_triples = () if after is None else after.triples
         if after is not None:
-            self._rows.execute(
-                _UPSERT,
-                (
-                    key,
-                    after.text,
-                    after.subclass,
-                    iso(after.created),
-                    iso(after.valid_from),
-                    iso(after.valid_until),
-                    after.place,
-                    after.source and row_id("s", after.source, "source"),
-                    after.status,
-                    after.replaced_by and row_id("m", after.replaced_by, "memory"),
-                    after.span and after.span.start,
-                    after.span and after.span.end,
-                    after.trust,
-                    after.pinned,
-                ),
-            )
+            self._rows.execute(_INSERT + _UPDATE, _values(key, after))
         if before_triples != after_triples:
             self._set_relations(key, after_triples, had_some=bool(before_triples))
         if after is None:
@@ -235,17 +231,7 @@ class MemoryTable(Table):
         if had_some:
             old = self._rows.query("SELECT head, tail FROM relations WHERE memory = ?", [memory])
             self._rows.execute("DELETE FROM relations WHERE memory = ?", [memory])
-        for position, triple in enumerate(triples):
-            self._rows.execute(
-                "INSERT INTO relations VALUES (?, ?, ?, ?, ?)",
-                (
-                    memory,
-                    position,
-                    self._ensure_entity(triple.head),
-                    triple.relation,
-                    self._ensure_entity(triple.tail),
-                ),
-            )
+        self._relate([(memory, triples)])
         # An entity lives as long as a relation names it.
         for entity in {row[end] for row in old for end in ("head", "tail")}:
             self._rows.execute(
@@ -255,8 +241,57 @@ class MemoryTable(Table):
                 [entity],
             )
 
-    def _ensure_entity(self, name: str) -> int:
-        key = entity_key(name)
-        for (known,) in self._rows.tuples("SELECT id FROM entities WHERE key = ?", [key]):
-            return int(known)
-        return self._rows.execute("INSERT INTO entities (name, key) VALUES (?, ?)", (name, key))
+    def _relate(self, told: Sequence[tuple[int, Sequence[Triple]]]) -> None:
+        """Write the relations of memories that have none."""
+        entities = self._ensure_entities(
+            end for _, triples in told for t in triples for end in (t.head, t.tail)
+        )
+        self._rows.execute_many(
+            "INSERT INTO relations VALUES (?, ?, ?, ?, ?)",
+            [
+                (key, n, entities[entity_key(t.head)], t.relation, entities[entity_key(t.tail)])
+                for key, triples in told
+                for n, t in enumerate(triples)
+            ],
+        )
+
+    def _ensure_entities(self, names: Iterable[str]) -> dict[str, int]:
+        """The row numbers of entities by key; one that is new gets its first spelling."""
+        spelt: dict[str, str] = {}
+        for name in names:
+            spelt.setdefault(entity_key(name), name)
+        found: dict[str, int] = {}
+        left = iter(spelt)
+        while some := list(islice(left, _FEW)):
+            marks = ",".join("?" * len(some))
+            found.update(
+                self._rows.tuples(f"SELECT key, id FROM entities WHERE key IN ({marks})", some)
+            )
+        if new := [key for key in spelt if key not in found]:
+            first = self._rows.next_id("entities")
+            found.update((key, number) for number, key in enumerate(new, first))
+            self._rows.execute_many(
+                "INSERT INTO entities (id, name, key) VALUES (?, ?, ?)",
+                [(found[key], spelt[key], key) for key in new],
+            )
+        return found
+
+
+def _values(key: int, memory: Memory) -> tuple[object, ...]:
+    """What ``_INSERT`` takes."""
+    return (
+        key,
+        memory.text,
+        memory.subclass,
+        iso(memory.created),
+        iso(memory.valid_from),
+        iso(memory.valid_until),
+        memory.place,
+        memory.source and row_id("s", memory.source, "source"),
+        memory.status,
+        memory.replaced_by and row_id("m", memory.replaced_by, "memory"),
+        memory.span and memory.span.start,
+        memory.span and memory.span.end,
+        memory.trust,
+        memory.pinned,
+    )

@@ -6,7 +6,7 @@ Vectors of different models never mix; a changed model finds its vectors missing
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -32,6 +32,26 @@ class VectorTable(Table):
                         np.ascontiguousarray(vector, dtype="<f4").tobytes(),
                     )
                     for memory, vector in vectors.items()
+                ),
+            )
+
+    def put_of_texts(self, model: str, encoded: Iterable[tuple[str, str, Vector]]) -> None:
+        """Store unit vectors of memories, each with the text that was encoded.
+
+        A memory that says something else by now, or is gone, gets none.
+        """
+        with self._rows.writing():
+            self._rows.execute_many(
+                """INSERT OR REPLACE INTO vectors (memory, model, vector)
+                   SELECT id, ?, ? FROM memories WHERE id = ? AND text = ?""",
+                (
+                    (
+                        model,
+                        np.ascontiguousarray(vector, dtype="<f4").tobytes(),
+                        row_id("m", memory, "memory"),
+                        text,
+                    )
+                    for memory, text, vector in encoded
                 ),
             )
 
@@ -68,15 +88,36 @@ class VectorTable(Table):
                 np.frombuffer(joined, dtype="<f4").reshape(len(whole), dimension),
             )
 
-    def missing(self, model: str) -> tuple[str, ...]:
-        """Ids of memories that have no vector of ``model`` yet."""
-        rows = self._rows.query(
-            """SELECT id FROM memories WHERE NOT EXISTS
+    def last(self) -> int:
+        """The number of the vector that was stored last; 0 where there is none."""
+        return int(self._rows.query("SELECT max(id) AS n FROM vectors")[0]["n"] or 0)
+
+    def since(self, model: str, number: int) -> set[int]:
+        """Row numbers of the memories whose vector of ``model`` came after that of ``number``."""
+        return {
+            key
+            for (key,) in self._rows.tuples(
+                "SELECT memory FROM vectors WHERE id > ? AND model = ?", [number, model]
+            )
+        }
+
+    def missing(self, model: str, newest: int | None = None) -> tuple[str, ...]:
+        """Ids of memories that have no vector of ``model`` yet; or the ``newest`` of them."""
+        rows = self._rows.tuples(
+            f"""SELECT id FROM memories WHERE NOT EXISTS
                (SELECT 1 FROM vectors WHERE vectors.memory = memories.id AND model = ?)
-               ORDER BY id""",
+               ORDER BY id {"" if newest is None else f"DESC LIMIT {int(newest)}"}""",
             [model],
         )
-        return tuple(public_id("m", row["id"]) for row in rows)
+        return tuple(public_id("m", key) for (key,) in rows)
+
+    def count_bare(self) -> int:
+        """How many memories have no vector of any model."""
+        rows = self._rows.query(
+            """SELECT count(*) AS n FROM memories WHERE NOT EXISTS
+               (SELECT 1 FROM vectors WHERE vectors.memory = memories.id)"""
+        )
+        return int(rows[0]["n"])
 
     def problems(self) -> list[str]:
         """What is wrong with stored vectors: broken length, or no unit vector."""

@@ -28,7 +28,7 @@ from agent.applications.forms.written import MOST_ALTERNATIVES, empty, written
 from agent.extraction.faithfulness import first_person
 from agent.memory.changes import possibly_newer
 from agent.memory.time.timeline import Timeline, present
-from agent.memory.vectors import ensure_vectors
+from agent.memory.vectors import ensure_vectors_for
 from agent.ports import Embedder, LanguageModel, Vectors
 from agent.results import Alternative, FilledField, Value
 from store.derived.partitions import NearMemory
@@ -78,6 +78,9 @@ def fill_from(
         newer |= {named_in(space.name, old): as_seen(new, space) for old, new in changed}
 
     def close(texts: Sequence[str], count: int) -> list[list[Memory]]:
+        words = [word for text in texts for word in text.split()]
+        for asked in (graph, *(other for _, other in others)):
+            ensure_vectors_for(words, asked, embedder)
         vectors = embedder.encode(texts)
         found = _nearest(graph, embedder, vectors, count, now)
         for space, other in others:
@@ -102,7 +105,6 @@ def fill_from(
 def _nearest(
     graph: MemoryGraph, embedder: Embedder, vectors: Vectors, count: int, now: datetime
 ) -> list[list[NearMemory]]:
-    ensure_vectors(graph, embedder)
     index = graph.index(embedder.identity, now)
     return [index.nearest(vector, probes=3, count=count) for vector in vectors]
 

@@ -9,7 +9,7 @@ as empty as it was.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -47,11 +47,8 @@ def rebuild(
             raise EditConflict("Another process began to write here. Run the import again.")
         with closing(Spool(target.graph.path.parent)) as late:
             work = _Work(target, tally, at, late)
-            for item in items:
-                if isinstance(item, Rejected):
-                    tally.reject(item)
-                else:
-                    work.put(item)
+            for alike in _batches(items):
+                work.put_all(alike)
             work.finish(manifest)
         if work.lines > PROVED_UP_TO:
             # The proof holds the whole journal in memory; what was written is one transaction of
@@ -65,23 +62,101 @@ PROVED_UP_TO = 100_000
 """Lines up to which the rebuilt home is proved to agree with itself before it is kept."""
 
 
+BATCH = 1000
+"""Most records that are written together."""
+
+
+def _batches(items: Iterable[Record | Rejected]) -> Iterator[list[Record | Rejected]]:
+    """The items in their order, records in a row that can be written together in one list."""
+    batch: list[Record | Rejected] = []
+    for item in items:
+        if batch and (
+            len(batch) == BATCH or _alike(item) is None or _alike(item) != _alike(batch[0])
+        ):
+            yield batch
+            batch = []
+        batch.append(item)
+    if batch:
+        yield batch
+
+
+def _alike(item: Record | Rejected) -> str | None:
+    """What a record can be written together with; None where it goes alone."""
+    match item:
+        case Record(value=Memory()):
+            return "memories"
+        case Record(value=Entry(undoes=None, changes=changes)) if changes and all(
+            change.before is None and change.after is not None for change in changes
+        ):
+            return "inserts"
+    return None
+
+
 class _Work:
     def __init__(self, target: Rebuild, tally: Tally, at: datetime, late: Spool) -> None:
         self.target = target
         self.tally = tally
         self.at = at
         self.subclasses = self._known_subclasses()
+        self.sources: set[str] = set()
+        """Those that are known to be there, as others name them."""
         self.memories: set[int] = set()
         self.lines = 0
         self.late = late
         """Memories that the journal does not tell, until all of it has been read."""
 
+    def put_all(self, items: Sequence[Record | Rejected]) -> None:
+        """Write records that are alike: together, or each alone where one of them cannot be."""
+        if len(items) > 1 and self._put_together([i for i in items if isinstance(i, Record)]):
+            return
+        for item in items:
+            if isinstance(item, Rejected):
+                self.tally.reject(item)
+            else:
+                self.put(item)
+
+    def _put_together(self, records: Sequence[Record]) -> bool:
+        late: list[Record] = []
+        try:
+            for record in records:
+                check(record.value)
+            # One savepoint for all: each makes the full text write what it has gathered.
+            with self.target.graph.writing():
+                if isinstance(records[0].value, Entry):
+                    entries = [record.value for record in records]
+                    self.target.put_inserts(
+                        [self._whole(e) for e in entries if isinstance(e, Entry)]
+                    )
+                else:
+                    late = self._look(records)
+        except _refused() as error:
+            _raise_of_home(error)
+            self._forget_known()
+            return False
+        for record in late:
+            self.late.add(record)
+        self._count(_name(records[0]), len(records) - len(late))
+        return True
+
+    def _look(self, records: Sequence[Record]) -> list[Record]:
+        """Compare memories with what the journal told; those that differ have to wait."""
+        memories = [
+            self._mended(record.value) for record in records if isinstance(record.value, Memory)
+        ]
+        standing = self.target.standing([memory.id for memory in memories if memory])
+        late = []
+        found = []
+        for record, memory in zip(records, memories, strict=True):
+            assert memory is not None
+            if _same(standing.get(_id(memory)), memory):
+                found.append(row_id("m", memory.id, "memory"))
+            else:
+                late.append(record)
+        self.memories.update(found)
+        return late
+
     def put(self, record: Record, *, late: bool = False) -> None:
-        name = type(record.value).__name__.lower()
-        name = "edit" if name == "entry" else name
-        refused: tuple[type[Exception], ...] = (
-            ValueError, MemlaneError, *errors("IntegrityError")
-        )  # fmt: skip
+        """Write one record, or reject it."""
         try:
             check(record.value)
             # A savepoint: what one record did before it failed is taken back, the others stay.
@@ -89,14 +164,21 @@ class _Work:
                 if not self._write(record.value, late):
                     self.late.add(record)
                     return
-        except refused as error:
-            if isinstance(error, StoreError) and type(error) is not StoreError:
-                raise  # the disk is full, the home cannot be written: not the line's fault
-            self.subclasses = self._known_subclasses()
+        except _refused() as error:
+            _raise_of_home(error)
+            self._forget_known()
             self.tally.reject(Rejected(record.line, str(error), record.raw))
             return
-        self.tally.new[name] += 1
-        self.lines += 1
+        self._count(_name(record), 1)
+
+    def _count(self, name: str, number: int) -> None:
+        self.tally.new[name] += number
+        self.lines += number
+
+    def _forget_known(self) -> None:
+        """What was taken back is not there."""
+        self.subclasses = self._known_subclasses()
+        self.sources.clear()
 
     def _known_subclasses(self) -> set[str]:
         return {subclass.id for subclass in all_subclasses(self.target.connection)}
@@ -111,21 +193,12 @@ class _Work:
             case Source():
                 self.target.put_source(value)
             case Entry():
-                changes = tuple(
-                    replace(c, before=self._mended(c.before), after=self._mended(c.after))
-                    for c in value.changes
-                )
-                undoes = value.undoes if self.target.holds("journal", value.undoes) else None
-                self.target.put_entry(
-                    replace(
-                        value, changes=changes, source=self._source(value.source), undoes=undoes
-                    )
-                )
+                self.target.put_entry(self._whole(value))
             case Memory():
                 mended = self._mended(value)
                 assert mended is not None
-                standing = self.target.standing(value.id)
-                if standing is None or canonical(standing) != canonical(mended):
+                standing = self.target.standing([value.id]).get(_id(value))
+                if not _same(standing, mended):
                     if not late:
                         return False
                     kind = EditKind.INSERT if standing is None else EditKind.AMEND
@@ -137,8 +210,22 @@ class _Work:
                 self.target.put_row(value.table, {k: _bytes(v) for k, v in value.values.items()})
         return True
 
+    def _whole(self, entry: Entry) -> Entry:
+        """The line without references to what did not arrive."""
+        changes = tuple(
+            replace(c, before=self._mended(c.before), after=self._mended(c.after))
+            for c in entry.changes
+        )
+        undoes = entry.undoes if self.target.holds("journal", entry.undoes) else None
+        return replace(entry, changes=changes, source=self._source(entry.source), undoes=undoes)
+
     def _source(self, source: str | None) -> str | None:
-        return source if self.target.holds("sources", source) else None
+        if source is None or source in self.sources:
+            return source
+        if not self.target.holds("sources", source):
+            return None
+        self.sources.add(source)
+        return source
 
     def _mended(self, memory: Memory | None) -> Memory | None:
         """The memory without references to what did not arrive, its subclass made if need be."""
@@ -179,6 +266,30 @@ class _Work:
                 f"{memory.id} was replaced by {memory.replaced_by}, which is not in the file"
             )
             self._tell(EditKind.AMEND, Change(memory.id, memory, replace(memory, replaced_by=None)))
+
+
+def _same(standing: Memory | None, told: Memory) -> bool:
+    return standing is not None and (standing == told or canonical(standing) == canonical(told))
+
+
+def _id(memory: Memory) -> str:
+    """Its id as the rows spell it."""
+    return public_id("m", row_id("m", memory.id, "memory"))
+
+
+def _name(record: Record) -> str:
+    name = type(record.value).__name__.lower()
+    return "edit" if name == "entry" else name
+
+
+def _refused() -> tuple[type[Exception], ...]:
+    return (ValueError, MemlaneError, *errors("IntegrityError"))
+
+
+def _raise_of_home(error: Exception) -> None:
+    """:raises StoreError: if the disk is full or the home cannot be written: no line's fault."""
+    if isinstance(error, StoreError) and type(error) is not StoreError:
+        raise error
 
 
 def _bytes(value: object) -> object:

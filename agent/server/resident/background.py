@@ -1,5 +1,5 @@
-"""Jobs of the resident process that nobody asked for: unfinished texts, watched folders, persona
-lines, reminders, idle models. They give way to requests (``service``).
+"""Jobs of the resident process that nobody asked for: unfinished texts, missing vectors, watched
+folders, persona lines, reminders, idle models. They give way to requests (``service``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from agent.applications.personas.refresh import refresh
 from agent.applications.services.desktop_notifications import keep_showing
 from agent.io.watch import Watcher, only_watcher
 from agent.memory.home import forget_due
+from agent.memory.vectors import Waiting
 from agent.results import FileReport
 from agent.server.resident.service import Desk
 from agent.server.resident.workers import Stopped
@@ -28,6 +29,10 @@ AGAIN_S = 60.0
 """When to try to watch again after another process did."""
 REFINE_S = 60.0
 """How often is looked for what the persona lacks."""
+ENCODE_S = 30.0
+"""How often is looked for memories without a vector."""
+ENCODED = 100
+"""Memories that are encoded before a request gets its turn: at most half a second."""
 _DAY_S = 24 * 3600.0
 
 
@@ -115,6 +120,22 @@ async def refine(desk: Desk) -> None:
             while now != seen:
                 if not await desk.slow.do(job, threading.Event(), gives_way=True):
                     seen = now
+
+
+async def encode(desk: Desk) -> None:
+    """Make the vectors that memories wait for after an import, a few at a time."""
+    session, waiting = desk.sessions[desk.quick], Waiting()
+    made = 0
+
+    def job() -> int:
+        return waiting.encode(ENCODED, session.graph, session.embedder)
+
+    while True:
+        with suppress(Stopped, MemlaneError):  # somebody asked something: after that, then
+            if made or await desk.raw.do(desk.graph.vectors.count_bare, threading.Event()):
+                made = await desk.quick.do(job, threading.Event(), gives_way=True)
+        desk.encoding = made > 0
+        await asyncio.sleep(0.0 if made else ENCODE_S)
 
 
 async def remind(desk: Desk) -> None:

@@ -80,7 +80,9 @@ class Desk:
         """Whether the process ends when nobody needs it."""
         self.forgets_key = False
         """Whether its end is what locks the home: then watched folders do not keep it."""
-        self.raw, self._quick, self.slow = Lane("raw"), Lane("quick"), Lane("slow")
+        self.encoding = False
+        """Whether vectors are being made that memories wait for."""
+        self.raw, self.quick, self.slow = Lane("raw"), Lane("quick"), Lane("slow")
         self.watching, self._looking = Lane("watching"), Lane("looking")
         self.reminding = Lane("reminding")
         self._llm = Keeper[FreeableModel](llm or LocalLanguageModel(config))
@@ -97,7 +99,7 @@ class Desk:
                 reader=SharedReader(self._reader),
             )
             for lane, check in (
-                (self._quick, self._quick.check),
+                (self.quick, self.quick.check),
                 (self.slow, self.slow.check),
                 (self.watching, lambda: None),  # a file is worked out whole
                 (self._looking, self._looking.check),
@@ -128,19 +130,19 @@ class Desk:
                 on_text=on_text,
             )  # fmt: skip
 
-        return await self._on(self.slow if asked.use_llm else self._quick, context, stop, answer)
+        return await self._on(self.slow if asked.use_llm else self.quick, context, stop, answer)
 
     async def recall(self, asked: Recall, context: Context, stop: Event, on_text: OnText) -> Reply:
         def chosen(session: Session) -> Reply:
             return recall(session, asked.text, asked.k)
 
-        return await self._on(self._quick, context, stop, chosen)
+        return await self._on(self.quick, context, stop, chosen)
 
     async def fill(
         self, asked: Fill, context: Context, stop: Event, on_text: OnText
     ) -> tuple[FilledField, ...]:
         return await self._on(
-            self.slow if asked.use_llm else self._quick,
+            self.slow if asked.use_llm else self.quick,
             context,
             stop,
             lambda session: session.fill(asked.fields, use_llm=asked.use_llm),
@@ -172,8 +174,8 @@ class Desk:
         return placing.result() if done else Remembered(source, (), (), queued=True)
 
     async def _made(self, source: Source, context: Context) -> Remembered:
-        session, now = self.sessions[self._quick], self._as(context).now()
-        return await self._quick.do(
+        session, now = self.sessions[self.quick], self._as(context).now()
+        return await self.quick.do(
             lambda: remember_as_said(source, session.graph, session, now), Event()
         )
 
@@ -249,9 +251,9 @@ class Desk:
 
     async def warm_up(self) -> None:
         """Load what nearly every message needs, before the first one asks for it."""
-        session = self.sessions[self._quick]
+        session = self.sessions[self.quick]
         with suppress(MemlaneError):  # whoever asks is told
-            await self._quick.do(session.warm_up, Event())
+            await self.quick.do(session.warm_up, Event())
 
     async def watches(self) -> bool:
         """Whether folders are watched in this home."""
@@ -296,7 +298,7 @@ class Desk:
         """Close the database; False if a job did not end in time and still has it open."""
         self.stop_all()
         aside = (self.watching, self._looking, self.reminding)
-        lanes = (*aside, self.slow, self._quick, self.raw)
+        lanes = (*aside, self.slow, self.quick, self.raw)
         if not all([lane.close(CLOSING_S) for lane in lanes]):
             return False
         for session in self.sessions.values():

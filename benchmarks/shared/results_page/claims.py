@@ -76,6 +76,7 @@ OPTIONS = {
     "emg_policies_lives": "--data DIR --part lives --sets lives_test --lives 4 --answers 8",
     "emg_policies_messages": "--data DIR --part messages --sets memdaily_zh --answers 3",
     "extraction": "--data DIR",
+    "import_speed": "--before FOLDER --lines 20000",
     "map_cross": "--data DIR",
     "map_ratings": "--data DIR",
     "note_reader_train": "--people administrator apprentice bus_driver comedian dairy_farmer "

@@ -180,7 +180,7 @@ SPEED = (
         "Choosing and editing stay fast among a hundred thousand invented memories that are alike"
         " in all but a name or a number. Runs on this busy machine differ, and one before missed"
         " the bar of the smaller home ([choosing](selection.md), the question's embedding aside).",
-        ("select_speed", "edit_speed", "lock_speed"),
+        ("select_speed", "edit_speed", "lock_speed", "import_speed"),
         "`scout`, the product",
         (
             Row("choosing, ms, at 10,000 / 100,000", "{10000,100000}.scout.ms",
@@ -205,6 +205,9 @@ SPEED = (
                 "lock_speed:config.first * lock_speed:seeds",
                 (most("lock_speed:config.bar", "lock_speed:1000.first_question_ratio"),
                  most("lock_speed:config.bar", "lock_speed:10000.first_question_ratio"))),
+            Row("importing 20,000 lines, s of the processor: empty home / into another",
+                "import_speed:20000.{restored,merged}.cpu_s",
+                {"before batches": "import_speed:20000.before.{restored,merged}.cpu_s"}),
         ),
     ),
     Claim(
@@ -233,6 +236,30 @@ SPEED = (
             Row("help text, s", "startup:help_median_s",
                 {"models imported": "startup:eager_median_s"}, "startup:config.runs|runs",
                 (most("startup:bar_s"),)),
+        ),
+    ),
+    Claim(
+        "Speed: beside other memory systems",
+        "The same messages and questions, one after the other, none with a language model. The"
+        " others store texts and search them; memlane also works out what a message changes. MCP's"
+        " memory server finds nothing by a question.",
+        ("peers",),
+        "memlane",
+        (
+            Row("s: 100 messages added / 50 questions asked",
+                "peers:memlane.{add_s,ask_s}",
+                {"geny": "peers:geny.{add_s,ask_s}", "engraphis": "peers:engraphis.{add_s,ask_s}",
+                 "basic-memory": "peers:basic_memory.{add_s,ask_s}"}),
+            Row("answer in the first five / a stale value before it / messages kept",
+                "peers:memlane.{found,stale,kept}",
+                {"geny": "peers:geny.{found,stale,kept}",
+                 "engraphis": "peers:engraphis.{found,stale,kept}",
+                 "basic-memory": "peers:basic_memory.{found,stale,kept}"},
+                "peers:config.questions|questions"),
+            Row("MB of memory / KB on disk", "peers:memlane.{peak_mb,kb}",
+                {"geny": "peers:geny.{peak_mb,kb}", "engraphis": "peers:engraphis.{peak_mb,kb}",
+                 "basic-memory": "peers:basic_memory.{peak_mb,kb}",
+                 "MCP memory": "peers:mcp_memory.{peak_mb,kb}"}),
         ),
     ),
     Claim(

@@ -145,6 +145,7 @@ def _import(
     run: Run, path: Path, form: str, extract: bool, dry_run: bool, from_stdin: bool
 ) -> None:
     from agent.io.transfer.import_ import import_file
+    from agent.memory.vectors import AT_ONCE
 
     config = run.config
     if form in ("ics", "vcf"):
@@ -157,6 +158,7 @@ def _import(
         return placing[0].placer.place(texts)
 
     placing: list[Session] = []
+    bare = 0
     with run.session() as session:
         placing.append(session)
         with progress(run.err) as advance:
@@ -175,8 +177,12 @@ def _import(
                 for report in _extracted(session, done.waiting):
                     reports.append(report)
                     advance("extracting", len(reports), len(done.waiting))
-    document = _document(done, reports)
-    run.emit(document, lambda out: _show(out, done, reports))
+        if not dry_run:
+            bare = session.graph.vectors.count_bare()
+    document = {**_document(done, reports), "vectors_waiting": bare}
+    run.emit(document, lambda out: _show(out, done, reports, bare))
+    if bare > AT_ONCE:
+        run.keep_resident()  # it makes them
     failed = [report for report in reports if report.status == "failed"]
     problems = []
     if not done.complete:
@@ -264,7 +270,7 @@ def _document(done: Imported, reports: list[FileReport]) -> dict[str, Any]:
     }
 
 
-def _show(out: Console, done: Imported, reports: list[FileReport]) -> None:
+def _show(out: Console, done: Imported, reports: list[FileReport], bare: int) -> None:
     tally = done.tally
     would = "would be " if done.dry_run else ""
 
@@ -284,6 +290,8 @@ def _show(out: Console, done: Imported, reports: list[FileReport]) -> None:
         out.print(f"extracted: {made:,} memories from {len(reports):,} messages")
     elif done.waiting and not done.dry_run:
         out.print(f"{len(done.waiting):,} wait for extraction: memlane ingest --retry")
+    if bare:
+        out.print(f"{bare:,} memories have no vector yet; until then their words find them")
     if done.run and not done.dry_run:
         out.print(f"  undo all of it with: memlane memories undo --run {done.run}", style="dim")
 

@@ -40,7 +40,7 @@ async def end_when_idle(desk: Desk, end: Callable[[], None]) -> None:
     while lock == _file(place.lock):
         idle = desk.idle_s()
         if idle > (BETWEEN_S if asked.is_set() else patience) and (
-            asked.is_set() or desk.forgets_key or not await desk.watches()
+            asked.is_set() or desk.forgets_key or not (desk.encoding or await desk.watches())
         ):
             break
         with suppress(TimeoutError):
