@@ -94,6 +94,7 @@ OPTIONS = {
     "reward_kinds": "--data DIR --reward-model smollm2-135m",
     "reward_model": "--data DIR",
     "routing": "--data DIR",
+    "second_reader_train": "--little",
     "rums_h1": "--data DIR",
     "rums_h1_some": "--data DIR --side 0 --of 'smollm2-135m plain=0' 'smollm2-135m chat=0'"
         " 'qwen2.5-coder-1.5b plain=0' 'qwen2.5-coder-1.5b chat=40'",
