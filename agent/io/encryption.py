@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from agent.io.spaces_backup import encrypt_backup_all
+from agent.io.spaces.backup import encrypt_backup_all
 from agent.io.transfer.backup import FOLDER as BACKUPS
 from agent.io.transfer.backup import envelope_in, inspect
 from store.connection import DATABASE_FILES, DATABASE_NAME

@@ -105,7 +105,7 @@ def add(context: typer.Context, name: Name) -> None:
 
     It sees no other space, and no other space sees it, until you allow that.
     """
-    from agent.memory.spaces import add_space
+    from agent.io.spaces.carry import add_space
 
     run: Run = context.obj
     space = add_space(run.config.root, name)
@@ -236,8 +236,8 @@ def remove(
     from dataclasses import replace
 
     from agent.io.encryption import open_in
+    from agent.io.spaces.carry import remove_space
     from agent.io.transfer.backup import backup, default_path
-    from agent.memory.spaces import remove_space
     from cli.commands.processes.resident import stop
     from cli.input.confirm import confirmed
     from store.connection import DATABASE_NAME, ensure_home

@@ -14,7 +14,7 @@ import pytest
 from mcp import Client
 
 from agent.config import Config, load_config
-from agent.memory.spaces import carry
+from agent.io.spaces.carry import carry
 from agent.ports import Embedder
 from agent.server.hooks.ended import EndedSessions
 from agent.server.hooks.recall import answer

@@ -106,7 +106,7 @@ def backup(
 ) -> Backup:
     """Write a verified copy of the home to ``out``, a file or a folder; its owner alone reads it.
 
-    Of one space; ``also`` are files of other spaces to pack into it (``agent.io.spaces_backup``).
+    Of one space; ``also`` are files of other spaces to pack into it (``agent.io.spaces.backup``).
 
     :raises HomeUnavailable: if ``out`` cannot be written, or is a file that is no backup.
     :raises CorruptStore: if the home itself does not verify.

@@ -37,7 +37,7 @@ def backup(
     Examples: memlane backup; memlane backup --out /media/stick/memlane.zip.
     """
     run: Run = context.obj
-    from agent.io.spaces_backup import backup_all
+    from agent.io.spaces.backup import backup_all
     from agent.io.transfer.backup import backup as only_this
     from agent.io.transfer.backup import default_path
 
@@ -67,7 +67,7 @@ def restore(
     Examples: memlane restore memlane.zip; memlane restore memlane.zip --yes.
     """
     run: Run = context.obj
-    from agent.io.spaces_backup import inspect_all, restore_all, spaces_in
+    from agent.io.spaces.backup import inspect_all, restore_all, spaces_in
     from agent.io.transfer.backup import inspect
 
     config = run.config

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from agent.memory.spaces import Carried
+    from agent.io.spaces.carry import Carried
     from store.journal import Entry
 
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Memories such as m12.")]
@@ -49,7 +49,7 @@ def move(context: typer.Context, memories: Ids, to: To) -> None:
 def _carry(run: Run, memories: Sequence[str], to: str, *, moving: bool) -> None:
     from dataclasses import replace
 
-    from agent.memory.spaces import carry
+    from agent.io.spaces.carry import carry
     from agent.session.session import open_session
     from store.journal import Forget
     from store.spaces import ensure_exists, home_of, spaces
