@@ -142,9 +142,9 @@ def answer_from_notes(
         note for note in notes if past or (note.memory.status is Status.CURRENT and not note.over)
     ]
     holding = [note for note in current if note.holds] or current
-    likeliest = max(notes, key=lambda note: note.relevance, default=None)
-    if likeliest is not None and likeliest.over:
-        return _quoting(question, [likeliest], lead=no_longer(question))
+    gone = _likelier_than(holding, [note for note in notes if note.over])
+    if gone is not None:
+        return _quoting(question, [gone], lead=no_longer(question))
     if not holding:
         return unanswered(question)
     over = [note for note in notes if note not in holding]
@@ -168,7 +168,11 @@ def answer_from_notes(
         changing = {note.memory.id for note in wanted}
         # Of a note and what may have changed it, the later one is the answer.
         moved = [note.changes for note in wanted if note.moved]
-        left = [n for n in wanted if n.by not in changing and n.passage not in moved]
+        left = [
+            note
+            for note in wanted
+            if not (note.by in changing and note.changed >= DOUBTED) and note.passage not in moved
+        ]
         wanted = left or wanted
         if not said or admits_nothing(said):
             wanted = [note for note in wanted if _answers(question, note, llm)]
@@ -324,6 +328,13 @@ def _echoes(said: str, note: Note) -> bool:
 def _line(note: Note) -> str:
     moved = f" (that makes it {note.moved})" if note.moved else ""
     return f"[{note.passage.said:%a %Y-%m-%d}] {as_data(note.passage.text)}{moved}"
+
+
+def _likelier_than(holding: Sequence[Note], over: Sequence[Note]) -> Note | None:
+    """The likeliest note that has ended, where nothing that holds answers nearly as well."""
+    best = max((note.relevance for note in holding), default=0.0)
+    likeliest = max(over, key=lambda note: note.relevance, default=None)
+    return likeliest if likeliest and best < BESIDE_BEST * likeliest.relevance else None
 
 
 def _ended(best: Note, notes: Sequence[Note]) -> bool:

@@ -174,3 +174,17 @@ def test_a_sentence_that_says_what_the_message_says_stands():
     notes = [*notes_of("I work at Kindling."), *of_one_message("Redford too now.", "Long day.")[1:]]
     told, _ = ask("You work at Kindling and Redford.", notes)
     assert told.text == "You work at Kindling and Redford."
+
+
+def test_a_note_that_was_hardly_changed_is_quoted_beside_the_newer_one():
+    notes = [replace(note, relevance=0.9) for note in notes_of(KINDLING, REDFORD, changed=0.11)]
+    told, _ = ask("I don't know.", notes)
+    assert KINDLING in told.text and REDFORD in told.text
+
+
+def test_what_has_ended_is_no_answer_where_something_that_holds_may_be_one():
+    past, holding = notes_of(KINDLING, REDFORD)
+    told, _ = ask("You work at Redford.", [replace(past, over=True), holding])
+    assert told.text == "You work at Redford."
+    told, _ = ask("unused", [replace(past, over=True), replace(holding, relevance=0.1)])
+    assert told.text == f"No longer. On 2024-05-09 you said: “{KINDLING}”"
