@@ -133,8 +133,7 @@ def gather(
         for name, memory in pool.memories.items()
     ]
     if read is not None:
-        known = {note.memory.id: note for note in notes}
-        notes = [_unless_it_answers_better(note, known.get(note.by)) for note in notes]
+        notes = [_unless_it_answers_better(note, notes) for note in notes]
     chosen = scores.keys() & relevance.keys()
     least = OVERRULING if found.likely is not None and not chosen else LEAST
     if read is not None:
@@ -227,16 +226,19 @@ def _note(
     return replace(note, changed=1.0) if memory.status is Status.REPLACED and not past else note
 
 
-def _unless_it_answers_better(note: Note, newer: Note | None) -> Note:
+def _unless_it_answers_better(note: Note, notes: Sequence[Note]) -> Note:
     """The note, less likely changed where it answers the question better than what changed it.
 
     The pair was judged without the question. The notes were read with it, and relevance means that
     a note answers and holds: of two notes of which one holds, their relevances are odds, too. So
     both opinions have to agree before a note is hidden: a dentist is not hidden by a new doctor.
+    One sentence of a message may end what the next one replaces, so all of it counts.
     """
-    if newer is None or newer.relevance >= note.relevance or note.changed >= 1:
+    places = {other.passage.place for other in notes if other.memory.id == note.by}
+    newer = max((n.relevance for n in notes if n.passage.place in places), default=1.0)
+    if newer >= note.relevance or note.changed >= 1:
         return note
-    odds = note.changed / (1 - note.changed) * newer.relevance / note.relevance
+    odds = note.changed / (1 - note.changed) * newer / note.relevance
     return replace(note, changed=odds / (1 + odds))
 
 
