@@ -148,6 +148,8 @@ def answer_from_notes(
     if not holding:
         return unanswered(question)
     over = [note for note in notes if note not in holding]
+    hidden = {note.passage.place for note in over}
+    holding = [_in_own_words(n) if n.passage.place in hidden else n for n in holding]
     holding = _with_shifts(holding, llm)
     said = llm.chat(
         build_turns(question, holding, now), max_tokens=MAX_TOKENS, on_text=on_text
@@ -202,6 +204,11 @@ def answer_from_notes(
     rests_on = (rests_on or {base.memory.id}) | {note.memory.id for note in missing}
     text = " ".join([to_you(said), *_quotations(missing)])
     return Answer(text, tuple(n.as_choice() for n in holding if n.memory.id in rests_on), False)
+
+
+def _in_own_words(note: Note) -> Note:
+    """The note without the rest of its message, of which a part holds no longer."""
+    return replace(note, passage=replace(note.passage, text=note.passage.words))
 
 
 def _answers(question: str, note: Note, llm: LanguageModel) -> bool:

@@ -188,3 +188,12 @@ def test_what_has_ended_is_no_answer_where_something_that_holds_may_be_one():
     assert told.text == "You work at Redford."
     told, _ = ask("unused", [replace(past, over=True), replace(holding, relevance=0.1)])
     assert told.text == f"No longer. On 2024-05-09 you said: “{KINDLING}”"
+
+
+def test_what_was_changed_is_not_shown_by_another_sentence_of_its_message():
+    declared, stamped = of_one_message("I study geology.", "They stamped my form.")
+    (newer,) = notes_of("I am down as a linguist.")
+    notes = [replace(declared, changed=0.9, by="m1"), stamped, newer]
+    _, model = ask("You study linguistics.", notes)
+    assert "stamped" in model.asked[0][-1].content
+    assert "geology" not in model.asked[0][-1].content
