@@ -99,12 +99,9 @@ def seen_by(root: Path, name: str) -> tuple[Space, ...]:
     return tuple(known[one] for one in known[name].sees) if name in known else ()
 
 
-def change(space: Space, root: Path, **given: object) -> Space:
-    """Keep what a space sees, or how far it is trusted; returns it as it is now."""
-    changed = replace(space, **given)  # type: ignore[arg-type]
-    kept = {one.name: one for one in spaces(root)} | {space.name: changed}
-    _write(root, kept)
-    return changed
+def keep(space: Space, root: Path) -> None:
+    """Keep what a space sees and how far it is trusted."""
+    _write(root, {one.name: one for one in spaces(root)} | {space.name: space})
 
 
 def forget_rules(root: Path, name: str) -> None:

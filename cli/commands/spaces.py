@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -165,10 +166,11 @@ def deny(
 
 
 def _change(run: Run, name: str, make: Callable[[tuple[str, ...]], tuple[str, ...]]) -> None:
-    from store.spaces import change
+    from store.spaces import keep
 
     (space,) = (one for one in _known(run) if one.name == name)
-    space = change(space, run.config.root, sees=make(space.sees))
+    space = replace(space, sees=make(space.sees))
+    keep(space, run.config.root)
     _say_rules(run, space)
 
 
@@ -209,13 +211,15 @@ def trust(
     Example: memlane spaces trust agents read
     """
     run: Run = context.obj
-    from store.spaces import change, ensure_exists
+    from store.spaces import ensure_exists, keep
     from store.types import Trust
 
     ensure_exists(run.config.root, name)
     (space,) = (one for one in _known(run) if one.name == name)
     most = None if level is Level.TOLD else Trust(level.value)
-    _say_rules(run, change(space, run.config.root, trust=most))
+    space = replace(space, trust=most)
+    keep(space, run.config.root)
+    _say_rules(run, space)
 
 
 @app.command()
@@ -233,7 +237,6 @@ def remove(
     final.
     """
     run: Run = context.obj
-    from dataclasses import replace
 
     from agent.io.encryption import open_in
     from agent.io.spaces.carry import remove_space

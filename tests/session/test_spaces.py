@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +12,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from agent.config import Config, load_config
-from agent.io.spaces.carry import carry
+from agent.config import Config
 from agent.ports import Embedder
 from agent.server.hooks.ended import EndedSessions
 from agent.server.hooks.recall import answer
@@ -29,51 +27,22 @@ from cli.forwarding import hooked as hooked_entry
 from cli.forwarding.hooked import hooked
 from cli.forwarding.sockets import home_of as socket_home
 from store.errors import InvalidInput
-from store.spaces import FOLDER, MAIN, Space, as_seen, home_of, names, rules_file, seen_by, spaces
+from store.spaces import FOLDER, MAIN, Space, as_seen, home_of, names, rules_file, seen_by
 from store.types import Trust
-from tests.conftest import NOW, Result, ScriptedModel
+from tests.conftest import ScriptedModel
 from tests.support.agent_sessions import MESSAGES
 from tests.support.residents import started
-
-Memlane = Callable[..., Result]
-SECRET = "Zanzibarqux"
-TOLD = f"My access code for the archive is kept by {SECRET}."
-ASKED = "Who keeps my access code for the archive?"
-OWN = {
-    MAIN: "My cat is called Mia.",
-    "work": "My manager is called Rosa.",
-    "club": "I play the cello on Tuesdays.",
-}
-
-
-@pytest.fixture
-def three(memlane: Memlane) -> Memlane:
-    """A home with the spaces main, work and club, each with a memory of its own."""
-    for name, text in OWN.items():
-        if name != MAIN:
-            assert memlane("spaces", "add", name).code == 0
-        assert memlane("--space", name, "remember", text).code == 0
-    return memlane
-
-
-def config_in(space: str) -> Config:
-    return load_config({"space": space}, now=NOW)
-
-
-def told_in(memlane: Memlane, space: str) -> None:
-    project = ("--place", "/home/omar/app")
-    assert memlane("--space", space, "remember", TOLD, *project).code == 0
-
-
-def ids_in(memlane: Memlane, space: str) -> dict[str, str]:
-    """The text of each memory that a space lists, by its id."""
-    found = memlane("--space", space, "list", "--json").json["memories"]
-    return {one["id"]: one["text"] for one in found}
-
-
-def asked_in(memlane: Memlane, space: str) -> str:
-    return memlane("--space", space, "ask", "--no-llm", ASKED).out
-
+from tests.support.spaces import (
+    ASKED,
+    OWN,
+    SECRET,
+    TOLD,
+    Memlane,
+    asked_in,
+    config_in,
+    ids_in,
+    told_in,
+)
 
 # ---- nothing crosses unasked ------------------------------------------------------------------
 
@@ -314,140 +283,6 @@ def test_a_space_that_is_not_there_is_named_and_not_made(three: Memlane, own_hom
 def test_what_does_not_work_in_spaces_says_so(three: Memlane, words: tuple[str, ...]):
     done = three("--space", "work", *words)
     assert done.code == 2 and "spaces yet" in done.err
-
-
-# ---- moved and copied -------------------------------------------------------------------------
-
-
-def test_a_memory_moves_with_its_date_and_its_words_alone(three: Memlane):
-    said = "My sister Ada lives in Bergen. The boiler code is 5521."
-    three("--now", "2024-05-01T10:00", "remember", said)
-    (moved,) = [k for k, text in ids_in(three, MAIN).items() if "Bergen" in text]
-    done = three("memories", "move", moved, "--to", "work", "--json").json
-    (there,) = done["memories"]
-    shown = three("--space", "work", "memories", "show", there["there"], "--json").json
-    assert shown["text"] == "My sister Ada lives in Bergen." and "boiler" not in shown["raw"]
-    assert shown["created"].startswith("2024-05-01T10:00")
-    assert moved not in ids_in(three, MAIN)
-    for command in done["undo"]:
-        assert three(*command.split()[1:]).code == 0, command
-    assert moved in ids_in(three, MAIN)
-    assert not any("Bergen" in text for text in ids_in(three, "work").values())
-
-
-def test_a_copy_stands_by_itself(three: Memlane):
-    three("memories", "copy", "m1", "--to", "club")
-    (copied,) = [k for k, text in ids_in(three, "club").items() if text == OWN[MAIN]]
-    three("memories", "forget", "m1", "--yes")
-    assert copied in ids_in(three, "club") and not ids_in(three, MAIN)
-
-
-def test_a_killed_move_loses_nothing_and_can_be_repeated(
-    three: Memlane, own_home: Path, embedder: Embedder, scripted: ScriptedModel
-):
-    with (
-        open_session(config_in(MAIN), llm=scripted, embedder=embedder) as here,
-        open_session(config_in("work"), llm=scripted, embedder=embedder) as there,
-    ):
-        main = Space(MAIN, own_home)
-        carry(["m1"], main, here.graph, there.graph, there, NOW)  # and killed before the end
-    assert OWN[MAIN] in ids_in(three, MAIN).values()
-    assert OWN[MAIN] in ids_in(three, "work").values()
-    done = three("memories", "move", "m1", "--to", "work")
-    assert done.code == 0 and "there already" in done.out
-    assert OWN[MAIN] not in ids_in(three, MAIN).values()
-    assert list(ids_in(three, "work").values()).count(OWN[MAIN]) == 1
-
-
-def test_what_cannot_move_changes_nothing(three: Memlane):
-    before = ids_in(three, MAIN), ids_in(three, "work")
-    for words in (("m1", "--to", "main"), ("m9", "--to", "work"), ("m1", "m9", "--to", "work"),
-                  ("m1", "--to", "nowhere"), ("work:m1", "--to", "work")):  # fmt: skip
-        assert three("memories", "move", *words).code != 0, words
-    assert (ids_in(three, MAIN), ids_in(three, "work")) == before
-
-
-# ---- forgotten, removed, watched --------------------------------------------------------------
-
-
-def test_forgetting_reaches_other_spaces_only_when_asked(three: Memlane):
-    for space in OWN:
-        told_in(three, space)
-    done = three("memories", "forget", "m2", "--yes")
-    assert "searched: main." in done.out and "Not searched: club, work" in done.out
-    assert SECRET in asked_in(three, "work")
-    done = three("--space", "work", "memories", "forget", "m2", "--yes", "--all-spaces", "--json")
-    assert done.json["spaces"] == {"main": [], "club": ["m2"]}
-    assert SECRET not in asked_in(three, "work") + asked_in(three, "club")
-    for space in OWN:
-        assert three("--space", space, "doctor", "--forgotten").code == 0
-
-
-def test_a_removed_space_is_gone_and_can_be_brought_back(three: Memlane, own_home: Path):
-    told_in(three, "club")
-    three("spaces", "allow", "main", "--see", "club")
-    assert three("spaces", "remove", "club").code != 0, "it asks"
-    done = three("spaces", "remove", "club", "--yes", "--json").json
-    assert names(own_home) == (MAIN, "work") and SECRET not in asked_in(three, MAIN)
-    three("spaces", "add", "club")
-    assert not ids_in(three, "club")
-    assert three("--space", "club", "restore", done["backup"], "--yes").code == 0
-    assert SECRET in asked_in(three, "club")
-    assert SECRET not in asked_in(three, MAIN), "what was allowed once is not allowed again"
-    assert three("spaces", "remove", "main", "--yes").code == 2
-
-
-def test_a_watched_folder_belongs_to_one_space(three: Memlane, tmp_path: Path):
-    folder = tmp_path / "notes"
-    (folder / "deep").mkdir(parents=True)
-    assert three("--space", "work", "watch", str(folder)).code == 0
-    for path in (folder, folder / "deep", tmp_path):
-        done = three("watch", str(path))
-        assert done.code == 2 and "work" in done.err
-    assert str(folder) in three("spaces").out
-    assert "notes" not in three("watch", "--list").out
-
-
-def test_files_are_ingested_into_the_space_alone(three: Memlane, tmp_path: Path):
-    note = tmp_path / "note.md"
-    note.write_text(f"# Archive\n\n{TOLD}\n", encoding="utf-8")
-    assert three("--space", "work", "ingest", str(note)).code == 0
-    assert SECRET in three("--space", "work", "search", SECRET).out
-    assert "is kept by" not in three("search", SECRET).out
-
-
-# ---- backup and restore -----------------------------------------------------------------------
-
-
-def test_a_backup_of_the_home_has_all_spaces(
-    three: Memlane, tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
-):
-    told_in(three, "club")
-    three("spaces", "allow", "work", "--see", "club")
-    file = tmp_path / "all.zip"
-    assert three("backup", "-o", str(file)).code == 0
-    three("--space", "club", "memories", "forget", "m2", "--yes")
-    three("spaces", "deny", "work", "--see", "club")
-    assert three("--space", "work", "restore", str(file), "--yes").code == 2
-    done = three("restore", str(file), "--yes")
-    assert done.code == 0 and "club (2)" in done.out
-    assert SECRET in asked_in(three, "club")
-    assert SECRET not in asked_in(three, "work"), "a restore allows nothing again"
-    monkeypatch.setenv("MEMLANE_HOME", str(tmp_path / "new"))
-    assert three("restore", str(file), "--yes").code == 0
-    assert [space.sees for space in spaces(tmp_path / "new")] == [(), (), ("club",)]
-    assert SECRET in asked_in(three, "club") and SECRET in asked_in(three, "work")
-
-
-def test_the_backup_of_a_space_has_that_space_alone(three: Memlane, tmp_path: Path):
-    told_in(three, MAIN)
-    file = tmp_path / "work.zip"
-    assert three("--space", "work", "backup", "-o", str(file)).code == 0
-    assert SECRET.encode() not in file.read_bytes()
-    three("--space", "work", "memories", "forget", "m1", "--yes")
-    assert three("--space", "work", "restore", str(file), "--yes").code == 0
-    assert "Rosa" in three("--space", "work", "list").out
-    assert SECRET in asked_in(three, MAIN)
 
 
 # ---- pure -------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import typer
 from cli.context import Run
 from cli.output.progress import progress
 from store.errors import HomeUnavailable, InvalidInput
+from store.spaces import names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,6 +70,8 @@ def sync(
                 f"The key, to type on your other machines (memlane sync --pair):\n{new_key}"
             )
     run.emit(_document(done), lambda out: _show(out, done))
+    if others := names(config.root)[1:]:
+        run.note(f"sync carries the space main alone, not: {', '.join(others)}.")
     if not done.swept:
         run.note(
             "another process uses the database, so old bytes of what was forgotten are not "
