@@ -15,7 +15,7 @@ from datetime import datetime
 
 from agent.answering.answer import Answer, admits_nothing, to_you, unanswered
 from agent.answering.grounding import evidence, invented, terms
-from agent.answering.notes import DOUBTED, Note
+from agent.answering.notes import DOUBTED, LEAST, Note
 from agent.answering.times.shifts import shifted
 from agent.language.dates import find_times
 from agent.language.identify import common_language, is_english
@@ -187,9 +187,7 @@ def answer_from_notes(
             return _quoting(question, [newer])
         if not base.together:  # else the reader knew the newer one and took the older one to hold
             return _quoting(question, [base, newer], close=not_sure(question))
-    needed_less = base.relevance < NO_LESS * best.relevance
-    if best in wanted and needed_less and _later(best, base) and not _says(said, best, question):
-        # The sentence rests on something older than the note that the question is about most.
+    if best in wanted and _overtakes(best, base) and not _says(said, best, question):
         return _quoting(question, [best])
     # A sentence stands alone where it says something of its note, and of what holds beside it.
     vague = not _says(said, base, question)
@@ -363,6 +361,18 @@ def _says(said: str, note: Note, question: str) -> bool:
     """Whether a sentence says something of a note that the question did not say already."""
     told = f"{note.passage.text} {note.moved}"
     return bool((terms(told) - terms(question)) & terms(said))
+
+
+def _overtakes(best: Note, base: Note) -> bool:
+    """Whether a sentence that rests on ``base`` gives way to what the question is about most.
+
+    That is later and may have changed it, or the question hardly needs what the sentence rests on.
+    Else it may be somebody else's news, and the model that wrote the sentence has read it.
+    """
+    if base.relevance >= NO_LESS * best.relevance or not _later(best, base):
+        return False
+    may_have_changed = base.by == best.memory.id and base.changed >= DOUBTED
+    return may_have_changed or base.relevance < LEAST
 
 
 def _later(one: Note, other: Note) -> bool:

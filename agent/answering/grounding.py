@@ -22,7 +22,7 @@ _WORD = re.compile(r"[a-z0-9][a-z0-9:.@-]*[a-z0-9]|[a-z0-9]", re.IGNORECASE)
 STOP = frozenset(
     """a an and are as at be been but by can could did do does for from had has have he her his
     how i in is it its me my of on or our she so some than that the their them they this to was
-    we were what when where which who whom whose why will with would you your s t re ve about
+    we were what when where which who whom whose why will with would you your s t m d ll re ve about
     please tell know time day until""".split()
 )
 """Words that say nothing of what a question is about."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.language.injection import as_data
-from agent.models.second_reader import logit, mixed, rivals, tells_states
+from agent.models.second_reader import log_odds, logit, rivals, tells_states
 from agent.ports import ChatTurn, HiddenStateModel, LanguageModel, Vectors
 from policies.weight_file import read_arrays
 
@@ -79,9 +79,7 @@ class Reading(NamedTuple):
 class NoteReader:
     """Says how likely each note answers a question and still holds.
 
-    :param weights: those of ``scores_of``; of the score of all ``answered`` (for the mean of the
-        states) and ``answered_bias``; how scores are mixed into probabilities (``mix``,
-        ``answered_mix``); the ``layer`` of the model.
+    :param weights: those of ``relevance_of`` and ``answered_of``; the ``layer`` of the model.
     """
 
     def __init__(self, model: HiddenStateModel, weights: dict[str, Vectors]) -> None:
@@ -95,28 +93,50 @@ class NoteReader:
         """
         if not notes:
             return Reading(np.zeros(0, np.float32), 0.0)
-        weights = self._weights
-        states = states_of(question, notes, self._model, layer=int(weights["layer"]))
-        mean = states.mean(axis=0)
-        scores = scores_of(states, weights)
-        relevance = mixed(signs(scores), weights["mix"])
-        score = float(mean @ weights["answered"] + weights["answered_bias"])
-        about = signs_of_all(score, scores, first)
+        states = states_of(question, notes, self._model, layer=int(self._weights["layer"]))
         return Reading(
-            relevance, float(mixed([[one] for one in about], weights["answered_mix"])[0])
+            relevance_of(states, self._weights), answered_of(states, first, self._weights)
         )
 
 
-def scores_of(states: Vectors, weights: Mapping[str, Vectors]) -> Vectors:
-    """The score of each of several notes by their states: (n,).
+def relevance_of(states: Vectors, weights: Mapping[str, Vectors]) -> Vectors:
+    """The calibrated probability of each note by the states of all: (n,).
 
-    Of homes of much and of little (first and second) ``weight`` for a state, ``around`` for the
-    mean of all, and ``bias``; ``much`` and ``much_bias`` tell by the mean how likely it is much.
+    ``mix`` says for either kind of home how the score of a note and those of the others make it.
     """
-    mean = states.mean(axis=0)
-    both = states @ weights["weight"].T + weights["around"] @ mean + weights["bias"]
-    much = 1 / (1 + np.exp(-(mean @ weights["much"] + weights["much_bias"])))
-    return np.asarray(both @ np.array([much, 1 - much]), np.float32)
+    return _calibrated(signs(scores_of(states, weights)), weights["mix"], _much(states, weights))
+
+
+def answered_of(states: Vectors, first: Sequence[float], weights: Mapping[str, Vectors]) -> float:
+    """That any note answers, by the states of all and what the statement reader says of each.
+
+    ``answered_mix`` is to ``signs_of_all`` what ``mix`` is to ``signs``.
+    """
+    about = [[one] for one in signs_of_all(states, first, weights)]
+    return float(_calibrated(about, weights["answered_mix"], _much(states, weights))[0])
+
+
+def scores_of(states: Vectors, weights: Mapping[str, Vectors]) -> Vectors:
+    """The log-odds of each of several notes by their states, not calibrated: (n,).
+
+    ``weight`` for a state, ``around`` for the mean of all, and ``bias`` have three rows: of homes
+    of much, and of homes of little whether a note is about it and whether it holds.
+    """
+    around = weights["around"] @ states.mean(axis=0)
+    of_much, about, holds = (states @ weights["weight"].T + around + weights["bias"]).T
+    much = _much(states, weights)
+    return np.asarray(much * of_much + (1 - much) * both(about, holds), np.float32)
+
+
+def both(one: Vectors, other: Vectors) -> Vectors:
+    """The log-odds that two independent things are true, by the log-odds of each."""
+    return np.asarray(-np.logaddexp(np.logaddexp(-one, -other), -one - other))
+
+
+def _much(states: Vectors, weights: Mapping[str, Vectors]) -> float:
+    """How likely these are notes of a home of much (``much``, ``much_bias``)."""
+    score = states.mean(axis=0) @ weights["much"] + weights["much_bias"]
+    return float(1 / (1 + np.exp(-score)))
 
 
 def signs(scores: Vectors) -> list[Vectors]:
@@ -129,13 +149,22 @@ def signs(scores: Vectors) -> list[Vectors]:
 
 
 def signs_of_all(
-    score: float, scores: Vectors, first: Sequence[float]
+    states: Vectors, first: Sequence[float], weights: Mapping[str, Vectors]
 ) -> tuple[float, float, float]:
     """What the probability rests on that any note answers.
 
-    The score of the mean, those of the notes together, the statement reader's best.
+    The score of the mean (``answered``, ``answered_bias``), those of the notes together, and the
+    statement reader's best.
     """
-    return score, float(np.logaddexp.reduce(scores)), float(logit(first).max())
+    mean = float(states.mean(axis=0) @ weights["answered"] + weights["answered_bias"])
+    together = float(np.logaddexp.reduce(scores_of(states, weights)))
+    return mean, together, float(logit(first).max())
+
+
+def _calibrated(signs: Sequence[Sequence[float] | Vectors], mix: Vectors, much: float) -> Vectors:
+    """The probability by what is mixed for homes of much and of little (the rows of ``mix``)."""
+    score = much * log_odds(signs, mix[0]) + (1 - much) * log_odds(signs, mix[1])
+    return np.asarray(1 / (1 + np.exp(-score)), np.float32)
 
 
 def note_reader(model: LanguageModel) -> NoteReader | None:

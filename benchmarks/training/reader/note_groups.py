@@ -45,6 +45,7 @@ class Group:
 
     writer: str
     kind: str
+    """What becomes of the fact that is asked for, or what kind of question it is."""
     question: str
     notes: tuple[Note, ...]
 
@@ -74,9 +75,8 @@ def groups_of_voice(episodes: Sequence[Episode], embedder: Embedder, seed: int) 
     for place, episode in enumerate(episodes):
         chance = Random(f"{seed} {episode.id}")
         own, way = told[place], chance.random()
-        kind = episode.kind
         if way >= FILLED:
-            own, kind = [note for note in own if note.label == "unrelated"], "never"
+            own = [note for note in own if note.label == "unrelated"]
         if way >= ALONE:
             order = np.argsort(-(vectors @ embedder.encode([episode.question])[0])).tolist()
             small = FILLED <= way < FEW
@@ -89,7 +89,7 @@ def groups_of_voice(episodes: Sequence[Episode], embedder: Embedder, seed: int) 
             ]
             own = [*own, *beside[: chance.randint(1, A_FEW if small else NOTES)]][:NOTES]
         if own:
-            groups.append(Group(episode.voice, kind, episode.question, tuple(own)))
+            groups.append(Group(episode.voice, episode.kind, episode.question, tuple(own)))
     return groups
 
 

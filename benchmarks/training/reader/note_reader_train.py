@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby, islice, zip_longest
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -33,8 +33,15 @@ from agent.config import load_config
 from agent.models.adapters.statement_reader import TrainedReader
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.models.local_statement_reader import WEIGHTS as READER
-from agent.models.note_reader import WEIGHTS, scores_of, signs, signs_of_all, states_of
-from agent.models.second_reader import mixed
+from agent.models.note_reader import (
+    WEIGHTS,
+    answered_of,
+    relevance_of,
+    scores_of,
+    signs,
+    signs_of_all,
+    states_of,
+)
 from agent.ports import Embedder, HiddenStateModel, Vectors
 from benchmarks.quality.answers.changes_data import HELD_VOICES
 from benchmarks.quality.answers.people_data import HELD, PEOPLE, read_people
@@ -43,6 +50,7 @@ from benchmarks.shared.questions.qa_models import KeptAnswers
 from benchmarks.training.reader.note_groups import Group, groups_of_person, groups_of_voice
 from benchmarks.training.reader.reader_data import VOICES, read_episodes
 from benchmarks.training.reader.reader_train import encoder_folder
+from policies.weight_file import read_arrays
 
 LAYER = 17
 """Of 28, as for the second reader."""
@@ -50,9 +58,11 @@ STRENGTH = 0.001
 """Inverse of the regularization."""
 MEAN_STRENGTH = 0.01
 """The same, of the classifier of the mean."""
+OF_ALL = ("much", "much_bias", "answered", "answered_bias")
+"""What reads the mean of the states."""
 PARTS = 5
 """Parts of the writers, for scores of writers that a classifier did not learn from."""
-EPISODES = 36
+EPISODES = 32
 """Episodes of each voice."""
 
 
@@ -60,13 +70,25 @@ EPISODES = 36
 class Asked:
     """A question with the notes looked at, their states, and what is true of each."""
 
-    writer: str
+    group: Group
     set: str
     """Of "people" or "voices"; "languages" where they are not English."""
-    labels: tuple[str, ...]
     states: Vectors
     read: tuple[float, ...]
     """What the statement reader says of each."""
+
+    @property
+    def writer(self) -> str:
+        return self.group.writer
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(note.label for note in self.group.notes)
+
+    @property
+    def much(self) -> bool:
+        """Whether it is asked in a home of much."""
+        return self.set != "voices"
 
     @property
     def needed(self) -> list[bool]:
@@ -89,6 +111,9 @@ def main() -> None:
     options.add_argument("--people", nargs="*", help="people to learn from (all)")
     options.add_argument("--held", nargs="*", help="people to measure with (all)")
     options.add_argument("--episodes", type=int, default=EPISODES, help="of each voice")
+    options.add_argument(
+        "--little", action="store_true", help="learn only how notes of homes of little are read"
+    )
     given = options.parse_args()
     config = load_config()
     embedder, llm = LocalEmbedder(config), KeptAnswers(LocalLanguageModel(config))
@@ -104,16 +129,19 @@ def main() -> None:
         taken = groups[:: max(1, len(groups) // 8)] if given.quick else groups
         return [_asked(name, group, llm, reader) for name, group in taken]
 
-    learned, tested = asked(PEOPLE, given.people, VOICES), asked(HELD, given.held, HELD_VOICES)
-    apart = unseen(learned)
-    weights = fit(learned, apart)
+    names = [] if given.little else given.people
+    learned, tested = asked(PEOPLE, names, VOICES), asked(HELD, given.held, HELD_VOICES)
     figures: dict[str, float] = {"learned": len(learned)}
+    kept = read_arrays(WEIGHTS) if given.little else None
+    apart = unseen(learned, kept)
+    weights = fit(learned, apart, kept)
     figures |= _silent(apart, weights)
     for name in dict.fromkeys(one.set for one in tested):
         part = [one for one in tested if one.set == name]
         figures |= _measured(f"{name}.statement_reader", part, [np.array(o.read) for o in part])
-        scores = [weights.relevance(one) for one in part]
-        figures |= _measured(f"{name}.note_reader", part, scores, [*map(weights.answered, part)])
+        scores = [relevance_of(one.states, weights) for one in part]
+        answered = [answered_of(one.states, one.read, weights) for one in part]
+        figures |= _measured(f"{name}.note_reader", part, scores, answered)
     for key, value in figures.items():
         progress(f"{key} {value:.3f}")
     settings = {
@@ -125,7 +153,7 @@ def main() -> None:
     write_results("note_reader_train", settings, [0], figures)
     if not given.quick:
         saved: dict[str, Any] = {
-            "layer": np.float32(LAYER), "model": np.str_(llm.identity), **weights.arrays,
+            "layer": np.float32(LAYER), "model": np.str_(llm.identity), **weights,
         }  # fmt: skip
         np.savez_compressed(given.out, **saved)
         progress(f"wrote {given.out} ({given.out.stat().st_size // 1024} KB)")
@@ -142,94 +170,96 @@ def _of_people(
 
 
 def _of_voices(folder: Path, count: int, embedder: Embedder) -> Iterator[tuple[str, Group]]:
-    for _, episodes in groupby(read_episodes(folder), lambda episode: episode.voice):
-        groups = groups_of_voice([*episodes], embedder, 0)
-        Random(1).shuffle(groups)
-        for group in groups[:count]:
-            yield "voices", group
+    """Of each voice so many questions, of all kinds in turn."""
+    for _, rows in groupby(read_episodes(folder), lambda episode: episode.voice):
+        episodes = [*rows]
+        Random(1).shuffle(episodes)
+        by_kind: dict[str, list[Group]] = defaultdict(list)
+        for group in groups_of_voice(episodes, embedder, 0):
+            by_kind[group.kind].append(group)
+        in_turn = filter(None, chain.from_iterable(zip_longest(*by_kind.values())))
+        yield from (("voices", group) for group in islice(in_turn, count))
 
 
 def _asked(name: str, group: Group, model: HiddenStateModel, reader: TrainedReader) -> Asked:
     states = states_of(group.question, group.dated, model, layer=LAYER)
     read = reader.relevance(group.question, [note.read for note in group.notes])[:, 0]
-    labels = tuple(note.label for note in group.notes)
     progress(f"{group.writer}: {group.question[:60]}")
-    return Asked(group.writer, name, labels, states, tuple(map(float, read)))
+    return Asked(group, name, states, tuple(map(float, read)))
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What the reader of notes computes with, by the names of its file."""
+Weights = dict[str, Vectors]
+"""What the reader of notes computes with, by the names of its file."""
 
-    arrays: dict[str, Vectors]
-
-    def scores(self, asked: Asked) -> Vectors:
-        return scores_of(asked.states, self.arrays)
-
-    def signs_of_all(self, asked: Asked) -> tuple[float, ...]:
-        mean = float(asked.mean @ self.arrays["answered"] + self.arrays["answered_bias"])
-        return signs_of_all(mean, self.scores(asked), asked.read)
-
-    def relevance(self, asked: Asked) -> Vectors:
-        return mixed(signs(self.scores(asked)), self.arrays["mix"])
-
-    def answered(self, asked: Asked) -> float:
-        about = [[one] for one in self.signs_of_all(asked)]
-        return float(mixed(about, self.arrays["answered_mix"])[0])
+Apart = Sequence[tuple[Weights, Asked]]
+"""Questions, each with classifiers that did not learn from its writer."""
 
 
-Apart = Sequence[tuple["Weights", Asked]]
-"""Questions, each with weights that did not learn from its writer."""
-
-
-def unseen(asked: Sequence[Asked]) -> Apart:
+def unseen(asked: Sequence[Asked], kept: Weights | None) -> Apart:
     """Each question with classifiers that did not learn from its writer."""
     writers = sorted({one.writer for one in asked})
     found: list[tuple[Weights, Asked]] = []
     for part in range(min(PARTS, len(writers))):
         left = set(writers[part::PARTS])
-        weights = _linear([one for one in asked if one.writer not in left])
+        weights = _linear([one for one in asked if one.writer not in left], kept)
         found += [(weights, one) for one in asked if one.writer in left]
     return found
 
 
-def fit(asked: Sequence[Asked], apart: Apart) -> Weights:
-    """The classifiers, and how their scores are mixed, by the scores of those ``apart``."""
-    inputs = [np.stack(signs(weights.scores(one)), axis=1) for weights, one in apart]
-    needed = [is_needed for _, one in apart for is_needed in one.needed]
-    about = np.array([weights.signs_of_all(one) for weights, one in apart])
-    return Weights(
-        _linear(asked).arrays
-        | {
-            "mix": _mix(np.concatenate(inputs), needed),
-            "answered_mix": _mix(about, [any(one.needed) for _, one in apart]),
-        }
-    )
+def fit(asked: Sequence[Asked], apart: Apart, kept: Weights | None) -> Weights:
+    """The classifiers, and how their scores are mixed, by the scores of those ``apart``.
 
-
-def _linear(asked: Sequence[Asked]) -> Weights:
-    is_much = [one.set != "voices" for one in asked]
-    parts = [[one for one in asked if (one.set != "voices") is much] for much in (True, False)]
-    heads = []
+    What is ``kept`` for homes of much is not learned.
+    """
+    parts = [[(w, one) for w, one in apart if one.much is much] for much in (True, False)]
+    mixes: dict[str, list[Vectors]] = {"mix": [], "answered_mix": []}
     for part in parts:
-        needed = [is_needed for one in part for is_needed in one.needed]
-        inputs = np.concatenate([one.inputs for one in part])
-        heads.append(_classifier(inputs, needed, STRENGTH))
+        if not part and kept:
+            for name, rows in mixes.items():
+                rows.append(kept[name][0])
+            continue
+        inputs = [np.stack(signs(scores_of(one.states, w)), axis=1) for w, one in part]
+        needed = [is_needed for _, one in part for is_needed in one.needed]
+        mixes["mix"].append(_mix(np.concatenate(inputs), needed))
+        about = np.array([signs_of_all(one.states, one.read, w) for w, one in part])
+        mixes["answered_mix"].append(_mix(about, [any(one.needed) for _, one in part]))
+    return _linear(asked, kept) | {name: np.stack(rows) for name, rows in mixes.items()}
+
+
+def _linear(asked: Sequence[Asked], kept: Weights | None) -> Weights:
+    """The classifiers; with ``kept`` only those for notes of homes of little are learned."""
+    little = [one for one in asked if not one.much]
+    related = [np.array([label != "unrelated" for label in one.labels]) for one in little]
+    needed = [np.array(one.needed) for one in little]
+    heads = [
+        _of_notes([one.inputs for one in little], related),
+        _of_notes(
+            [one.inputs[rows] for one, rows in zip(little, related, strict=True)],
+            [own[rows] for own, rows in zip(needed, related, strict=True)],
+        ),
+    ]
+    if kept is None:
+        much = [one for one in asked if one.much]
+        heads.insert(0, _of_notes([one.inputs for one in much], [np.array(o.needed) for o in much]))
     weight, around = np.split(np.stack([head for head, _ in heads]), 2, axis=1)
+    notes = {
+        "weight": weight,
+        "around": around - weight,
+        "bias": np.array([bias for _, bias in heads], np.float32),
+    }
+    if kept is not None:
+        of_much = {name: np.concatenate([kept[name][:1], rows]) for name, rows in notes.items()}
+        return {name: kept[name] for name in OF_ALL} | of_much
     means = np.stack([one.mean for one in asked])
-    much, much_bias = _classifier(means, is_much, STRENGTH, "balanced")
-    answered, bias = _classifier(means, [any(one.needed) for one in asked], MEAN_STRENGTH)
-    return Weights(
-        {
-            "weight": weight,
-            "around": around - weight,
-            "bias": np.array([bias for _, bias in heads], np.float32),
-            "much": much,
-            "much_bias": np.array(much_bias, np.float32),
-            "answered": answered,
-            "answered_bias": np.array(bias, np.float32),
-        }
-    )
+    weights, bias = _classifier(means, [one.much for one in asked], STRENGTH, "balanced")
+    answered, other = _classifier(means, [any(one.needed) for one in asked], MEAN_STRENGTH)
+    of_all = (weights, np.array(bias, np.float32), answered, np.array(other, np.float32))
+    return notes | dict(zip(OF_ALL, of_all, strict=True))
+
+
+def _of_notes(inputs: Sequence[Vectors], labels: Sequence[Vectors]) -> tuple[Vectors, float]:
+    """Weight and bias of a classifier of the notes of several questions."""
+    return _classifier(np.concatenate(inputs), np.concatenate(labels).tolist(), STRENGTH)
 
 
 def _classifier(
@@ -253,8 +283,8 @@ def _silent(apart: Apart, weights: Weights) -> dict[str, float]:
     The threshold that ships was chosen on these, of writers learned from.
     """
     found: dict[str, float] = {}
-    mix = {"answered_mix": weights.arrays["answered_mix"]}
-    chances = [(one, Weights(own.arrays | mix).answered(one)) for own, one in apart]
+    mix = {"answered_mix": weights["answered_mix"]}
+    chances = [(one, answered_of(one.states, one.read, own | mix)) for own, one in apart]
     for name in dict.fromkeys(one.set for one, _ in chances):
         for kind, answered in (("answered", True), ("others", False)):
             part = [
