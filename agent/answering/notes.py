@@ -232,14 +232,13 @@ def _unless_it_answers_better(note: Note, notes: Sequence[Note]) -> Note:
     The pair was judged without the question. The notes were read with it, and relevance means that
     a note answers and holds: of two notes of which one holds, their relevances are odds, too. So
     both opinions have to agree before a note is hidden: a dentist is not hidden by a new doctor.
-    The second counts half: both are the same model's, and make the same mistakes at times.
     One sentence of a message may end what the next one replaces, so all of it counts.
     """
     places = {other.passage.place for other in notes if other.memory.id == note.by}
     newer = max((n.relevance for n in notes if n.passage.place in places), default=1.0)
     if newer >= note.relevance or note.changed >= 1:
         return note
-    odds = note.changed / (1 - note.changed) * (newer / note.relevance) ** 0.5
+    odds = note.changed / (1 - note.changed) * newer / note.relevance
     return replace(note, changed=odds / (1 + odds))
 
 
