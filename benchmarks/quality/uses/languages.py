@@ -177,7 +177,10 @@ def _forms(
     for language in LANGUAGES:
         labels = [row for row in table[language]["labels"] if row[0] in halves]
         fields = [FormField(name=f"f{n}", label=label) for n, (_, label, _) in enumerate(labels)]
-        for arm, told in (("from_english", table["english"]), ("from_own", table[language]["told"])):
+        for arm, told in (
+            ("from_english", table["english"]),
+            ("from_own", table[language]["told"]),
+        ):
             found = _filled(fields, told.strip().splitlines(), models)
             for (half, label, expected), value in zip(labels, found, strict=True):
                 outcome = form_outcome(value, expected)
