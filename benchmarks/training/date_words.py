@@ -125,8 +125,8 @@ def _numbers(rules: Mapping[str, Any]) -> dict[str, int]:
     return found
 
 
-def _rows(rows: Any) -> Iterable[tuple[str, str]]:
-    return rows.items() if isinstance(rows, dict) else [(row[0], row[1]) for row in rows]
+def _rows(rows: Mapping[str, str] | Sequence[Sequence[str]]) -> Iterable[tuple[str, str]]:
+    return rows.items() if isinstance(rows, Mapping) else [(row[0], row[1]) for row in rows]
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def _said(text: str) -> English:
     return lambda _: text
 
 
-# ---- days of the calendar -------------------------------------------------------------------------
+# ---- days of the calendar ------------------------------------------------------------------------
 
 
 def _dates(words: DateWords) -> list[Rule]:
@@ -143,7 +143,7 @@ def _month(found: re.Match[str]) -> str:
     return f"in {_month_of(found)}{year}"
 
 
-# ---- seen from today ------------------------------------------------------------------------------
+# ---- seen from today -----------------------------------------------------------------------------
 
 
 def _relative(words: DateWords) -> list[Rule]:
@@ -204,7 +204,7 @@ def _number(words: DateWords, name: str = "n") -> str:
     return rf"(?P<{name}>\d{{1,3}}|[{''.join(words.numbers)}]{{1,3}})"
 
 
-# ---- weekdays -------------------------------------------------------------------------------------
+# ---- weekdays ------------------------------------------------------------------------------------
 
 
 def _weekdays(words: DateWords) -> list[Rule]:
@@ -227,7 +227,7 @@ def _no_name(english: str) -> English:
     return said
 
 
-# ---- times of day ---------------------------------------------------------------------------------
+# ---- times of day --------------------------------------------------------------------------------
 
 
 def _nearest_parts(words: DateWords) -> list[Rule]:

@@ -10,9 +10,10 @@ they are alike in style.
   day alone and what recurs count as nothing.
 - *reminded*: of the sentences that tell of something to come, those of which ``memlane remind``
   tells at the right time, after they were told to an empty home.
-- *forms*: labels in the language, filled from sentences in English (*from_english*) and from the
-  same in the language itself (*from_own*). *right*, *wrong* and *empty* count the fields that have a
-  value; *closed* those that must stay empty and do.
+- *forms*: labels in the language, each a form of its own, filled from sentences in English
+  (*from_english*) and from the same in the language itself (*from_own*). *right*, *wrong*,
+  *offered* (there to choose from) and *empty* count the fields that have a value; *closed* those
+  that must stay empty and do.
 - *routes*: small talk, questions and statements by ``Router.detect``.
 """
 
@@ -32,6 +33,7 @@ from agent.applications.services.reminders import coming
 from agent.config import load_config
 from agent.language.dates import TimeSpan, find_times
 from agent.memory.remember import keep, remember_as_said
+from agent.results import FilledField, Value
 from agent.session.session import Session, open_session
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
 from benchmarks.shared.simulated_lives.lives import at, fresh
@@ -90,7 +92,7 @@ def rows(name: str, halves: Sequence[str]) -> Iterator[Row]:
             yield row
 
 
-# ---- dates and reminders ------------------------------------------------------------------------
+# ---- dates and reminders ----------------------------------------------------------------------
 
 
 def _dates(halves: Sequence[str], count: Count, said: Callable[[str], None]) -> None:
@@ -153,7 +155,7 @@ def _moment(expected: str) -> datetime | None:
     return datetime.fromisoformat(expected).replace(tzinfo=UTC)
 
 
-# ---- routes ---------------------------------------------------------------------------------------
+# ---- routes -----------------------------------------------------------------------------------
 
 
 def _routes(
@@ -167,7 +169,7 @@ def _routes(
             said(f"route {route} {row.first} {row.second}")
 
 
-# ---- forms ----------------------------------------------------------------------------------------
+# ---- forms ------------------------------------------------------------------------------------
 
 
 def _forms(
@@ -176,42 +178,45 @@ def _forms(
     table = tomllib.loads((FOLDER / "forms.toml").read_text("utf-8"))
     for language in LANGUAGES:
         labels = [row for row in table[language]["labels"] if row[0] in halves]
-        fields = [FormField(name=f"f{n}", label=label) for n, (_, label, _) in enumerate(labels)]
+        fields = [
+            FormField(name=f"f{n}", label=label, form=n) for n, (_, label, _) in enumerate(labels)
+        ]
         for arm, told in (
             ("from_english", table["english"]),
             ("from_own", table[language]["told"]),
         ):
             found = _filled(fields, told.strip().splitlines(), models)
-            for (half, label, expected), value in zip(labels, found, strict=True):
-                outcome = form_outcome(value, expected)
+            for (half, label, expected), result in zip(labels, found, strict=True):
+                outcome = form_outcome(result, expected)
                 count(f"{half}.{language}.forms.{arm}.{outcome}")
                 if outcome not in ("right", "closed"):
-                    said(f"form {language} {arm} {outcome} {label}: {value!r}, not {expected!r}")
+                    said(f"form {language} {arm} {outcome} {label}: {result.value!r}")
 
 
-def _filled(fields: Sequence[FormField], told: Sequence[str], models: Session) -> list[str | None]:
+def _filled(fields: Sequence[FormField], told: Sequence[str], models: Session) -> list[FilledField]:
     with tempfile.TemporaryDirectory() as folder, fresh(models, Path(folder)) as home:
         for text in told:
             source = keep(home.graph, text, said=NOW, keep_secrets=True)
             remember_as_said(source, home.graph, at(home, NOW), NOW)
         for asked in match_fields(fields, home.embedder):
             home.graph.form_consents.put(asked.consent_name, "", given=True, at=NOW)
-        results = at(home, NOW).fill(fields, use_llm=False)
-    return [None if one.value is None else str(one.value) for one in results]
+        return list(at(home, NOW).fill(fields, use_llm=False))
 
 
-def form_outcome(value: str | None, expected: str) -> str:
-    """Right, wrong or empty; for fields that must stay empty closed or wrong."""
+def form_outcome(result: FilledField, expected: str) -> str:
+    """Right, wrong, offered or empty; for fields that must stay empty closed or wrong."""
     if not expected:
-        return "closed" if value is None else "wrong"
-    if value is None:
-        return "empty"
-    bare = value.replace(" ", "").casefold()
-    return (
-        "right"
-        if any(way.replace(" ", "").casefold() in bare for way in expected.split("/"))
-        else "wrong"
-    )
+        return "closed" if result.value is None else "wrong"
+    if result.value is None:
+        return (
+            "offered" if any(_is(one.value, expected) for one in result.alternatives) else "empty"
+        )
+    return "right" if _is(result.value, expected) else "wrong"
+
+
+def _is(value: Value, expected: str) -> bool:
+    bare = str(value).replace(" ", "").casefold()
+    return any(way.replace(" ", "").casefold() in bare for way in expected.split("/"))
 
 
 if __name__ == "__main__":
