@@ -18,7 +18,7 @@ NOW = datetime(2024, 5, 8, 9, tzinfo=UTC)
         ("El jueves a las cuatro voy a nadar.", "jueves a las cuatro", "2024-05-09 16:00"),
         ("Hace cinco días compramos un sofá nuevo.", "Hace cinco días", "2024-05-03 00:00"),
         ("On se retrouve demain à 9h30 devant la mairie.", "demain à 9h30", "2024-05-09 09:30"),
-        ("Le yoga est mardi prochain à 18 heures.", "mardi prochain à 18 heures", "2024-05-14 18:00"),
+        ("Le cours de yoga est mardi prochain.", "mardi prochain", "2024-05-14 00:00"),
         ("我们明天下午四点在公园见面。", "明天下午四点", "2024-05-09 16:00"),
         ("学校6月20日放假。", "6月20日", "2024-06-20 00:00"),
     ],
