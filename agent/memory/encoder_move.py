@@ -1,8 +1,8 @@
 """A home moves to another sentence encoder, while its old vectors stay in use.
 
 The new vectors are stored beside the old ones, batch by batch, so a move that was interrupted goes
-on where it stopped. The setting ``next_embedder`` names where a home is going; once every memory has
-its vector, ``embedder`` takes its place. Spaces that lack some by then make them as they are asked.
+on where it stopped. The setting ``next_embedder`` names where a home is going; once every memory
+has its vector, ``embedder`` takes its place. Spaces that lack some then make them as they are asked.
 """
 
 from __future__ import annotations

@@ -72,8 +72,8 @@ def sync(
     run.emit(_document(done), lambda out: _show(out, done))
     if others := [name for name in names(config.root) if name != config.space]:
         run.note(
-            f"sync carries the space {config.space} alone, not: {', '.join(others)}. Each space has "
-            "a folder and a key of its own: memlane --space NAME sync FOLDER --pair"
+            f"sync carries the space {config.space} alone, not: {', '.join(others)}. "
+            "Each space has its own folder and key: memlane --space NAME sync FOLDER --pair"
         )
     if not done.swept:
         run.note(
