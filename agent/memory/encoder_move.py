@@ -2,7 +2,7 @@
 
 The new vectors are stored beside the old ones, batch by batch, so a move that was interrupted goes
 on where it stopped. The setting ``next_embedder`` names where a home is going; once every memory
-has its vector, ``embedder`` takes its place. Spaces that lack some then make them as they are asked.
+has its vector, ``embedder`` takes its place. Spaces that lack some make theirs as they are asked.
 """
 
 from __future__ import annotations
