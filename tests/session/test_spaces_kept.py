@@ -165,6 +165,8 @@ def test_sync_says_which_spaces_it_leaves_out(three: Memlane, tmp_path: Path):
 def test_a_space_is_synchronised_by_itself_and_never_with_another(three: Memlane, tmp_path: Path):
     pytest.importorskip("pyrage")
     told_in(three, "work")
+    for name in ("main", "work"):
+        (tmp_path / name).mkdir()
     assert three("sync", str(tmp_path / "main"), "--pair").code == 0
     shared = tmp_path / "work"
     done = three("--space", "work", "--json", "sync", str(shared), "--pair")

@@ -1,7 +1,7 @@
 """How much a memory that nobody told still counts, by its age and the half-life of its subclass.
 
 This ranks nothing and deletes nothing: ``memlane today`` proposes what has faded, and the person
-decides. The half-lives are chosen by hand; ``benchmarks.decay`` measures what they propose. What the
+decides. The half-lives are chosen by hand; ``benchmarks.decay`` measures them. What the
 person told or noted, and what is pinned, has none: it never fades.
 """
 
