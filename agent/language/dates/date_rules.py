@@ -178,7 +178,7 @@ def _lengths(words: DateWords) -> list[Rule]:
     made = []
     for table, english in ((words.ahead, "in {} {}s"), (words.ago, "{} {}s ago")):
         for unit, patterns in table.items():
-            pattern = any_of(one.replace("{0}", "{0}", 1) for one in patterns)
+            pattern = any_of(patterns)
             pattern = pattern.replace("{0}", f"{number}{'' if words.spaced else ' ?'}")
             made.append(_rule(words, _named_once(pattern), _length(words, unit, english)))
     return made
