@@ -5,6 +5,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from safetensors.numpy import load_file, save_file
@@ -14,6 +15,7 @@ from agent.memory.encoder_move import EncoderMove, aim_at
 from agent.models.lazy import LocalEmbedder
 from agent.models.registry import ModelRegistry
 from agent.server.resident import background
+from agent.server.resident.service import Desk
 from agent.server.resident.workers import Lane
 from agent.session.session import open_session
 
@@ -74,7 +76,7 @@ def test_the_resident_process_moves_in_the_background_and_ends(memlane, other, m
         desk = SimpleNamespace(
             config=session.config, encoding=False, quick=lane, sessions={lane: session}
         )
-        asyncio.run(background.move_encoder(desk, lambda: ended.append(True)))
+        asyncio.run(background.move_encoder(cast(Desk, desk), lambda: ended.append(True)))
     assert ended == [True]
     assert load_config().embedder == str(other)
     assert load_config().next_embedder == ""
