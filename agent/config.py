@@ -25,6 +25,10 @@ APP = "memlane"
 DEFAULT_LLM = "qwen2.5-coder-1.5b"
 
 
+BUILT_IN_ENCODER = "all-minilm-l6-v2"
+"""The sentence encoder that the shipped weights were trained on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One configurable value: its key in ``config.toml`` and what it means."""
@@ -63,7 +67,12 @@ SETTINGS: tuple[Setting, ...] = (
         "model that scores memories: a name or the path of a GGUF; empty: the llm",
         "model",
     ),
-    Setting("embedder", lambda: "all-minilm-l6-v2", "sentence encoder: a name or a folder"),
+    Setting("embedder", lambda: BUILT_IN_ENCODER, "sentence encoder: a name or a folder"),
+    Setting(
+        "next_embedder",
+        lambda: "",
+        "sentence encoder that the home moves to in the background (memlane models use-encoder)",
+    ),
     Setting("policy", lambda: "scout", "how memories are chosen for a question"),
     Setting("k", lambda: "6", "how many memories a policy with a fixed number takes", "count"),
     Setting("threads", lambda: str(_cores()), "processor threads for the models", "count"),
@@ -177,6 +186,8 @@ class Config:
     server_model: str
     reward_llm: str
     embedder: str
+    next_embedder: str
+    """The encoder that the home is moving to; empty: none (``agent.memory.encoder_move``)."""
     policy: str
     k: int
     threads: int

@@ -11,15 +11,18 @@ _UNKNOWN: Mapping[str, str] = {
     "en": UNKNOWN,
     "de": "Das weiß ich nicht: Dazu habe ich mir nichts gemerkt.",
     "es": "No lo sé: no recuerdo nada sobre eso.",
+    "fr": "Je ne sais pas : je n'ai rien retenu à ce sujet.",
     "zh": "我不知道：我没有这方面的记忆。",
 }
 _NO_LONGER: Mapping[str, str] = {
-    "en": "No longer.", "de": "Nicht mehr.", "es": "Ya no.", "zh": "现在不是了。",
+    "en": "No longer.", "de": "Nicht mehr.", "es": "Ya no.", "fr": "Plus maintenant.",
+    "zh": "现在不是了。",
 }  # fmt: skip
 _NOT_SURE: Mapping[str, str] = {
     "en": "I am not sure which holds.",
     "de": "Ich bin nicht sicher, was davon gilt.",
     "es": "No sé con certeza cuál vale ahora.",
+    "fr": "Je ne sais pas ce qui est encore vrai.",
     "zh": "我不确定现在是哪一个。",
 }
 

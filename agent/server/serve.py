@@ -11,7 +11,15 @@ from collections.abc import Callable
 
 from agent.config import Config
 from agent.server.browser.listener import BrowserListener
-from agent.server.resident.background import encode, refine, remind, take_up, tidy, watch
+from agent.server.resident.background import (
+    encode,
+    move_encoder,
+    refine,
+    remind,
+    take_up,
+    tidy,
+    watch,
+)
 from agent.server.resident.http_app import Command, Guarded, Method, build_app
 from agent.server.resident.log_file import open_log
 from agent.server.resident.paths import Lock, Place, bind, ensure_token
@@ -106,6 +114,7 @@ async def _serve(
     loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a terminal that closes
     listening.listen(128)  # whoever connects from here on is answered, if a moment later
     jobs = [browser.start(), *(job(desk) for job in (take_up, encode, tidy, watch, remind))]
+    jobs.append(move_encoder(desk, end))
     if desk.until_idle:
         jobs += [desk.warm_up(), end_when_idle(desk, end)]
     else:

@@ -22,7 +22,7 @@ from agent.answering.routing import Router
 from agent.answering.selection.policy_factory import build_policy
 from agent.answering.selection.several_spaces import joined
 from agent.applications.personas.persona_in_answers import with_persona
-from agent.config import Config
+from agent.config import BUILT_IN_ENCODER, Config
 from agent.extraction.subclass_classifier import Placer
 from agent.extraction.told import tells as likeliest
 from agent.language.identify import is_foreign
@@ -109,7 +109,15 @@ class Session:
 
     @cached_property
     def router(self) -> Router:
-        return Router(self.embedder)
+        return Router(self.trained)
+
+    @cached_property
+    def trained(self) -> Embedder:
+        """The encoder of the shipped weights: beside another one that searches, the built-in."""
+        if self.config.embedder == BUILT_IN_ENCODER:
+            return self.embedder
+        built_in = LocalEmbedder(replace(self.config, embedder=BUILT_IN_ENCODER))
+        return self.embedder if self.embedder.identity == built_in.identity else built_in
 
     @cached_property
     def placer(self) -> Placer:
@@ -117,7 +125,11 @@ class Session:
 
     @cached_property
     def statements(self) -> StatementReader | None:
-        return self._statements or statement_reader(self.config, self.embedder.identity)
+        if self._statements:
+            return self._statements
+        own = replace(self.config, embedder=BUILT_IN_ENCODER)
+        same = self.trained is self.embedder
+        return statement_reader(self.config if same else own, self.trained.identity)
 
     @property
     def loaded(self) -> bool:

@@ -115,6 +115,57 @@ def models_use(
     )
 
 
+@models.command("use-encoder")
+def models_use_encoder(
+    context: typer.Context,
+    folder: Annotated[str, typer.Argument(help="A sentence-transformers folder, or a name.")],
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Make all vectors now, however long it takes.")
+    ] = False,
+) -> None:
+    """Move to another sentence encoder, such as a multilingual one.
+
+    Every memory gets a vector of it. Up to 2,000 are made at once; more are made by the resident
+    process, or here with --wait. Until all are made, the old vectors are used. A move that was
+    interrupted goes on where it stopped.
+    """
+    run: Run = context.obj
+    from dataclasses import replace
+
+    from agent.memory.encoder_move import EncoderMove, aim_at, arrive
+    from agent.memory.vectors import AT_ONCE
+    from agent.models.lazy import LocalEmbedder
+    from agent.models.registry import ModelRegistry
+    from store.errors import InvalidInput
+
+    if ModelRegistry(run.config.models_dir).check_usable(folder) != "embedder":
+        raise InvalidInput(f"{folder} is a language model, not a sentence encoder.")
+    path = Path(folder).expanduser()
+    encoder = str(path.absolute()) if path.exists() else folder
+    with run.graph() as graph, run.status("making vectors"):
+        move = EncoderMove(graph, LocalEmbedder(replace(run.config, embedder=encoder)))
+        left = move.left
+        here = wait or left <= AT_ONCE
+        aim_at(encoder)
+        made = move.run() if here else 0
+    if here:
+        arrive(encoder)
+    said = {"encoder": encoder, "made": made, "waiting": 0 if here else left, "in_use": here}
+
+    def show(out: Console) -> None:
+        if here:
+            out.print(f"embedder = {encoder}; vectors made: {made}")
+            out.print("A resident process that still runs uses the old one: memlane down")
+        else:
+            out.print(f"{left} memories wait for their vector; the old ones are used meanwhile.")
+            out.print(
+                "The resident process makes them (memlane up), or: "
+                f"memlane models use-encoder {folder} --wait"
+            )
+
+    run.emit(said, show)
+
+
 @models.command("pull")
 def models_pull(
     context: typer.Context,

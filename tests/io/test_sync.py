@@ -126,6 +126,22 @@ def test_a_correction_of_what_was_replaced_elsewhere_is_not_lost(homes: Homes):
     assert all(len(graph.questions.undecided(QuestionKind.HOLDS)) == 1 for graph in homes.graphs)
 
 
+def test_two_statements_told_apart_that_contradict_each_other_are_a_question(homes: Homes):
+    tell(homes, 0, "My locker has the code 4411.")
+    tell(homes, 1, "My locker has the code 9023.")
+    tell(homes, 1, "I like tea.")
+    alike(homes)
+    for n, graph in enumerate(homes.graphs):
+        assert len(graph.questions.undecided(QuestionKind.HOLDS)) == 1
+        question = next_question(graph, "none", homes.now(n), quiet=False)
+        assert question and "4411" in question.text and "9023" in question.text
+        if n == 2:
+            with graph.writing():
+                settle_pair(graph, question.pair, Holds.BOTH, homes.now(2))
+    alike(homes)
+    assert not any(graph.questions.undecided(QuestionKind.HOLDS) for graph in homes.graphs)
+
+
 def test_a_pin_and_a_correction_go_together(homes: Homes):
     tell(homes, 0, "I like tea.")
     homes.settle()

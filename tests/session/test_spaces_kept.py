@@ -160,3 +160,18 @@ def test_sync_says_which_spaces_it_leaves_out(three: Memlane, tmp_path: Path):
     pytest.importorskip("pyrage")
     done = three("sync", str(tmp_path), "--pair")
     assert done.code == 0 and "main alone, not: club, work" in done.err
+
+
+def test_a_space_is_synchronised_by_itself_and_never_with_another(three: Memlane, tmp_path: Path):
+    pytest.importorskip("pyrage")
+    told_in(three, "work")
+    for name in ("main", "work"):
+        (tmp_path / name).mkdir()
+    assert three("sync", str(tmp_path / "main"), "--pair").code == 0
+    shared = tmp_path / "work"
+    done = three("--space", "work", "--json", "sync", str(shared), "--pair")
+    assert done.code == 0 and done.json["told"] > 0
+    for space in (MAIN, "club"):
+        refused = three("--space", space, "sync", str(shared), "--pair")
+        assert refused.code == 2 and "shared folder of the space work" in refused.err
+    assert SECRET not in three("list").out

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 from agent.applications.services.recurrence import clock_of, next_time, next_year_day, rule_of
 from agent.language.dates import TimeSpan, find_times, validity
+from agent.language.dates.in_english import tells_of_time
 from agent.language.dates.parser import Tenses
 from agent.language.patterns import bounded
 from agent.language.sentences import capitalized
@@ -134,7 +135,7 @@ def _occasion(memory: Memory, now: datetime) -> Occasion | None:
 
 def _may_come(text: str, now: datetime) -> bool:
     """Whether to read the sentence at all: most memories tell of no day, or of past ones."""
-    if _TIMELY.search(text) is not None:
+    if _TIMELY.search(text) is not None or tells_of_time(text):
         return True
     return any(day[:10] >= f"{now:%Y-%m-%d}" for day in _ISO.findall(text))
 

@@ -6,11 +6,13 @@ Killed anywhere it goes on the next time: what is still to be done is marked in 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from agent.io.sync.capture import capture, digests, registers, standing
 from agent.io.sync.pairs import apply_pairs, capture_pairs
+from agent.memory.uncertain.contradictions import contradicting
 from store.graph import MemoryGraph
 from store.journal import Change
 from store.row_codecs import public_id, row_id
@@ -58,11 +60,29 @@ def apply(graph: MemoryGraph, now: datetime) -> Applied:
         capture_pairs(graph)
         doomed = _Work(graph, now, done).run()
         apply_pairs(graph)
+        done.asked += _ask_what_contradicts(graph, {*done.added, *done.changed}, doomed, now)
         graph.sync.read_journal()
     if doomed:
         graph.erase(doomed, at=now, actor="user", elsewhere=True)
         done.forgotten += doomed
     return done
+
+
+def _ask_what_contradicts(
+    graph: MemoryGraph, came: Collection[str], doomed: Collection[str], now: datetime
+) -> list[tuple[str, str]]:
+    """Ask about what came and contradicts what was here; every home asks the same, once."""
+    standing_here = [m for m in graph.memories.list(Status.CURRENT) if m.id not in doomed]
+    new = [memory for memory in standing_here if memory.id in came]
+    others = [memory for memory in standing_here if memory.id not in came]
+    asked: list[tuple[str, str]] = []
+    for one, other in contradicting(new, others):
+        older, newer = sorted((one, other), key=lambda memory: (memory.created, memory.text))
+        pair, turned = (older.id, newer.id), (newer.id, older.id)
+        if graph.sync.is_new_question(*pair) and graph.sync.is_new_question(*turned):
+            graph.questions.put(QuestionKind.HOLDS, pair, now)
+            asked.append(pair)
+    return asked
 
 
 class _Work:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from functools import cache, lru_cache
 
 from agent.language.dates.grammar import Grammar
+from agent.language.dates.in_english import InEnglish, in_english
 from agent.language.dates.recurrence import is_weekly
 from agent.language.dates.rules.clock import CLOCK_TABLE
 from agent.language.dates.rules.days import DAY_TABLE
@@ -22,7 +23,7 @@ from agent.language.dates.rules.numbers import NUMBER_TABLE
 from agent.language.dates.rules.periods import PERIOD_TABLE
 from agent.language.dates.rules.pieces import PIECE_TABLE
 from agent.language.dates.rules.ranges import RANGE_TABLE
-from agent.language.dates.values import Reading, When
+from agent.language.dates.values import Core, Reading, When
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Expression:
     end: int
     when: When
     reading: Reading
+    foreign: bool = False
+    """Whether the text is in another language, and was read by way of ``in_english``."""
 
 
 @cache
@@ -56,6 +59,26 @@ def expressions(text: str, now: datetime) -> tuple[Expression, ...]:
 @lru_cache(maxsize=256)  # a sentence is written out and read for how long it holds
 def _expressions(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, ...]:
     # Times of two zones may be equal and yet not on one wall, so the zone is told apart.
+    translated = in_english(text)
+    if translated is None:
+        return _english(text, wall, zone)
+    return tuple(_in_original(found, translated) for found in _english(translated.text, wall, zone))
+
+
+def _in_original(found: Expression, translated: InEnglish) -> Expression:
+    """An expression of the English text at its place in the original.
+
+    Where a year would go is not known there.
+    """
+    when, core = replace(found.when, slots=()), found.when.core
+    if core is not None:
+        start, end = translated.back(core.start, core.end)
+        when = replace(when, core=Core(start, end, replace(core.when, slots=())))
+    start, end = translated.back(found.start, found.end)
+    return Expression(start, end, when, found.reading, foreign=True)
+
+
+def _english(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, ...]:
     parts = _grammar().read(text, wall, lambda moment: moment.replace(tzinfo=zone))
     tenses = Tenses(text)
     return tuple(

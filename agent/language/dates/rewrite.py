@@ -105,9 +105,32 @@ def _edit(text: str, found: Expression) -> tuple[int, int, str] | None:
         return _with_year(text, when, reading, start, end)
     if not when.relative:
         return None
+    if found.foreign:
+        return start, end, _in_figures(when, reading, text, start, end)
     if to_the_end:
         return start, end, _date(reading.end - timedelta(days=1))
     return _hung(text, start, end, *_absolute(when, reading, text[start:end]))
+
+
+def _in_figures(when: When, reading: Reading, text: str, start: int, end: int) -> str:
+    """A day, time, month, year or span without a word, for sentences in another language."""
+    assert reading.start is not None and reading.end is not None
+    if when.kind == "datetime":
+        written = _moment(reading.start)
+    elif when.grain == "month":
+        written = f"{_date(reading.start)[:-3]}"
+    elif when.grain == "year":
+        written = f"{reading.start.year:04}"
+    elif when.grain in ("part", "minute", "hour", "second"):
+        written = f"{_moment(reading.start)} – {reading.end:%H:%M}"
+    else:
+        last = _date(reading.end - timedelta(microseconds=1))
+        first = _date(reading.start)
+        written = first if first == last else f"{first} – {last}"
+    # In a script without spaces, figures need some to stand by themselves.
+    before = " " if text[start - 1 : start].isalpha() else ""
+    after = " " if text[end : end + 1].isalpha() else ""
+    return f"{before}{written}{after}"
 
 
 def _sentence(text: str, start: int, end: int) -> str:

@@ -1,8 +1,8 @@
 """How much a memory that nobody told still counts, by its age and the half-life of its subclass.
 
 This ranks nothing and deletes nothing: ``memlane today`` proposes what has faded, and the person
-decides. The half-lives are chosen by hand, not measured. What the person told or noted, and what is
-pinned, has none: it never fades.
+decides. The half-lives are chosen by hand; ``benchmarks.decay`` measures them. What the
+person told or noted, and what is pinned, has none: it never fades.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from agent.language.dates.date_literals import values_of
 from agent.language.relation_names import is_single
@@ -27,6 +28,30 @@ def contradictions(memories: Sequence[Memory]) -> tuple[Doubt, ...]:
                 swap = (one.trust or Trust.TOLD).rank < (other.trust or Trust.TOLD).rank
                 found.append(Doubt(other, one) if swap else Doubt(one, other))
     return tuple(found)
+
+
+def contradicting(
+    new: Sequence[Memory], others: Sequence[Memory]
+) -> Iterator[tuple[Memory, Memory]]:
+    """Pairs of a new memory and one of the others that contradict each other, as above.
+
+    Others are looked up by what they could contradict in, so many of them cost little.
+    """
+    alike: defaultdict[object, list[Memory]] = defaultdict(list)
+    for other in others:
+        for sign in _signs(other):
+            alike[sign].append(other)
+    for one in new:
+        near = {other.id: other for sign in _signs(one) for other in alike.get(sign, ())}
+        for other in near.values():
+            if contradictions((one, other)):
+                yield one, other
+
+
+def _signs(memory: Memory) -> set[object]:
+    """What two memories that contradict each other have in common."""
+    slots = {(entity_key(t.head), t.relation) for t in memory.triples if is_single(t.relation)}
+    return {*slots, tuple(_parted(memory.text)[0])}
 
 
 def doubted(evidence: Sequence[Choice], selection: Selection | None) -> tuple[Doubt, ...]:

@@ -8,13 +8,19 @@ import asyncio
 import logging
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 
 from agent.applications.personas.refresh import refresh
 from agent.applications.services.desktop_notifications import keep_showing
+from agent.config import load_config
 from agent.io.watch import Watcher, only_watcher
+from agent.memory.encoder_move import EncoderMove, arrive
 from agent.memory.home import forget_due
 from agent.memory.vectors import Waiting
+from agent.models.lazy import LocalEmbedder
 from agent.results import FileReport
 from agent.server.resident.service import Desk
 from agent.server.resident.workers import Stopped
@@ -136,6 +142,33 @@ async def encode(desk: Desk) -> None:
                 made = await desk.quick.do(job, threading.Event(), gives_way=True)
         desk.encoding = made > 0
         await asyncio.sleep(0.0 if made else ENCODE_S)
+
+
+async def move_encoder(desk: Desk, end: Callable[[], None]) -> None:
+    """Make the vectors of the encoder that the home moves to (``agent.memory.encoder_move``).
+
+    The process ends when all are made: the next command leaves one behind that searches by them.
+    """
+    session, waiting = desk.sessions[desk.quick], ENCODE_S
+    move: tuple[str, EncoderMove] | None = None
+    while True:
+        await asyncio.sleep(waiting)
+        waiting = ENCODE_S
+        with suppress(Stopped, MemlaneError):
+            aim = load_config({"home": str(desk.config.root)}).next_embedder
+            if not aim or desk.encoding:
+                continue
+            if move is None or move[0] != aim:
+                new = LocalEmbedder(replace(desk.config, embedder=aim))
+                move = (aim, EncoderMove(session.graph, new))
+            step = partial(move[1].step, ENCODED)
+            if await desk.quick.do(step, threading.Event(), gives_way=True):
+                waiting = 0.0
+            else:
+                arrive(aim)
+                log.info("the home searches with another encoder from now on")
+                end()
+                return
 
 
 async def remind(desk: Desk) -> None:

@@ -41,12 +41,12 @@ def sync(
     Each machine writes what it changed into the folder, encrypted, and takes in what the others
     changed. Any file sync may carry the folder. Where two machines changed the same memory
     differently, both versions are kept and chat asks which one holds. What is forgotten for good on
-    one machine is forgotten on all. Needs: pip install '.[sync]' from the checkout.
+    one machine is forgotten on all. A space (--space NAME) has a folder and a key of its own.
+    Needs: pip install '.[sync]' from the checkout.
 
     Examples: memlane sync ~/Sync/memlane --pair; memlane sync; memlane sync --key.
     """
     run: Run = context.obj
-    run.only_main("sync")
     if pair + key + dry_run > 1:
         raise InvalidInput("--pair, --key and --dry-run do not go together. Give one.")
     from agent.io.sync.run import synchronise
@@ -70,8 +70,11 @@ def sync(
                 f"The key, to type on your other machines (memlane sync --pair):\n{new_key}"
             )
     run.emit(_document(done), lambda out: _show(out, done))
-    if others := names(config.root)[1:]:
-        run.note(f"sync carries the space main alone, not: {', '.join(others)}.")
+    if others := [name for name in names(config.root) if name != config.space]:
+        run.note(
+            f"sync carries the space {config.space} alone, not: {', '.join(others)}. "
+            "Each space has its own folder and key: memlane --space NAME sync FOLDER --pair"
+        )
     if not done.swept:
         run.note(
             "another process uses the database, so old bytes of what was forgotten are not "
@@ -110,12 +113,39 @@ def _pair(run: Run, graph: MemoryGraph, folder: Path) -> str | None:
     from store.sync.names import KEY
 
     kept, theirs = graph.sync.state(KEY), folder_key_id(folder)
+    if theirs is not None and (space := _space_with_key(run, theirs)):
+        raise InvalidInput(
+            f"{folder} is the shared folder of the space {space}, and its memories would come into "
+            f"{run.config.space}. Give each space a folder of its own."
+        )
     if theirs is None:
         pair(graph, folder, kept or new_key())
         return graph.sync.state(KEY)
     if kept is None:
         kept = checked_key(asked(run, "The key (memlane sync --key shows it on the first machine)"))
     pair(graph, folder, kept)
+    return None
+
+
+def _space_with_key(run: Run, key_id: str) -> str | None:
+    """Another space of this home that has the key of a folder."""
+    from dataclasses import replace
+
+    from agent.io.sync.keys import id_of
+    from agent.memory.home import open_graph
+    from store.connection import DATABASE_NAME
+    from store.spaces import home_of
+    from store.sync.names import KEY
+
+    config = run.config
+    for name in names(config.root):
+        home = home_of(config.root, name)
+        if name == config.space or not (home / DATABASE_NAME).exists():
+            continue
+        with open_graph(replace(config, home=home, space=name)) as other:
+            key = other.sync.state(KEY)
+        if key is not None and id_of(key) == key_id:
+            return name
     return None
 
 

@@ -19,6 +19,7 @@ from agent.applications.forms.facts.attribute_patterns import (
     chinese_pattern,
     reversed_pattern,
 )
+from agent.applications.forms.facts.own_language import from_own_language
 from agent.applications.forms.facts.verb_patterns import NEGATED, ONE_DAY, OUTDATED, STAY, VERBS
 from agent.applications.forms.fields import ME
 from agent.applications.forms.matching.label_words import fold, is_unspaced, matches, role_in, words
@@ -82,6 +83,7 @@ def _facts(memory: Memory) -> Iterator[Fact]:
         *_from_stay(text),
         *_from_bookings(text),
         *_from_triples(memory),
+        *((key, value, ME, 0.93) for key, value in from_own_language(memory)),
     ):
         for cleaned in _clean(key, value):
             if (key, cleaned, subject) in seen or _is_piece_of_date(key, cleaned, text):

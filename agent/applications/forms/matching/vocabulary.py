@@ -46,6 +46,8 @@ class Vocabulary:
     """autocomplete token -> key, for tokens that are no key themselves."""
     modifiers: frozenset[str]
     """Words that may stand beside a strict phrase without changing what is asked."""
+    mine: frozenset[str]
+    """"My", in languages whose sentences no pattern reads."""
     roles: dict[str, tuple[str, ...]]
     """Whose data a field asks for when it is not the person's own -> words that name them."""
     wider: dict[str, tuple[str, ...]]
@@ -66,6 +68,7 @@ def vocabulary() -> Vocabulary:
         keys={name: _key(name, row) for name, row in table["keys"].items()},
         aliases=dict(table["aliases"]),
         modifiers=frozenset(table["words"]["modifiers"].split()),
+        mine=frozenset(word for words in table["mine"].values() for word in words.split()),
         roles={role: _phrases(words) for role, words in table["roles"].items()},
         wider={role: _phrases(words) for role, words in table["wider"].items()},
     )
