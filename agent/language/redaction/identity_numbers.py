@@ -79,7 +79,8 @@ def _called(about: str) -> Iterator[str]:
             yield name
         elif len(name) > 4:
             yield name.casefold()
-        # 'Dutch citizen number' is called so without its country.
-        rest = " ".join(words[1:])
-        if rest.islower() and len(words) > 2 and _OF_A_PERSON.search(rest):
-            yield rest
+        # Each is called so without its country: 'citizen number', 'Social Security Number'.
+        for at in range(1, len(words) - 1):
+            rest = " ".join(words[at:])
+            if _OF_A_PERSON.search(rest):
+                yield rest.casefold()

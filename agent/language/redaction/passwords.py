@@ -10,12 +10,16 @@ Spans = Iterator[tuple[int, int]]
 _URL_LOGIN = re.compile(
     r"\b[a-z][a-z0-9+.-]{1,15}://[^\s:/@]{0,64}:(?P<value>[^\s/@]{1,128})@", re.IGNORECASE
 )
+_HOST_LOGIN = re.compile(r"[\w.-]/(?P<value>[^\s/@]{4,128})@[\w-][\w.-]{0,250}:\d")
+"""As in 'scott/VALUE@db:1521'."""
 _WORD = (
     r"pass ?(?:word|code|phrase|wort)s?|passwd|pwd|pw|kennwort|losung|zugangswort|contraseñas?"
     r"|contrasena|mot de passe|mdp|wachtwoord|senha|hasło|пароль|密码|口令|暗号"
     r"|(?:wi-?fi|wlan|wpa[23]?|wep|network|netzwerk)[ -]?(?:key|schlüssel|code|pw)"
     r"|netzwerkschlüssel|sicherheitsschlüssel"
 )
+_COPULA = 4
+"""Letters of a word for 'is', at most."""
 _VALUE = (
     r"(?:\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'|`[^`\n]{1,80}`|“[^”\n]{1,80}”|„[^“”\n]{1,80}[“”]"
     r"|(?:(?!\\n)\S){1,128})"
@@ -35,6 +39,17 @@ _TOLD_PASSWORD = re.compile(
     rf"|to|auf|set to)\s(?P<value>{_VALUE})|(?:密码|口令)(?:是|为)\s?(?P<zh>[!-~]{{3,64}})",
     re.IGNORECASE,
 )
+_LAST_WORD = re.compile(
+    rf"(?<![\w])(?:{_WORD})\b(?=[^.:=\n!?,;()]{{0,60}}?[ ](?P<before>[^\W\d_]{{1,{_COPULA}}})[ ]"
+    r"(?P<value>[^\s,;()]{6,64})(?:\n|\Z|(?<=[.!?])\s))",
+    re.IGNORECASE,
+)
+"""What ends a clause about a password, behind a short word: 'is' in whatever language."""
+_BEHIND_SIGN = re.compile(
+    rf"(?<![\w])(?:{_WORD})\b(?=[^.:=>→\n]{{1,40}}(?::|=|=>|->|→)[ \t](?P<value>\S{{4,128}}))",
+    re.IGNORECASE,
+)
+"""'VALUE' in 'пароль от X: VALUE' or 'pw of X -> VALUE'."""
 _BEFORE_LABEL = re.compile(
     rf"(?<!\S)(?P<value>\S{{6,64}})(?=(?:[ ][^\W\d_]{{1,12}}){{1,3}}?[ ](?:{_WORD})\b)",
     re.IGNORECASE,
@@ -77,12 +92,20 @@ def passwords(text: str) -> Spans:
         plain = ends and len(bare) > 3 and bare.lower() not in _NO_VALUE and bare[0] != "["
         if _looks_secret(bare) or plain:
             yield start, start + len(value)
+    for match in _LAST_WORD.finditer(text):
+        bare = match["value"].rstrip(".!?")
+        if match["before"].lower() not in _NO_VALUE and _mixes_digits(bare):
+            yield match.start("value"), match.start("value") + len(bare)
+    for match in _BEHIND_SIGN.finditer(text):
+        bare = match["value"].rstrip(".,;")
+        if _looks_secret(bare) and re.search(r"\d", bare):
+            yield match.start("value"), match.start("value") + len(bare)
     for match in _BEFORE_LABEL.finditer(text):
         bare = match["value"].strip("\"'`“”„,;:()")
         if _mixes_digits(bare):  # 'type NAME7 as the password'
             start = match.start() + match["value"].index(bare)
             yield start, start + len(bare)
-    for pattern in (_WIFI_CODE, _URL_LOGIN):
+    for pattern in (_WIFI_CODE, _URL_LOGIN, _HOST_LOGIN):
         for match in pattern.finditer(text):
             if not match["value"].startswith("["):
                 yield match.span("value")
@@ -108,6 +131,9 @@ def _labelled(match: re.Match[str]) -> tuple[int, int] | None:
     if bare.lower().strip(".!?") in _NO_VALUE or bare.endswith((":", "?")):
         return None
     rest = more.split()
+    if rest and not _looks_secret(bare) and _mixes_digits(rest[0].rstrip(".,;!?")):
+        at = end + more.index(rest[0])
+        return at, at + len(rest[0].rstrip(".,;!?"))  # 'password: it's VALUE'
     if bare.isalpha() and 1 <= len(rest) <= 7 and all(word.isalpha() for word in rest):
         return start, match.end("more")  # a passphrase of several words
     return start, start + len(value.rstrip(",;"))
