@@ -61,7 +61,8 @@ def _names() -> dict[str, tuple[ModuleType, ...]]:
         module = import_module(info.name)
         about = (module.__doc__ or "").strip().partition("\n")[0]
         if _OF_A_PERSON.search(about) and not _OF_A_FIRM.search(about):
-            for name in _called(about):
+            own = info.name.rpartition(".")[2].upper()
+            for name in {*_called(about), *([own] if len(own) > 2 else [])}:
                 found[name] = (*found.get(name, ()), module)
     return found
 

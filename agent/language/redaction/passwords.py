@@ -18,7 +18,7 @@ _WORD = (
     r"|(?:wi-?fi|wlan|wpa[23]?|wep|network|netzwerk)[ -]?(?:key|schlüssel|code|pw)"
     r"|netzwerkschlüssel|sicherheitsschlüssel"
 )
-_COPULA = 4
+_COPULA = 5
 """Letters of a word for 'is', at most."""
 _VALUE = (
     r"(?:\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'|`[^`\n]{1,80}`|“[^”\n]{1,80}”|„[^“”\n]{1,80}[“”]"
@@ -39,12 +39,12 @@ _TOLD_PASSWORD = re.compile(
     rf"|to|auf|set to)\s(?P<value>{_VALUE})|(?:密码|口令)(?:是|为)\s?(?P<zh>[!-~]{{3,64}})",
     re.IGNORECASE,
 )
-_LAST_WORD = re.compile(
-    rf"(?<![\w])(?:{_WORD})\b(?=[^.:=\n!?,;()]{{0,60}}?[ ](?P<before>[^\W\d_]{{1,{_COPULA}}})[ ]"
-    r"(?P<value>[^\s,;()]{6,64})(?:\n|\Z|(?<=[.!?])\s))",
+_TOLD_ANYHOW = re.compile(
+    rf"(?<![\w])(?:{_WORD})\b(?=[^.:=\n!?;()]{{0,60}}?[ ](?P<before>[^\W\d_]{{1,{_COPULA}}}"
+    r"|[^\W\d_]['’][^\W\d_]{1,4}|[-–])[ ](?P<value>(?=[^\s,;()]{0,63}\d)[^\s,;()]{6,64}))",
     re.IGNORECASE,
 )
-"""What ends a clause about a password, behind a short word: 'is' in whatever language."""
+"""What looks like a password in a clause about one, behind a short word: 'is' in any language."""
 _BEHIND_SIGN = re.compile(
     rf"(?<![\w])(?:{_WORD})\b(?=[^.:=>→\n]{{1,40}}(?::|=|=>|->|→)[ \t](?P<value>\S{{4,128}}))",
     re.IGNORECASE,
@@ -56,7 +56,7 @@ _BEFORE_LABEL = re.compile(
 )
 _WIFI_CODE = re.compile(r"WIFI:(?:[A-OQ-Z]:[^;\n]*;)*P:(?P<value>[^;\n]+)", re.IGNORECASE)
 _PIN = re.compile(
-    r"(?<![\w-])(?:PIN|PUK|(?i:(?:sim|card|bank|phone|unlock|atm|ec)[ -]pin))"
+    r"(?<![\w-])(?:[^\W\d_]{2,20}-)?(?:PIN|PUK|(?i:(?:sim|card|bank|phone|unlock|atm|ec)[ -]pin))"
     r"(?:[ -]?(?:code|nummer|number))?(?: [^.:=\n0-9]{1,40}?)?"
     r"(?:\s?[:=：]\s?|\s(?:is|ist|lautet|was)\s|\s)"
     r"(?P<value>[0-9]{4,8})(?![\w-])",
@@ -92,7 +92,7 @@ def passwords(text: str) -> Spans:
         plain = ends and len(bare) > 3 and bare.lower() not in _NO_VALUE and bare[0] != "["
         if _looks_secret(bare) or plain:
             yield start, start + len(value)
-    for match in _LAST_WORD.finditer(text):
+    for match in _TOLD_ANYHOW.finditer(text):
         bare = match["value"].rstrip(".!?")
         if match["before"].lower() not in _NO_VALUE and _mixes_digits(bare):
             yield match.start("value"), match.start("value") + len(bare)
@@ -124,11 +124,13 @@ def _labelled(match: re.Match[str]) -> tuple[int, int] | None:
         return None  # 'Pass: 3rd floor'
     if "phrase" in match["label"].lower() and match["more"].strip():
         return start, match.end("more")
+    if bare.endswith((":", "?")):
+        return None
     if not re.search(r"[:=：]", match["by"]) or "\n" in match["by"]:
         # A cell of its own, or the line below: words there are a caption more often than not.
         beside = match["by"] == " "
         return (start, end) if _looks_secret(bare) and (beside or not more.strip()) else None
-    if bare.lower().strip(".!?") in _NO_VALUE or bare.endswith((":", "?")):
+    if bare.lower().strip(".!?") in _NO_VALUE:
         return None
     rest = more.split()
     if rest and not _looks_secret(bare) and _mixes_digits(rest[0].rstrip(".,;!?")):
