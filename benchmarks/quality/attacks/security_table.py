@@ -23,6 +23,12 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ("attacks_kills", "the same: acknowledged and lost", "{lost} of {acknowledged}"),
     ("attacks_kills", "eight writers without the resident process: the last is done after",
      "{slowest_s:.1f} s"),
+    ("long_day", "a day of use: acknowledged and lost; left in the queue; memories behind answers gone",
+     "{lost} of {acknowledged}; {queue_at_end}; {evidence_not_there} of {evidence}"),
+    ("long_day", "the same: errors not foreseen; journal and rows that disagree",
+     "{unforeseen_errors}; {problems}"),
+    ("long_day", "the same: memory at the end against hour 15; file handles",
+     "{memory_growth:.3f}; {handles_end} against {handles_settled}"),
     ("secrets", "secrets found, kinds looked at: developed on, held out at first, more",
      "{recall_developed:.3f}, {recall_held_out:.3f}, {recall_more:.3f}"),
     ("secrets", "the same, fresh kinds", "{recall_fresh:.3f}"),
@@ -54,8 +60,8 @@ def _command(name: str, config: Mapping[str, object]) -> str:
     words = [f"benchmarks.{name}"]
     if part := config.get("part"):
         words = [f"benchmarks.{name.removesuffix(f'_{part}')} --part {part}"]
-    if minutes := config.get("minutes"):
-        words.append(f"--minutes {minutes:g}")
+    sizes = ("minutes", "messages", "files", "questions")
+    words += [f"--{size} {config[size]:g}" for size in sizes if config.get(size)]
     return f"`{' '.join(words)}`"
 
 
