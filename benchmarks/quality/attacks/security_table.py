@@ -23,7 +23,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ("attacks_kills", "the same: acknowledged and lost", "{lost} of {acknowledged}"),
     ("attacks_kills", "eight writers without the resident process: the last is done after",
      "{slowest_s:.1f} s"),
-    ("long_day", "a day of use: acknowledged and lost; left in the queue; memories behind answers gone",
+    ("long_day", "a day of use: acknowledged and lost; left in the queue; evidence not there",
      "{lost} of {acknowledged}; {queue_at_end}; {evidence_not_there} of {evidence}"),
     ("long_day", "the same: errors not foreseen; journal and rows that disagree",
      "{unforeseen_errors}; {problems}"),
