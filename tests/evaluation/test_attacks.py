@@ -12,9 +12,11 @@ from agent.session.session import Session
 from benchmarks.quality.attacks import secrets_alike, secrets_bank, security_table
 from benchmarks.quality.attacks.attack_edits import acknowledged
 from benchmarks.quality.attacks.attacks import COUNTS
+from benchmarks.quality.attacks.long_day import HOURS, Hour
 from benchmarks.quality.attacks.poison import Parrot, struck
 from benchmarks.quality.attacks.poison_bank import ATTACKS, KNOWN, Attack, Way, attacks
 from benchmarks.quality.attacks.secrets import found, untouched
+from benchmarks.shared.many_memories import memories
 from tests.conftest import NOW
 from tests.support.crash_work import SilentModel
 
@@ -70,3 +72,13 @@ def test_a_line_of_the_table_has_its_figures_and_where_they_come_from(tmp_path: 
 def test_a_writer_says_what_it_changed_before_it_is_killed():
     lines = ["~ a", "+ a", "~ a", "~ b", "- a", "+ b", "~ c"]
     assert acknowledged(lines) == {"a": "-", "b": "+", "c": "~"}
+
+
+def test_a_day_has_each_message_file_and_question_once(tmp_path: Path):
+    life = memories(50)
+    hours = [Hour(number, life, (30, 20, 25), tmp_path) for number in range(HOURS)]
+    assert sorted(one.memory for hour in hours for one in hour.said) == sorted(
+        one.memory for one in life[:30]
+    )
+    assert len({path for hour in hours for path in hour.files}) == 20
+    assert sum(len(hour.asked) for hour in hours) == 25

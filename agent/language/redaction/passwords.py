@@ -136,6 +136,8 @@ def _labelled(match: re.Match[str]) -> tuple[int, int] | None:
     if rest and not _looks_secret(bare) and _mixes_digits(rest[0].rstrip(".,;!?")):
         at = end + more.index(rest[0])
         return at, at + len(rest[0].rstrip(".,;!?"))  # 'password: it's VALUE'
+    if rest[:2] and " ".join(rest[:2]).startswith("[password redacted]"):
+        return None  # it was so
     if bare.isalpha() and 1 <= len(rest) <= 7 and all(word.isalpha() for word in rest):
         return start, match.end("more")  # a passphrase of several words
     return start, start + len(value.rstrip(",;"))

@@ -100,7 +100,7 @@ def _lived(folder: Path, counts: tuple[int, int, int], full: bool) -> dict[str, 
     notes.mkdir()
     day, began = Day(), time.monotonic()
     life = memories(counts[0] + counts[1])
-    hours = [_Hour(hour, life, counts, notes) for hour in range(HOURS)]
+    hours = [Hour(hour, life, counts, notes) for hour in range(HOURS)]
     for first, last in zip((0, *KILLED), (*KILLED, HOURS), strict=True):
         with attacked(home, "--hash") as child:
             for hour in hours[first:last]:
@@ -127,7 +127,7 @@ def _lived(folder: Path, counts: tuple[int, int, int], full: bool) -> dict[str, 
     }
 
 
-class _Hour:
+class Hour:
     """What is done in an hour."""
 
     def __init__(
@@ -146,7 +146,7 @@ class _Hour:
         self.asked = [rng.choice(known) for _ in range(share)]
 
 
-def _hour(hour: _Hour, home: Path, day: Day, process: int, filler: Path | None) -> None:
+def _hour(hour: Hour, home: Path, day: Day, process: int, filler: Path | None) -> None:
     client = _client(
         home, NOW + timedelta(hours=hour.number) + SHIFTS.get(hour.number, timedelta())
     )
