@@ -2,10 +2,10 @@
 
 ``python -m benchmarks.long_day [--messages N] [--files N] [--questions N]``. In each of 24 hours
 some messages are said, files are read and questions asked. The clock goes forth and back by days
-and by years, the process is killed, and for one hour the disk is full. The language model and the
-sentence encoder are stand-ins, so memory is that of everything around them. Bars: memory of the
-process that lives on grows by 10 % at most and its file handles do not; nothing acknowledged lost;
-nothing left in the queue; every memory behind an answer is there; the journal folds to the rows.
+and by years, the process is killed, and for one hour the disk is full. The language model is a
+stand-in. Bars: memory of the process that lives on grows by 10 % at most and its file handles do
+not; nothing acknowledged lost; nothing left in the queue; every memory behind an answer is there;
+the journal folds to the rows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from agent.server.resident.client import Client, connect
 from benchmarks.quality.attacks.attack_requests import attacked
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.many_memories import NOW, Told, memories
-from store.errors import MemlaneError
+from store.errors import MemlaneError, StoreFull
 from store.graph import MemoryGraph
 
 HOURS = 24
@@ -35,6 +35,8 @@ KILLED = (4, 8, 12)
 """Hours in which the process is killed: the one that lives on has half a day before it."""
 FULL = 10
 """The hour in which the disk is full."""
+SPARE, REFUSED = 300, 5
+"""Messages to fill up what SQLite has of the disk already, until so many are refused."""
 SHIFTS = {
     6: timedelta(days=-3),
     9: timedelta(days=30 * 365),
@@ -99,10 +101,10 @@ def _lived(folder: Path, counts: tuple[int, int, int], full: bool) -> dict[str, 
     home, notes = folder / "home", folder / "notes"
     notes.mkdir()
     day, began = Day(), time.monotonic()
-    life = memories(counts[0] + counts[1])
+    life = memories(counts[0] + counts[1] + SPARE)
     hours = [Hour(hour, life, counts, notes) for hour in range(HOURS)]
     for first, last in zip((0, *KILLED), (*KILLED, HOURS), strict=True):
-        with attacked(home, "--hash") as child:
+        with attacked(home) as child:
             for hour in hours[first:last]:
                 _hour(hour, home, day, child.pid, filler=folder / "filler" if full else None)
                 progress(
@@ -136,6 +138,7 @@ class Hour:
         messages, files, questions = counts
         self.number = number
         self.said = life[:messages][number::HOURS]
+        self.spare = life[messages + files :]
         self.files = {
             notes / f"{at}.md": one.memory
             for at, one in list(enumerate(life[messages : messages + files]))[number::HOURS]
@@ -155,7 +158,7 @@ def _hour(hour: Hour, home: Path, day: Day, process: int, filler: Path | None) -
         path.write_text(f"# Note\n\n{text}\n", "utf-8")
     if full and filler:
         _fill(filler)
-    _said(client, day, hour.said, full)
+    _said(client, day, [*hour.said, *hour.spare] if full else hour.said, full)
     if full and filler:
         filler.unlink()
     _read(client, day, hour.files)
@@ -184,8 +187,10 @@ def _said(client: Client, day: Day, said: list[Told], full: bool) -> None:
         try:
             say(text)
         except MemlaneError as error:
-            if full:
+            if full and isinstance(error, StoreFull):
                 day.refused += 1
+                if day.refused == REFUSED:
+                    break
             else:
                 day.unforeseen.append(f"{type(error).__name__}: {error}")
         else:
