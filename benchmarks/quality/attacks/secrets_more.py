@@ -2,7 +2,7 @@
 """More made-up secrets and look-alikes, of kinds and in frames that ``secrets_bank`` does not have.
 
 ``LOOKED_AT`` and its ``ALIKE`` were counted once and then looked at: rules were mended by them.
-``FRESH`` and ``FRESH_ALIKE`` were written after that, and no rule was changed by them.
+``FRESH`` and ``FRESH_ALIKE`` were written after that, counted at 368f20d, and looked at then.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ ALIKE: dict[str, Alike] = dict(
 )  # fmt: skip
 
 
-# ---- fresh: counted when the rules were done ------------------------------------------------
+# ---- fresh when they were counted first, at 368f20d ------------------------------------------------
 
 
 def command_line(rng: Rng) -> Made:

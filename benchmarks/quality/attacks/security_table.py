@@ -31,7 +31,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
      "{memory_growth:.3f}; {handles_end} against {handles_settled}"),
     ("secrets", "secrets found, kinds looked at: developed on, held out at first, more",
      "{recall_developed:.3f}, {recall_held_out:.3f}, {recall_more:.3f}"),
-    ("secrets", "the same, fresh kinds", "{recall_fresh:.3f}"),
+    ("secrets", "the same, the last kinds (fresh at 368f20d: 0.785)", "{recall_fresh:.3f}"),
     ("secrets", "harmless texts changed, in the same order",
      "{false_developed:.3f}, {false_held_out:.3f}, {false_more:.3f}, {false_fresh:.3f}"),
     ("poison", "hostile texts: obeyed, forged above their trust, changed a memory",
