@@ -21,6 +21,18 @@ if TYPE_CHECKING:
     from store.types import Memory, Source
 
 
+def shown_name(path: str) -> str:
+    """A file's name as a screen may show it: no control character, nothing that is not UTF-8."""
+    return "".join(sign if sign.isprintable() else "?" for sign in path)
+
+
+def report_line(report: FileReport) -> str:
+    """What became of one file, in plain text."""
+    reason = f": {shown_name(report.reason)}" if report.reason else ""
+    done = f"{report.status:<9} {report.memories:>3} memories"
+    return f"{done}  {shown_name(report.path)}{reason}"
+
+
 def edit_line(entry: Entry) -> str:
     """One edit in plain text, with its id for undo."""
     before, after = entry.before, entry.after
@@ -148,8 +160,7 @@ def remembered(out: Console, done: Remembered) -> None:
 
 def file_reports(out: Console, reports: Sequence[FileReport]) -> None:
     for report in reports:
-        reason = f": {report.reason}" if report.reason else ""
-        out.print(f"{report.status:<9} {report.memories:>3} memories  {report.path}{reason}")
+        out.print(report_line(report))
         edits(out, report.entries)
 
 

@@ -10,9 +10,13 @@ import pytest
 
 from agent.session.session import Session
 from benchmarks.quality.attacks import secrets_alike, secrets_bank, security_table
+from benchmarks.quality.attacks.attack_edits import acknowledged
+from benchmarks.quality.attacks.attacks import COUNTS
+from benchmarks.quality.attacks.long_day import HOURS, Hour
 from benchmarks.quality.attacks.poison import Parrot, struck
 from benchmarks.quality.attacks.poison_bank import ATTACKS, KNOWN, Attack, Way, attacks
 from benchmarks.quality.attacks.secrets import found, untouched
+from benchmarks.shared.many_memories import memories
 from tests.conftest import NOW
 from tests.support.crash_work import SilentModel
 
@@ -48,19 +52,33 @@ def test_the_table_of_the_security_page_is_what_the_results_say():
     text = security_table.TARGET.read_text("utf-8")
     assert security_table.page(text) == text, "write it: python -m benchmarks.security_table"
     named = [name for name, _, _ in security_table.ROWS]
-    assert set(named) == {"attacks", "secrets", "poison"}
+    parts = {f"attacks_{part}" for part in COUNTS}
+    assert set(named) == parts | {"secrets", "poison", "long_day"}
 
 
 def test_a_line_of_the_table_has_its_figures_and_where_they_come_from(tmp_path: Path):
-    told = {"config": {"minutes": 9.0}, "revision": "0123456789abcdef-dirty"}
-    figures = {"requests.wrong": 0, "requests.n": 12, "requests.slowest_s": 1.25}
-    counts = dict.fromkeys(("requests.lost", "requests.acknowledged", "lines.wrong", "lines.n"), 3)
-    more = dict.fromkeys(("kills.wrong", "kills.n", "kills.lost", "kills.acknowledged"), 4)
-    seconds = {"lines.slowest_s": 2.0, "writers.slowest_s": 11.5}
-    path = tmp_path / "attacks.json"
-    path.write_text(json.dumps({**told, "figures": figures | counts | more | seconds}))
+    told = {"config": {"minutes": 9.0, "part": "requests"}, "revision": "0123456789abcdef-dirty"}
+    figures = {"n": 12, "wrong": 0, "acknowledged": 5, "lost": 0, "slowest_s": 1.25}
+    path = tmp_path / "attacks_requests.json"
+    path.write_text(json.dumps({**told, "figures": figures}))
     lines = security_table.table(tmp_path).splitlines()
-    assert len(lines) == 2 + 6
+    assert len(lines) == 2 + 2
     assert lines[2].endswith(
-        "| 0 of 12, slowest 1.2 s | `benchmarks.attacks --minutes 9`, 0123456-dirty |"
+        "| 0 of 12, slowest 1.2 s | `benchmarks.attacks --part requests --minutes 9`, "
+        "0123456-dirty |"
     )
+
+
+def test_a_writer_says_what_it_changed_before_it_is_killed():
+    lines = ["~ a", "+ a", "~ a", "~ b", "- a", "+ b", "~ c"]
+    assert acknowledged(lines) == {"a": "-", "b": "+", "c": "~"}
+
+
+def test_a_day_has_each_message_file_and_question_once(tmp_path: Path):
+    life = memories(50)
+    hours = [Hour(number, life, (30, 20, 25), tmp_path) for number in range(HOURS)]
+    assert sorted(one.memory for hour in hours for one in hour.said) == sorted(
+        one.memory for one in life[:30]
+    )
+    assert len({path for hour in hours for path in hour.files}) == 20
+    assert sum(len(hour.asked) for hour in hours) == 25

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -128,6 +129,26 @@ def test_a_recurring_event_keeps_its_rule_and_names_what_comes(session: Session,
     assert "every year, from 1990-06-01 on" in text and "next on 2024-06-01" in text
     (text,) = [t for t in texts if "Course" in t]
     assert texts[text].valid_until == datetime(2024, 1, 3, 10, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("begins", "rule", "coming"),
+    [
+        ("00010101T100000", "FREQ=SECONDLY", None),
+        ("20240402T100000", "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30", None),
+        ("20240402T100000", "FREQ=WEEKLY;UNTIL=99991231T000000;BYMONTH=2;BYMONTHDAY=30", None),
+        ("00010101T100000", "FREQ=DAILY", "2024-05-08 10:00, 2024-05-09 10:00"),
+        ("20240402T100000", "FREQ=WEEKLY;INTERVAL=2", "2024-05-14 10:00, 2024-05-28 10:00"),
+        ("20240229T100000", "FREQ=YEARLY", "2028-02-29 10:00 and 2032-02-29 10:00"),
+    ],
+)
+def test_no_rule_of_a_calendar_stops_the_clock(begins: str, rule: str, coming: str | None):
+    text = calendar(f"UID:r\nSUMMARY:Rule\nDTSTART:{begins}\nRRULE:{rule}")
+    source = Source("s1", SourceKind.CALENDAR, text, "", NOW)
+    begun = time.process_time()
+    (item,) = read_calendar(source).items
+    assert time.process_time() - begun < 2
+    assert (coming in item.draft.text) if coming else "next on" not in item.draft.text
 
 
 def test_a_changed_calendar_changes_what_changed(session: Session, tmp_path: Path):

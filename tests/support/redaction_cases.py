@@ -77,6 +77,14 @@ SECRETS: tuple[tuple[str, str, str], ...] = (
     ("mTAN: 830194 für die Überweisung über 120,00 EUR", "830194", "one-time code"),
     ("【支付宝】验证码：902144，请勿泄露。", "902144", "one-time code"),
     ("Your Uber code is 4471.", "4471", "one-time code"),
+    ("My U.S. social security number: 219-09-1234", "219-09-1234", "identity number"),
+    ("jdbc:oracle:thin:app/r4in-2day@db1:1521:xe", "r4in-2day", "password"),
+    ("La password della rete è gatto-lago-77.", "gatto-lago-77", "password"),
+    ("pwd for the shop -> Lake4415", "Lake4415", "password"),
+    ("password: it's Lake4415, keep it", "Lake4415", "password"),
+    ("the web shop\nmia\nk7R!wq2Zt&9pLx", "k7R!wq2Zt&9pLx", "access token"),
+    ("Authorization: Basic bWlhOmxha2UtNzc=", "bWlhOmxha2UtNzc", "access token"),
+    ("Konto-PIN: 4412", "4412", "PIN"),
     ("OTP 6619 for your purchase", "6619", "one-time code"),
     ("2FA code: 019 233", "019 233", "one-time code"),
     ("Backup codes:\n1a2b-3c4d\n9x8y-7z6w", "9x8y-7z6w", "one-time code"),
@@ -92,6 +100,11 @@ SECRETS: tuple[tuple[str, str, str], ...] = (
 )  # fmt: skip
 
 HARMLESS: tuple[str, ...] = (
+    "Caf%C3%A9%20Plan%20V11.docx, name=Ana%20B44&x=1",
+    "The guest network is called FRITZ!Box7590AX.",
+    "It costs US$12.5Mio, see PR#12ForV2.",
+    "Password hint: first pet of Mia",
+    "I forgot the password for jonas2010.",
     "Call Mia at +49 151 2345 6789.",
     "My number is 0151 23456789.",
     "Phone: 4111 1111 11",

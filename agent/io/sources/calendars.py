@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 SUFFIXES = frozenset({".ics", ".ical", ".ifb", ".icalendar"})
 OCCURRENCES = 3
 """How many coming occurrences of a recurring event are named."""
+MOST = 10_000
+"""Occurrences that are counted to find the last one."""
+_FAR_YEARS = 10
+_FAR = timedelta(days=365 * _FAR_YEARS)
+"""How far ahead an occurrence is looked for."""
+_OFTEN = re.compile(r"FREQ=(?:HOURLY|MINUTELY|SECONDLY)", re.IGNORECASE)
 
 _BLOCK = re.compile(r"^BEGIN:(VEVENT|VTIMEZONE)\s*$.*?^END:\1\s*$", re.M | re.S | re.I)
 _DAYS = dict(
@@ -216,18 +222,56 @@ def _occurrences(
         ),
         text,
     )
-    rule = rrulestr(text, dtstart=begins.replace(tzinfo=None))
-    out = {m.astimezone(zone).replace(tzinfo=None) for m in moved} | _excluded(event, zone)
+    start = begins.replace(tzinfo=None)
     present = now.astimezone(zone).replace(tzinfo=None)
+    if _OFTEN.search(text):
+        return [], None  # nothing to be reminded of, and too many to be counted
+    text, last, most = _bounded(text, max(start, present))
+    first = start if most else _near(text, start, min(present, last or present))
+    # The search ends in the year 9999 alone, so it is done near it: days are alike after 400 years.
+    shift = 400 * max(0, (datetime.max.year - _FAR_YEARS - max(start, present).year) // 400)
+    text = re.sub(r"UNTIL=(\d{4})", lambda year: f"UNTIL={int(year[1]) + shift:04}", text)
+    rule = rrulestr(text, dtstart=_moved(first, shift))
+    out = {m.astimezone(zone).replace(tzinfo=None) for m in moved} | _excluded(event, zone)
     form = "%Y-%m-%d" if all_day else "%Y-%m-%d %H:%M"
-    coming = (moment for moment in rule.xafter(present, inc=True) if moment not in out)
-    named = [f"{moment:{form}}" for moment in islice(coming, OCCURRENCES)]
-    finite = "COUNT=" in text or "UNTIL=" in text
-    last = None
-    if finite:
-        all_of_them = list(islice(iter(rule), 10_000))
-        last = all_of_them[-1].replace(tzinfo=zone) if all_of_them else begins
-    return named, last
+    if most or last:
+        all_of_them = [_moved(moment, -shift) for moment in islice(iter(rule), most or MOST)]
+        coming = [moment for moment in all_of_them if moment >= present]
+        last = all_of_them[-1] if all_of_them else start
+    else:
+        later = rule.xafter(_moved(present, shift), inc=True)
+        coming = [_moved(moment, -shift) for moment in islice(later, OCCURRENCES + len(out))]
+    named = [moment for moment in coming if moment not in out][:OCCURRENCES]
+    return [f"{moment:{form}}" for moment in named], last and last.replace(tzinfo=zone)
+
+
+def _moved(moment: datetime, years: int) -> datetime:
+    return moment.replace(year=moment.year + years)
+
+
+def _bounded(text: str, since: datetime) -> tuple[str, datetime | None, int]:
+    """A rule that ends soon after ``since``; its own end where that is near, and its count.
+
+    A rule of somebody's file may allow no day at all (30 February), and the search for one would
+    go on to the year 9999.
+    """
+    far = since + min(_FAR, datetime.max - since)
+    count = re.search(r"COUNT=(\d{1,9})", text)
+    until = re.search(r"UNTIL=(\d{8})", text)
+    end = datetime.strptime(until[1], "%Y%m%d") if until else None
+    if end and end < far:
+        return text, end + timedelta(days=1), 0
+    plain = re.sub(r";?(?:COUNT|UNTIL)=[^;]*", "", text).lstrip(";")
+    most = min(int(count[1]), MOST) if count else 0
+    return f"{plain};UNTIL={far:%Y%m%dT%H%M%S}", None, most
+
+
+def _near(text: str, start: datetime, when: datetime) -> datetime:
+    """A beginning of the same rule shortly before ``when``: the days of years need no count."""
+    days = 1 if "FREQ=DAILY" in text else 7 if "FREQ=WEEKLY" in text else 0
+    every = re.search(r"INTERVAL=(\d{1,6})", text)
+    step = timedelta(days=days * int(every[1] if every else 1))
+    return start + step * max(0, (when - start) // step - 1) if step else start
 
 
 def _excluded(event: Event, zone: tzinfo | None) -> set[datetime]:

@@ -1,8 +1,9 @@
 """Kills of whatever writes, at any moment, under a stream of writes: is what was acknowledged kept?
 
-A round starts one writer (the resident process, a plain command, an ingest whose worker is killed),
-lets it acknowledge, kills it with SIGKILL after a random time and counts. At the end the home is
-read: every acknowledged text is there once, and the home verifies.
+A round starts one of four (the resident process, a plain writer, one that changes memories in every
+way, a backup), lets it acknowledge, kills it with SIGKILL after a random time and counts. At the
+end the home is read: every acknowledged text is there once, every acknowledged change holds, and
+the home verifies. Several homes are attacked at once, each with a share of the kills.
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 from agent.config import load_config
 from agent.server.resident.client import Client, connect
+from benchmarks.quality.attacks.attack_edits import acknowledged
 from benchmarks.quality.attacks.attack_requests import Outcome, attacked, environment
 from benchmarks.shared.common import ROOT
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
+from store.types import Status
 
 LONGEST_S = 1.5
 """The latest moment of a kill in a round."""
@@ -42,35 +46,77 @@ with MemoryGraph.open(home) as graph:
         print(text, flush=True)
 """
 """A plain writer: each line that it prints is acknowledged."""
+_EDITOR = ["-m", "benchmarks.attack_edits"]
+HOMES = 4
+"""Homes that are attacked at once."""
 
 
 def attack_kills(
     home: Path, count: int, number: int, *, until: float
 ) -> tuple[Outcome, Counter[str]]:
     """Kill ``count`` writers, or as many as fit; also how many of which kind."""
-    found, killed, rng = Outcome(), Counter[str](), random.Random(number)
+    shares = [count // HOMES + (share < count % HOMES) for share in range(HOMES)]
+    homes = [home.parent / str(share) / home.name for share in range(HOMES)]
+    all_found, all_killed = Outcome(), Counter[str]()
+    with ThreadPoolExecutor(HOMES) as hands:
+        attacks = [
+            hands.submit(_attack, one, share, f"{number}-{at}", until)
+            for at, (one, share) in enumerate(zip(homes, shares, strict=True))
+        ]
+        for done in attacks:
+            found, killed = done.result()
+            all_killed += killed
+            all_found.sent += found.sent
+            all_found.acknowledged |= found.acknowledged
+            all_found.lost += found.lost
+            for wrong, times in found.wrong.items():
+                all_found.wrong[wrong] = all_found.wrong.get(wrong, 0) + times
+    return all_found, all_killed
+
+
+def _attack(home: Path, count: int, name: str, until: float) -> tuple[Outcome, Counter[str]]:
+    found, killed, rng = Outcome(), Counter[str](), random.Random(name)
     told: set[str] = set()
+    changed: dict[str, str] = {}
+
+    def edit(home: Path, name: str, after: float) -> set[str]:
+        nonlocal changed
+        changed |= acknowledged(_killed(_EDITOR, home, name, after))
+        return set()
+
     rounds: tuple[tuple[str, Callable[[Path, str, float], set[str]]], ...] = (
         ("resident", _resident),
         ("writer", _plain),
+        ("editor", edit),
         ("backup", _backup),
     )
     for turn in range(count):
         if time.monotonic() > until:
             break
         kind, run = rounds[turn % len(rounds)]
-        told |= run(home, f"{number}-{turn}", rng.uniform(0.0, LONGEST_S))
+        told |= run(home, f"{name}-{turn}", rng.uniform(0.0, LONGEST_S))
         killed[kind] += 1
         found.sent += 1
     with MemoryGraph.open(home) as graph:
         kept = Counter(source.text for source in graph.sources.list())
-        found.acknowledged = told
+        found.acknowledged = told | changed.keys()
         found.lost = len(told - kept.keys())
         for problem in graph.verify():
             found.note(problem)
         if twice := sum(1 for text in told if kept[text] > 1):
             found.note(f"{twice} acknowledged texts are there twice")
+        _check_changes(found, changed, Counter(m.text for m in graph.memories.list(Status.CURRENT)))
     return found, killed
+
+
+def _check_changes(found: Outcome, changed: dict[str, str], held: Counter[str]) -> None:
+    for text, state in changed.items():
+        if held[text] > 1:
+            found.note("a memory is there twice")
+        if state == "+" and not held[text]:
+            found.lost += 1
+        if state == "-" and held[text]:
+            found.note("a memory is there that was changed or forgotten")
 
 
 def _resident(home: Path, name: str, after: float) -> set[str]:
@@ -93,7 +139,12 @@ def _told(client: Client, text: str) -> str:
 
 
 def _plain(home: Path, name: str, after: float) -> set[str]:
-    words = [sys.executable, "-c", WRITER, str(home), name]
+    return set(_killed(["-c", WRITER], home, name, after))
+
+
+def _killed(program: list[str], home: Path, name: str, after: float) -> list[str]:
+    """The whole lines that a program said before it was killed."""
+    words = [sys.executable, *program, str(home), name]
     with subprocess.Popen(
         words, cwd=ROOT, env=environment(home), stdout=subprocess.PIPE, text=True
     ) as child:
@@ -102,7 +153,7 @@ def _plain(home: Path, name: str, after: float) -> set[str]:
         time.sleep(after)
         child.send_signal(signal.SIGKILL)
         *whole, _ = (first + child.stdout.read()).split("\n")  # half a line acknowledges nothing
-    return set(whole)
+    return whole
 
 
 def slowest_writer(home: Path, writers: int = 8) -> float:

@@ -1,6 +1,7 @@
 """How many secrets the redaction finds, and how many harmless texts it touches.
 
-Half of the kinds were looked at while the rules were made; what counts are the others.
+All kinds have been looked at by now, each bank once it was counted: ``held_out``, then
+``more``, then ``fresh`` (0.785 when no rule was made by them, at 368f20d).
 """
 
 from __future__ import annotations
@@ -10,13 +11,20 @@ from dataclasses import dataclass
 from random import Random
 
 from agent.language.redaction import redact
-from benchmarks.quality.attacks import secrets_alike, secrets_bank
+from benchmarks.quality.attacks import secrets_alike, secrets_bank, secrets_more
 from benchmarks.shared.common import parser, progress, write_results
 
 EACH = 8
 """Secrets of each of 25 kinds, for each seed."""
 ALIKE = 20
 """Texts of each of 20 kinds."""
+BANKS = (
+    ("developed", secrets_bank.DEVELOPED, secrets_alike.DEVELOPED),
+    ("held_out", secrets_bank.HELD_OUT, secrets_alike.HELD_OUT),
+    ("more", secrets_more.LOOKED_AT, secrets_more.ALIKE),
+    ("fresh", secrets_more.FRESH, secrets_more.FRESH_ALIKE),
+)
+"""A name, the secrets, and the harmless texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +67,12 @@ def main() -> None:
     given = options.parse_args()
     seeds = range(1 if given.quick else given.seeds)
     figures: dict[str, float] = {}
-    halves = ("DEVELOPED",) if given.developed else ("DEVELOPED", "HELD_OUT")
-    for half in halves:
-        secret = [found(getattr(secrets_bank, half), seed) for seed in seeds]
-        alike = [untouched(getattr(secrets_alike, half), seed) for seed in seeds]
-        name = half.lower()
+    for name, secrets, harmless in BANKS[:1] if given.developed else BANKS:
+        secret = [found(secrets, seed) for seed in seeds]
+        alike = [untouched(harmless, seed) for seed in seeds]
         figures[f"recall_{name}"] = sum(one.share for one in secret) / len(secret)
         figures[f"false_{name}"] = 1 - sum(one.share for one in alike) / len(alike)
-        if half == "DEVELOPED":  # what is held out is never looked at
+        if given.developed:
             for one in (*secret[:1], *alike[:1]):
                 progress("\n".join(one.wrong))
     for key, value in figures.items():

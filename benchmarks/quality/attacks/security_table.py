@@ -14,20 +14,26 @@ from benchmarks.shared.common import ROOT, parser, progress
 TARGET = ROOT / "docs" / "security.md"
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->"
 ROWS: tuple[tuple[str, str, str], ...] = (
-    ("attacks", "generated requests: 500, no answer, or 10 s and more",
-     "{requests.wrong} of {requests.n}, slowest {requests.slowest_s:.1f} s"),
-    ("attacks", "the same: acknowledged and lost", "{requests.lost} of {requests.acknowledged}"),
-    ("attacks", "generated command lines: traceback, or 10 s and more",
-     "{lines.wrong} of {lines.n}, slowest {lines.slowest_s:.1f} s"),
-    ("attacks", "kills while writing: home damaged, or a text there twice",
-     "{kills.wrong} of {kills.n}"),
-    ("attacks", "the same: acknowledged and lost", "{kills.lost} of {kills.acknowledged}"),
-    ("attacks", "eight writers without the resident process: the last is done after",
-     "{writers.slowest_s:.1f} s"),
-    ("secrets", "secrets found, kinds developed on and held out",
-     "{recall_developed:.3f}, {recall_held_out:.3f}"),
-    ("secrets", "harmless texts changed, kinds developed on and held out",
-     "{false_developed:.3f}, {false_held_out:.3f}"),
+    ("attacks_requests", "generated requests: 500, no answer, or 10 s and more",
+     "{wrong} of {n}, slowest {slowest_s:.1f} s"),
+    ("attacks_requests", "the same: acknowledged and lost", "{lost} of {acknowledged}"),
+    ("attacks_lines", "generated command lines: traceback, or 10 s and more",
+     "{wrong} of {n}, slowest {slowest_s:.1f} s"),
+    ("attacks_kills", "kills while writing: home damaged, or a text there twice", "{wrong} of {n}"),
+    ("attacks_kills", "the same: acknowledged and lost", "{lost} of {acknowledged}"),
+    ("attacks_kills", "eight writers without the resident process: the last is done after",
+     "{slowest_s:.1f} s"),
+    ("long_day", "a day of use: acknowledged and lost; left in the queue; evidence not there",
+     "{lost} of {acknowledged}; {queue_at_end}; {evidence_not_there} of {evidence}"),
+    ("long_day", "the same: errors not foreseen; journal and rows that disagree",
+     "{unforeseen_errors}; {problems}"),
+    ("long_day", "the same: memory at the end against hour 15; file handles",
+     "{memory_growth:.3f}; {handles_end} against {handles_settled}"),
+    ("secrets", "secrets found, kinds looked at: developed on, held out at first, more",
+     "{recall_developed:.3f}, {recall_held_out:.3f}, {recall_more:.3f}"),
+    ("secrets", "the same, the last kinds (fresh at 368f20d: 0.785)", "{recall_fresh:.3f}"),
+    ("secrets", "harmless texts changed, in the same order",
+     "{false_developed:.3f}, {false_held_out:.3f}, {false_more:.3f}, {false_fresh:.3f}"),
     ("poison", "hostile texts: obeyed, forged above their trust, changed a memory",
      "{obeyed}, {forged}, {changed} of {attacks}"),
     ("poison", "the same: right answers to questions beside them", "{right:.3f}"),
@@ -43,24 +49,20 @@ def table(results: Path = ROOT / "benchmarks" / "results") -> str:
         if not path.exists():
             continue
         told = json.loads(path.read_text("utf-8"))
-        figures = _filled(shape, told["figures"])
+        figures = shape.format(**told["figures"])
         lines.append(
             f"| {what} | {figures} | {_command(name, told['config'])}, {_revision(told)} |"
         )
     return "\n".join(lines) + "\n"
 
 
-def _filled(shape: str, figures: Mapping[str, float]) -> str:
-    """A name of a figure may hold a dot, which a format would take apart."""
-    plain = {name.replace(".", "_"): value for name, value in figures.items()}
-    for name in figures:
-        shape = shape.replace(f"{{{name}", f"{{{name.replace('.', '_')}")
-    return shape.format(**plain)
-
-
 def _command(name: str, config: Mapping[str, object]) -> str:
-    minutes = config.get("minutes")
-    return f"`benchmarks.{name}{f' --minutes {minutes:g}' if minutes else ''}`"
+    words = [f"benchmarks.{name}"]
+    if part := config.get("part"):
+        words = [f"benchmarks.{name.removesuffix(f'_{part}')} --part {part}"]
+    sizes = ("minutes", "messages", "files", "questions")
+    words += [f"--{size} {config[size]:g}" for size in sizes if config.get(size)]
+    return f"`{' '.join(words)}`"
 
 
 def _revision(told: Mapping[str, str]) -> str:

@@ -141,7 +141,8 @@ def _ingest(run: Run, paths: list[Path], retry: bool, timing: bool) -> None:
     if failed:
         first = failed[0]
         more = f" ({len(failed)} files not read)" if len(failed) > 1 else ""
-        typer.echo(f"memlane: {first.path}: {first.reason}{more}", err=True)
+        why = render.shown_name(f"{first.path}: {first.reason}{more}")
+        typer.echo(f"memlane: {why}", err=True)
         raise typer.Exit(1)
 
 

@@ -241,7 +241,8 @@ def _ingest(run: Run, path: Path, form: str, dry_run: bool) -> None:
     run.emit(document, lambda out: render.file_reports(out, reports))
     wrong = [r for r in reports if r.status == "failed" or (r.reason or "").startswith("not read")]
     for report in wrong:
-        typer.echo(f"memlane: {report.path}: {report.reason}", err=True)
+        why = render.shown_name(f"{report.path}: {report.reason}")
+        typer.echo(f"memlane: {why}", err=True)
     if wrong:
         raise typer.Exit(1)
 

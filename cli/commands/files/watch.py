@@ -58,6 +58,7 @@ def _here(run: Run) -> None:
 
     from agent.io.watch import Watcher, only_watcher
     from agent.io.watch_status import watch_status
+    from cli.output import render
 
     stop = Event()
     reports: list[FileReport] = []
@@ -66,10 +67,7 @@ def _here(run: Run) -> None:
         if run.json:
             reports.append(report)
         else:
-            reason = f": {report.reason}" if report.reason else ""
-            run.out.print(
-                f"{report.status:<9} {report.memories:>3} memories  {report.path}{reason}"
-            )
+            run.out.print(render.report_line(report))
 
     before = {
         number: signal.signal(number, lambda *_: stop.set())
