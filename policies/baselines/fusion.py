@@ -73,18 +73,20 @@ class FusionScores:
 def scores(question: Question, view: GraphView) -> FusionScores:
     """The parts of every row of the view and what they come to."""
     asked = held(question.text, view)
-    around = standard(covered(asked, view))
-    told = around + SAME_DAY * standard(on_days_of(question.text, view)) - ASKS * view.once(_asking)
+    weights = view.weights
+    around = standard(covered(asked, view), weights)
+    days = standard(on_days_of(question.text, view), weights)
+    told = around + SAME_DAY * days - ASKS * view.once(_asking)
     cosine, rough = roughly(question, view)
     if rough:
-        rows = best(standard(cosine) + told, LOOKED_AT)
+        rows = best(standard(cosine, weights) + told, LOOKED_AT)
         cosine = exactly(question, view, cosine, rows)
-    dense = standard(cosine)
+    dense = standard(cosine, weights)
     return FusionScores(
-        score=standard(dense + told),
+        score=standard(dense + told, weights),
         dense=dense,
-        lexical=standard(scored(asked, view)),
-        dense_near=standard(with_near(dense, view)),
+        lexical=standard(scored(asked, view), weights),
+        dense_near=standard(with_near(dense, view), weights),
         lexical_near=around,
     )
 
@@ -118,7 +120,7 @@ def covered(words: Sequence[WordRows], view: GraphView) -> _Array:
 
 
 def _asking(view: GraphView) -> _Array:
-    return standard(asking(view))
+    return standard(asking(view), view.weights)
 
 
 def _neighbours(view: GraphView) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -126,16 +128,23 @@ def _neighbours(view: GraphView) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return before, after
 
 
-def standard(values: _Array) -> _Array:
+def standard(values: _Array, weights: _Array | None = None) -> _Array:
     """In standard deviations from the mean; zeros where all are alike.
+
+    ``weights`` are how many each stands for (``GraphView.weights``); None: one each.
 
     Without a bound: in a home of 10,000 hundreds lie further off than any number that seems large
     in a small one, and bounded they would all be alike.
     """
     if not len(values):
         return values
-    apart: _Array = values - values.mean(dtype=np.float64).astype(values.dtype)
-    spread = float(np.sqrt(np.einsum("i,i->", apart, apart) / len(apart)))
+    if weights is None:
+        apart: _Array = values - values.mean(dtype=np.float64).astype(values.dtype)
+        spread = float(np.sqrt(np.einsum("i,i->", apart, apart) / len(apart)))
+    else:
+        total = float(weights.sum(dtype=np.float64))
+        apart = values - values.dtype.type(np.average(values, weights=weights))
+        spread = float(np.sqrt(np.einsum("i,i,i->", weights, apart, apart) / total))
     if spread < 1e-6:
         return np.zeros_like(values)
     apart /= spread
@@ -179,8 +188,11 @@ class FusedPlain:
     name: str = "fused-plain"
 
     def select(self, question: Question, view: GraphView) -> Selection:
-        own = [standard(a) for a in (similar(question, view), lexical(question.text, view))]
-        found = np.sum([*own, *(standard(with_near(part, view)) for part in own)], axis=0)
+        weights = view.weights
+        parts = similar(question, view), lexical(question.text, view)
+        own = [standard(part, weights) for part in parts]
+        near = (standard(with_near(part, view), weights) for part in own)
+        found = np.sum([*own, *near], axis=0)
         return top(self.name, question, view, found, self.k, "fits in meaning and words")
 
 
