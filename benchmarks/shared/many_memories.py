@@ -25,7 +25,7 @@ from agent.ports import Embedder, Vectors
 from benchmarks.shared.common import ROOT, progress
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.types import Draft, SourceKind, SourceStatus
+from store.types import Draft, SourceKind, SourceStatus, Triple
 
 CACHE = ROOT / "build" / "benchmarks"
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
@@ -208,17 +208,22 @@ def encoded(texts: Sequence[str], embedder: Embedder, batch: int = 4096) -> Vect
 
 
 def build_home(
-    home: Path, texts: Sequence[str], vectors: Vectors, subclasses: Sequence[str], model: str
+    home: Path,
+    texts: Sequence[str],
+    vectors: Vectors,
+    subclasses: Sequence[str],
+    model: str,
+    triples: Sequence[Sequence[Triple]] | None = None,
 ) -> None:
     """Store memories in a new home, as a few large sources; relations come from exact patterns."""
-    triples = triples_for(texts, None)
+    triples = triples_for(texts, None) if triples is None else triples
     with MemoryGraph.open(home) as graph:
         for start in range(0, len(texts), BATCH):
             rows = range(start, min(start + BATCH, len(texts)))
             source = graph.sources.add(SourceKind.NOTE, f"note {start // BATCH}", NOW)
             graph.sources.mark(source.id, SourceStatus.EXTRACTED)
             drafts = [
-                Draft(texts[row], subclasses[row], NOW, triples[row], source=source.id)
+                Draft(texts[row], subclasses[row], NOW, tuple(triples[row]), source=source.id)
                 for row in rows
             ]
             graph.apply(

@@ -47,6 +47,7 @@ class Lexicon:
 class WordRows:
     """A word of a question, and the rows of a view that hold it."""
 
+    word: str
     times: int
     """How often the question has it."""
     rarity: float
@@ -68,7 +69,7 @@ def held(text: str, view: GraphView) -> list[WordRows]:
         if len(rows):
             known = len(rows) if view.whole is None else view.whole.count_of(word)
             rare = rarity(max(known, len(rows)), view.size)
-            found.append(WordRows(times, rare, rows, counts))
+            found.append(WordRows(word, times, rare, rows, counts))
     return found
 
 

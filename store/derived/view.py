@@ -29,6 +29,19 @@ _T = TypeVar("_T")
 _D = TypeVar("_D", bound=Derived)
 
 
+class WordSample(Protocol):
+    """Some thousand memories of a large home, by what words they hold."""
+
+    size: int
+    before: NDArray[np.integer]
+    after: NDArray[np.integer]
+    """The row told just before and after each, -1 for none; of size + 1, the last is -1."""
+
+    def holding(self, word: str) -> NDArray[np.integer]:
+        """The rows of the sample that hold a word."""
+        ...
+
+
 class Whole(Protocol):
     """The large home that a view holds a part of."""
 
@@ -37,8 +50,15 @@ class Whole(Protocol):
         """Memories that may be used now."""
         ...
 
+    @property
+    def sample(self) -> WordSample: ...
+
     def count_of(self, word: str) -> int:
         """How many memories hold a word."""
+        ...
+
+    def of_cosines(self, vector: NDArray[np.float32]) -> tuple[float, float]:
+        """Mean and spread of the cosines of all memories with a vector."""
         ...
 
 

@@ -73,6 +73,9 @@ class Arrays:
     """Shape (rows, dimension), in the order of ``listed``."""
     scales: NDArray[np.float32]
     """What a code is multiplied with, in the same order."""
+    mean: NDArray[np.float32]
+    covariance: NDArray[np.float32]
+    """Of the vectors, shape (dimension,) and (dimension, dimension)."""
     bare: Ints
     """Numbers of the memories without a vector."""
 
@@ -89,10 +92,17 @@ class Arrays:
         rows = np.minimum(np.searchsorted(self.keys, wanted), max(0, len(self.keys) - 1))
         return rows[self.keys[rows] == wanted] if len(self.keys) else rows[:0]
 
+    def place_of(self, word: str) -> int | None:
+        """Where a word stands in the vocabulary; None where no memory holds it."""
+        code = code_of(word)
+        place = int(np.searchsorted(self.vocabulary, code))
+        known = place < len(self.vocabulary) and self.vocabulary[place] == code
+        return place if known else None
+
     def holding(self, word: str) -> Ints:
         """The rows that hold a word, rising."""
-        place = int(np.searchsorted(self.vocabulary, code_of(word)))
-        if place == len(self.vocabulary) or self.vocabulary[place] != code_of(word):
+        place = self.place_of(word)
+        if place is None:
             return self.postings[:0]
         return self.postings[self.word_starts[place] : self.word_starts[place + 1]]
 

@@ -40,7 +40,8 @@ def build(rows: Connection, vectors: VectorTable, taken: Taken) -> Arrays:
     before, after = beside(np.array(table.at), np.array(table.source))
     keys = np.array(table.keys, np.int32)
     centres = _centres(vectors, model, len(keys))
-    codes, scales, nearest = _codes(vectors, model, keys, centres)
+    coded = _Coded(vectors, model, keys, centres)
+    nearest = coded.nearest
     listed = np.argsort(nearest, kind="stable").astype(np.int32)
     sizes = np.bincount(nearest, minlength=len(centres))
     return Arrays(
@@ -56,8 +57,10 @@ def build(rows: Connection, vectors: VectorTable, taken: Taken) -> Arrays:
         centres=centres,
         list_starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         listed=listed,
-        codes=codes[listed],
-        scales=scales[listed],
+        codes=coded.codes[listed],
+        scales=coded.scales[listed],
+        mean=coded.mean,
+        covariance=coded.covariance,
         bare=np.array(table.bare, np.int32),
     )
 
@@ -117,23 +120,29 @@ def _centres(vectors: VectorTable, model: str, count: int) -> Vector:
     return centres
 
 
-def _codes(
-    vectors: VectorTable, model: str, keys: Ints, centres: Vector
-) -> tuple[NDArray[np.int8], NDArray[np.float32], Ints]:
-    """By row: the code, its scale, and the list that it belongs to."""
-    codes = np.zeros((len(keys), centres.shape[1]), np.int8)
-    scales = np.zeros(len(keys), np.float32)
-    nearest = np.zeros(len(keys), np.int32)
-    for found, block in vectors.blocks(model, BLOCK):
-        numbers = np.array(found)
-        rows = np.minimum(np.searchsorted(keys, numbers), len(keys) - 1)
-        known = keys[rows] == numbers
-        rows, block = rows[known], block[known]
-        largest = np.maximum(np.abs(block).max(axis=1), 1e-9)
-        scales[rows] = largest / 127
-        codes[rows] = np.rint(block * (127 / largest)[:, None])
-        nearest[rows] = _nearest(block, centres)
-    return codes, scales, nearest
+class _Coded:
+    """Of each row the code, its scale, and the list that it belongs to; of all how they spread."""
+
+    def __init__(self, vectors: VectorTable, model: str, keys: Ints, centres: Vector) -> None:
+        dimension = centres.shape[1]
+        self.codes = np.zeros((len(keys), dimension), np.int8)
+        self.scales = np.zeros(len(keys), np.float32)
+        self.nearest = np.zeros(len(keys), np.int32)
+        total, squares = np.zeros(dimension), np.zeros((dimension, dimension))
+        for found, block in vectors.blocks(model, BLOCK):
+            numbers = np.array(found)
+            rows = np.minimum(np.searchsorted(keys, numbers), len(keys) - 1)
+            known = keys[rows] == numbers
+            rows, block = rows[known], block[known]
+            largest = np.maximum(np.abs(block).max(axis=1), 1e-9)
+            self.scales[rows] = largest / 127
+            self.codes[rows] = np.rint(block * (127 / largest)[:, None])
+            self.nearest[rows] = _nearest(block, centres)
+            total += block.sum(axis=0, dtype=np.float64)
+            squares += block.T @ block
+        mean = total / len(keys)
+        self.mean = mean.astype(np.float32)
+        self.covariance = (squares / len(keys) - np.outer(mean, mean)).astype(np.float32)
 
 
 def _nearest(block: Vector, centres: Vector) -> NDArray[np.intp]:

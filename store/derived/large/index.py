@@ -170,7 +170,7 @@ class LargeIndex(MemoryIndex):
         self, vector: Vector, count: int, mask: NDArray[np.bool_], fresh: Sequence[str]
     ) -> list[NearMemory]:
         rows, cosines = search.nearest(self.arrays, vector, mask)
-        keys = self.arrays.keys[search.highest(rows, cosines, LOOKED_AT * count)].tolist()
+        keys = self.arrays.keys[rows[search.highest(cosines, LOOKED_AT * count)]].tolist()
         scored = [(key, float(own @ vector)) for key, own in self.vectors_of(keys).items()]
         # Those in memory: of what holds every partition, of what is over that one alone.
         probes = 0 if fresh else ALL

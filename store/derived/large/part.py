@@ -21,21 +21,24 @@ from store.derived.cache import DerivedCache
 from store.derived.large import search
 from store.derived.large.arrays import Arrays, Ints
 from store.derived.large.index import LargeIndex
+from store.derived.large.search import highest
 from store.derived.view import HUB, SELF, GraphView, beside
 from store.tables.vectors import Vector
 from store.tokenize import words
 from store.types import Memory
 
-RUNS, RUN, EDGE = 512, 16, 2
+RUNS, RUN, EDGE = 256, 16, 2
 """The sample: so many runs of so many rows; those at an edge have no neighbour, and count
 nothing."""
+LONG_RUNS, LONG = 512, 128
+"""The same, larger, for how words spread: their sums differ more from row to row."""
 NOTHING = 1e-3
 """What a row counts that counts nothing: not 0, or a few of these alone would have no mean."""
-BY_BOTH, BY_MEANING, BY_WORDS, NEWEST = 250, 100, 100, 32
+BY_BOTH, BY_MEANING, BY_WORDS, NEWEST = 120, 60, 30, 30
 """Memories that each way finds."""
-WORDED = 2000
-"""Memories with the rarest words of the question whose meaning is looked at."""
-CENTRE, LINKED = 60, 12
+ROUGHLY = 1000
+"""Memories that hold most of the words, and then of these and the nearest, that are looked at."""
+CENTRE, LINKED = 50, 12
 """Of the best so many bring what was told around them, and what shares an entity with them."""
 MOST_KEPT = 200_000
 """Memories that the cache may hold."""
@@ -49,15 +52,45 @@ class Sought:
     vector: Vector
 
 
+class Sample:
+    """See ``store.derived.view.WordSample``: long runs of rows, evenly over the home."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        count = len(arrays.keys)
+        starts = np.linspace(0, max(0, count - LONG), LONG_RUNS).astype(np.intp)
+        rows = np.unique(starts[:, None] + np.arange(min(LONG, count)))
+        self.size = len(rows)
+        place = np.full(count + 1, -1, np.int32)  # -1 leads to -1
+        place[rows] = np.arange(len(rows), dtype=np.int32)
+        self.before = np.append(place[arrays.before[rows]], np.int32(-1))
+        self.after = np.append(place[arrays.after[rows]], np.int32(-1))
+        self._arrays = arrays
+        postings = place[arrays.postings]
+        inside = postings >= 0
+        self._postings = postings[inside]
+        self._starts = np.append(0, np.cumsum(inside, dtype=np.int32))[arrays.word_starts]
+
+    def holding(self, word: str) -> Ints:
+        place = self._arrays.place_of(word)
+        if place is None:
+            return self._postings[:0]
+        return self._postings[self._starts[place] : self._starts[place + 1]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeHome:
     """See ``store.derived.view.Whole``."""
 
     size: int
     arrays: Arrays
+    sample: Sample
 
     def count_of(self, word: str) -> int:
         return len(self.arrays.holding(word))
+
+    def of_cosines(self, vector: Vector) -> tuple[float, float]:
+        mean, spread = self.arrays.mean @ vector, vector @ self.arrays.covariance @ vector
+        return float(mean), float(max(spread, 0.0)) ** 0.5
 
 
 class Parts:
@@ -96,6 +129,7 @@ class Parts:
         self._memories = index.memories_of(keys)
         self._cache = DerivedCache()
         self._numbers = self._cache.numbers(self._memories)
+        self._words = Sample(arrays)
         self._arrays = arrays
 
     # ---- finding --------------------------------------------------------------------------
@@ -103,30 +137,31 @@ class Parts:
     def _found(self, asked: Sought, mask: NDArray[np.bool_]) -> Ints:
         """Rows by meaning, by words and by both, with what belongs to the best."""
         arrays = self._index.arrays
-        weight, common = search.by_words(arrays, words(asked.text))
+        told = words(asked.text)
+        weight, common = search.by_words(arrays, told)
         near, cosines = search.nearest(arrays, asked.vector, mask)
         worded = np.flatnonzero(weight[:-1] > common).astype(np.int32)
-        if len(worded) < BY_WORDS:
+        if len(worded) < ROUGHLY:
             worded = np.flatnonzero(weight[:-1]).astype(np.int32)
         worded = worded[mask[worded]]
-        worded = search.highest(worded, weight[worded], WORDED)
+        worded = worded[highest(weight[worded], ROUGHLY)]
         # As the fusion adds them: each in deviations of the home.
-        typical = self._vectors @ asked.vector
-        others = weight[self._sample]
-        spread = float(typical.std()) or 1.0, float(others.std()) or 1.0
+        _, spread = WholeHome(0, arrays, self._words).of_cosines(asked.vector)
+        others = float(weight[self._sample].std()) or 1.0
         rows = np.concatenate([near, worded])
         alike = np.concatenate([cosines, search.cosines_of(arrays, worded, asked.vector)])
-        both = alike / spread[0] + weight[rows] / spread[1]
-        best = search.highest(rows, both, BY_BOTH)
-        return np.concatenate(
-            [
-                best,
-                search.highest(near, cosines, BY_MEANING),
-                search.highest(worded, weight[worded], BY_WORDS),
-                *search.ring(arrays, search.highest(rows, both, CENTRE), 2),
-                self._linked(search.highest(rows, both, LINKED)),
-            ]
-        )
+        alike /= spread or 1.0
+        rough = highest(alike + weight[rows] / others, ROUGHLY)
+        rows, alike = rows[rough], alike[rough]
+        both = alike + search.around(arrays, told, rows) / others
+        found = [
+            rows[highest(both, BY_BOTH)],
+            near[highest(cosines, BY_MEANING)],
+            worded[highest(weight[worded], BY_WORDS)],
+            self._linked(rows[highest(both, LINKED)]),
+            *search.ring(arrays, rows[highest(both, CENTRE)], len(search.AROUND) - 1),
+        ]
+        return np.concatenate(found)
 
     def _linked(self, rows: Ints) -> Ints:
         """Rows that share an entity with one of these; of a hub those told nearest."""
@@ -191,7 +226,7 @@ class Parts:
             stacked,
             frozenset(m.id for m in listed if not history or m.holds_at(now)),
             self._cache,
-            WholeHome(size, arrays),
+            WholeHome(size, arrays, self._words),
             weights,
         )
         rows = np.concatenate([sample, beyond])

@@ -19,8 +19,8 @@ PROBES = 64
 """Lists that are looked into."""
 COMMON = 4
 """A word that more than a part of this size of all memories holds finds nothing."""
-AROUND = 0.6
-"""What a word counts that the memory told just before or after holds."""
+AROUND = (1.0, 0.6, 0.3)
+"""What a word counts that a memory holds, and that is told one and two steps beside it."""
 FEW = 50
 """Words that fewer than a part of this size hold count for what was told around them too."""
 Floats = NDArray[np.float32]
@@ -28,7 +28,7 @@ Floats = NDArray[np.float32]
 
 def nearest(arrays: Arrays, vector: Vector, mask: NDArray[np.bool_]) -> tuple[Ints, Floats]:
     """Rows of the nearest lists where ``mask`` is true, each with its rough cosine."""
-    order = np.argsort(-(arrays.centres @ vector))[:PROBES]
+    order = np.argsort(-product(arrays.centres, vector))[:PROBES]
     spans = [slice(int(arrays.list_starts[n]), int(arrays.list_starts[n + 1])) for n in order]
     rows = np.concatenate([arrays.listed[span] for span in spans])
     cosines = np.concatenate([_cosines(arrays, span, vector) for span in spans])
@@ -42,9 +42,14 @@ def cosines_of(arrays: Arrays, rows: NDArray[np.integer], vector: Vector) -> Flo
 
 
 def _cosines(arrays: Arrays, places: slice | Ints, vector: Vector) -> Floats:
-    # By one thread: see ``policies.scoring.ranking.product``.
-    found: Floats = np.einsum("ij,j->i", arrays.codes[places].astype(np.float32), vector)
+    found = product(arrays.codes[places].astype(np.float32), vector)
     found *= arrays.scales[places]
+    return found
+
+
+def product(vectors: Vector, vector: Vector) -> Floats:
+    """``vectors @ vector``, by one thread: see ``policies.scoring.ranking.product``."""
+    found: Floats = np.einsum("ij,j->i", vectors, vector)
     return found
 
 
@@ -66,16 +71,42 @@ def by_words(arrays: Arrays, words: Iterable[str]) -> tuple[Floats, float]:
             common += rare
             continue
         for beside in (arrays.before, arrays.after):
-            weight[beside[rows]] += AROUND * rare
+            weight[beside[rows]] += AROUND[1] * rare
     weight[-1] = 0.0
     return weight, common
 
 
-def highest(rows: Ints, values: Floats, count: int) -> Ints:
-    """Those rows that have the highest values, in no order."""
-    if len(rows) <= count:
-        return rows
-    return rows[np.argpartition(values, len(values) - count)[len(values) - count :]]
+def around(arrays: Arrays, words: Iterable[str], rows: Ints) -> Floats:
+    """What each of a few rows and what was told around it hold of the words, as the fusion counts
+    it (``policies.baselines.fusion.covered``)."""
+    rings = [(rows, rows)]
+    for _ in AROUND[1:]:
+        one, other = rings[-1]
+        rings.append((_beside(arrays.before, one), _beside(arrays.after, other)))
+    total = np.zeros(len(rows), np.float32)
+    for word in sorted(set(words)):
+        holding = arrays.holding(word)
+        if not len(holding):
+            continue
+        nearest = np.zeros(len(rows), np.float32)
+        for weight, ring in zip(AROUND[::-1], rings[::-1], strict=True):
+            for side in ring:
+                place = np.minimum(np.searchsorted(holding, side), len(holding) - 1)
+                nearest[holding[place] == side] = weight
+        total += rarity(len(holding), len(arrays.keys)) * nearest
+    return total
+
+
+def _beside(stored: Ints, rows: Ints) -> Ints:
+    """The rows beside some; -1 for none, and beside none."""
+    return np.where(rows < 0, np.int32(-1), stored[rows])
+
+
+def highest(values: Floats, count: int) -> NDArray[np.intp]:
+    """Places of the highest values, in no order."""
+    if len(values) <= count:
+        return np.arange(len(values))
+    return np.argpartition(values, len(values) - count)[len(values) - count :]
 
 
 def ring(arrays: Arrays, rows: Sequence[int] | Ints, steps: int) -> list[Ints]:
