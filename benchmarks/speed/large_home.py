@@ -231,10 +231,9 @@ def made(home: Path, told: Sequence[Told], embedder: LocalEmbedder, size: int) -
         for some in own
     ]
     known = encoded(base[:ENCODED], embedder)
-    placed = list(Placer(SUBCLASSES, embedder).place_vectors(base[: len(known)], known))
     vectors = np.concatenate(list(mixed(known, size)))
     half = home.with_name("half")
-    subclasses = [placed[row % len(placed)] for row in range(size)]
+    subclasses = [SUBCLASSES[row % len(SUBCLASSES)].id for row in range(size)]  # one after another
     build_home(half, texts, vectors, subclasses, embedder.identity, triples[:size])
     half.rename(home)  # one that was interrupted is not taken for whole
 

@@ -40,6 +40,8 @@ NO_LINE: _Line = (0, None, None)
 class MemoryIndex:
     """Vectors of one model: of what holds by subclass, of what no longer holds aside."""
 
+    most_met = MET
+
     def __init__(
         self, rows: Connection, memories: MemoryTable, vectors: VectorTable, model: str
     ) -> None:
@@ -276,7 +278,7 @@ class MemoryIndex:
 
     def _meet(self, keys: Sequence[int]) -> tuple[Memory, ...]:
         """The memories of some keys; those that were not met lately are read together."""
-        if len(self._met) > MET:
+        if len(self._met) > self.most_met:
             self._met.clear()
         new = [key for key in keys if key not in self._met]
         if new:

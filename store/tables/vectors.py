@@ -110,14 +110,17 @@ class VectorTable(Table):
         """The number of the vector that was stored last; 0 where there is none."""
         return int(self._rows.query("SELECT max(id) AS n FROM vectors")[0]["n"] or 0)
 
-    def since(self, model: str, number: int) -> set[int]:
-        """Row numbers of the memories whose vector of ``model`` came after that of ``number``."""
-        return {
-            key
-            for (key,) in self._rows.tuples(
-                "SELECT memory FROM vectors WHERE id > ? AND model = ?", [number, model]
-            )
-        }
+    def since(self, model: str, number: int, latest: int = -1) -> set[int]:
+        """Row numbers of the memories whose vector of ``model`` came after that of ``number``.
+
+        With ``latest`` of these at most so many, those that came last.
+        """
+        rows = self._rows.tuples(
+            """SELECT memory FROM vectors WHERE id > ? AND model = ?
+               ORDER BY id DESC LIMIT ?""",
+            [number, model, latest],
+        )
+        return {key for (key,) in rows}
 
     def missing(self, model: str, newest: int | None = None) -> tuple[str, ...]:
         """Ids of memories that have no vector of ``model`` yet; or the ``newest`` of them."""

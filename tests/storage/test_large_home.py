@@ -17,7 +17,8 @@ from store.derived.large.index import LargeIndex
 from store.derived.large.part import Sought
 from store.derived.view import GraphView
 from store.graph import MemoryGraph
-from tests.storage.test_vector_index import NOW, add, edited_at_random, fresh, vector
+from store.journal import Insert
+from tests.storage.test_vector_index import NOW, add, draft, edited_at_random, fresh, vector
 
 SIZE = 300
 ALL = 1 << 30
@@ -95,6 +96,25 @@ def test_much_that_is_new_makes_them_again(graph: MemoryGraph, monkeypatch: pyte
         add(graph, f"new {number}")
         assert_as_all_in_memory(graph, NOW)
     assert graph.index("e", NOW).arrays is not before
+
+
+def test_of_many_vectors_that_come_the_last_are_seen_at_once(
+    graph: MemoryGraph, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(index, "REREAD", 50)
+    monkeypatch.setattr(index, "LATEST", 2)
+    texts = [f"imported {n}" for n in range(80)]
+    graph.apply([Insert(draft(text)) for text in texts], at=NOW)
+    arrays = graph.index("e", NOW).arrays
+    ids = graph.vectors.missing("e")
+    graph.vectors.put("e", {i: vector(t) for i, t in zip(ids[:9], texts[:9], strict=True)})
+    seen = {memory.text for memory in part(graph, "imported").memories}
+    assert seen & set(texts) == set(texts[7:9])
+    assert graph.index("e", NOW).arrays is arrays
+    graph.vectors.put("e", {i: vector(t) for i, t in zip(ids[9:], texts[9:], strict=True)})
+    assert set(texts) <= {memory.text for memory in part(graph, "imported").memories}
+    assert graph.index("e", NOW).arrays is not arrays
+    assert_as_all_in_memory(graph, NOW)
 
 
 def test_a_part_measures_as_the_whole(graph: MemoryGraph):

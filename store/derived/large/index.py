@@ -31,6 +31,8 @@ LARGE = 200_000
 """Vectors from which a home is large: reading all of them takes longer than a question may."""
 LOOKED_AT = 8
 """For each memory that is asked for so many are looked at closely."""
+LATEST = 200
+"""Vectors that were made last, of many that come in the background."""
 ALL = 1 << 30
 
 
@@ -44,6 +46,7 @@ class LargeIndex(MemoryIndex):
     """Vectors of one model in a large home."""
 
     arrays: Arrays
+    most_met = 50_000  # what a question finds, and everything that is new, is met again
 
     def __init__(
         self, rows: Connection, memories: MemoryTable, vectors: VectorTable, model: str
@@ -52,6 +55,8 @@ class LargeIndex(MemoryIndex):
         self.cache = DerivedCache()
         """What is read off the memories that were parts of views."""
         self._fresh: set[int] = set()
+        self._late = 0
+        """Vectors that came and are not taken over yet."""
         self._alive = np.zeros(0, bool)
         self._holding: NDArray[np.bool_] | None = None
         self._same = 0.0, 0.0
@@ -91,24 +96,34 @@ class LargeIndex(MemoryIndex):
         self._bare = set(arrays.bare.tolist())
         self.arrays = arrays
         self._fresh.clear()
+        self._late = 0
         self._alive = np.ones(len(arrays.keys), bool)
         self._holding = None
 
     def _arrived(self) -> set[int]:
-        if len(self._bare) > REREAD:
-            return super()._arrived()
-        # Few wait, and all that came since some number may be all there are.
         known, self._last_vector = self._last_vector, self._vectors.last()
         if not self._bare or known == self._last_vector:
             return set()
-        return self._vectors.of_some(self.model, sorted(self._bare)).keys() & self._bare
+        if len(self._bare) <= REREAD:
+            # Few wait, and all that came since some number may be all there are.
+            return self._vectors.of_some(self.model, sorted(self._bare)).keys() & self._bare
+        # After a large import vectors come for hours. Those that a question has just made are the
+        # last; the others are taken over together, when they are worth new arrays.
+        newest = self._vectors.since(self.model, known, LATEST) & self._bare
+        self._late += max(0, self._last_vector - known - LATEST)
+        if self._late > len(self.arrays.keys) // 10:
+            return set(range(REREAD + 1))  # more than are read one by one
+        return newest
 
     def _read(self, keys: Iterable[int], now: datetime) -> None:
         keys = set(keys)
         if len(self._fresh | keys) > REREAD:
             self._read_all(now)
             return
+        last = self._last_vector
         super()._read(keys, now)
+        if len(self._bare) > REREAD:
+            self._last_vector = last  # all that came since the first are not looked through again
         self._fresh |= keys
         self._alive[self.arrays.rows_of(keys)] = False
         self._holding = None
