@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -25,6 +26,8 @@ from numpy.typing import NDArray
 FOLDER = Path("cache") / "large"
 """In the home."""
 FORMAT = 1
+LEFT_S = 3600.0
+"""Seconds after which half of the files are those of a process that was killed."""
 _STATE = "state.json"
 
 Ints = NDArray[np.int32]
@@ -120,7 +123,10 @@ def save(arrays: Arrays, home: Path) -> Arrays:
     """Write the arrays into the home, and return them as files that are mapped."""
     folder = home / FOLDER
     folder.parent.mkdir(mode=0o700, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix="large.", dir=folder.parent))  # 0700
+    for left in folder.parent.glob(f"{folder.name}.*"):
+        if time.time() - left.stat().st_mtime > LEFT_S:
+            shutil.rmtree(left, ignore_errors=True)
+    made = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))  # 0700
     try:
         for name in _FILES:
             with open(os.open(made / f"{name}.npy", os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
