@@ -171,6 +171,7 @@ def same(home: Path, work: Work) -> dict[str, float]:
 def edited(home: Path, work: Work) -> dict[str, float]:
     """Edits, as of ``benchmarks.edit_speed``."""
     models = ModelsAside(work.edits)
+    models.statements = None  # the reader is a model too
     begun = time.perf_counter()
     with MemoryGraph.open(home) as graph:
         edits = [drafted_of(text, subclass, graph) for text, subclass in work.edits.messages]
