@@ -14,6 +14,7 @@ fusion's ten best over everything, in memory, that it finds in the part. ``edit_
 ``benchmarks.edit_speed``. ``rss_mb`` is the peak of resident memory, files that are mapped
 included; ``rss_own_mb`` without these.
 
+``--parts`` does some of these only; without *index* the arrays stay that are there.
 ``--import-lines N`` reads an export of N lines into an empty home, as ``benchmarks.import_speed``,
 and does nothing else; its figures are ``large_import``.
 """
@@ -212,7 +213,7 @@ def _memory() -> dict[str, float]:
 
 
 PARTS: dict[str, Callable[[Path, Work], dict[str, float]]] = {
-    "index": indexed, "first": first, "choose": chosen, "same": same, "edit": edited
+    "index": indexed, "first": first, "choose": chosen, "edit": edited, "same": same
 }  # fmt: skip
 
 
@@ -274,6 +275,7 @@ def main() -> None:
     options = parser("large_home", __doc__ or "")
     options.add_argument("--child", nargs=4, metavar=("PART", "HOME", "WORK", "LARGE"))
     options.add_argument("--home", type=Path, help="folder that keeps the home between runs")
+    options.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     options.add_argument("--import-lines", type=int, default=0, help="import so many lines, too")
     args = options.parse_args()
     if args.child:
@@ -300,13 +302,15 @@ def main() -> None:
         made(home, told, embedder, size)
         work = Path(scratch) / "work"
         work.write_bytes(pickle.dumps(prepared(told, embedder, 0)))
-        shutil.rmtree(home / "cache", ignore_errors=True)
-        for part in PARTS:
+        if "index" in args.parts:
+            shutil.rmtree(home / "cache", ignore_errors=True)
+        for part in args.parts:
             used = home
             if part == "edit":  # the home stays as it was made
                 used = Path(shutil.copytree(home, home.with_name(f"{home.name}.edited")))
             figures |= _child(part, used, work, least)
-        shutil.rmtree(home.with_name(f"{home.name}.edited"))
+            if used != home:
+                shutil.rmtree(used)
     settings = {"quick": args.quick, "embedder": embedder.identity, "memories": size}
     settings |= {"questions": QUESTIONS, "edits": EDITS, "bars": BARS, "cores": os.cpu_count()}
     settings["load_average"] = os.getloadavg()[2]

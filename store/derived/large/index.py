@@ -161,7 +161,7 @@ class LargeIndex(MemoryIndex):
         """The vectors of some memories by number; those without one are left out."""
         stored = [key for key in keys if key not in self._partitions]
         found = self._vectors.of_some(self.model, stored) if stored else {}
-        for key in keys:
+        for key in keys if self._fresh else ():
             if (own := self._partitions.vector(key)) is not None:
                 found[key] = own
         return found

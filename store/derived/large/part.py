@@ -22,7 +22,7 @@ from store.derived.large import search
 from store.derived.large.arrays import Arrays, Ints
 from store.derived.large.index import LargeIndex
 from store.derived.large.search import highest
-from store.derived.view import HUB, SELF, GraphView, beside
+from store.derived.view import SELF, GraphView, beside
 from store.tables.vectors import Vector
 from store.tokenize import words
 from store.types import Memory
@@ -30,16 +30,18 @@ from store.types import Memory
 RUNS, RUN, EDGE = 256, 16, 2
 """The sample: so many runs of so many rows; those at an edge have no neighbour, and count
 nothing."""
-LONG_RUNS, LONG = 512, 128
+LONG_RUNS, LONG = 384, 128
 """The same, larger, for how words spread: their sums differ more from row to row."""
 NOTHING = 1e-3
 """What a row counts that counts nothing: not 0, or a few of these alone would have no mean."""
-BY_BOTH, BY_MEANING, BY_WORDS, NEWEST = 120, 60, 30, 30
+BY_BOTH, BY_MEANING, BY_WORDS, NEWEST = 80, 40, 20, 20
 """Memories that each way finds."""
-ROUGHLY = 1000
+ROUGHLY = 500
 """Memories that hold most of the words, and then of these and the nearest, that are looked at."""
-CENTRE, LINKED = 50, 12
+CENTRE, LINKED = 30, 8
 """Of the best so many bring what was told around them, and what shares an entity with them."""
+NEAR = 16
+"""Memories of one entity that are brought."""
 MOST_KEPT = 200_000
 """Memories that the cache may hold."""
 
@@ -123,7 +125,7 @@ class Parts:
         rows = np.unique(starts[:, None] + np.arange(min(RUN, len(arrays.keys))))
         rows = rows[index.usable(now, history=True)[rows]]
         self._sample = rows.astype(np.int32)
-        self._counts = np.isin(rows, starts[:, None] + np.arange(EDGE, RUN - EDGE))
+        self._inner = np.isin(rows, starts[:, None] + np.arange(EDGE, RUN - EDGE))
         keys = arrays.keys[rows].tolist()
         self._vectors = np.stack([*map(index.vectors_of(keys).__getitem__, keys)])
         self._memories = index.memories_of(keys)
@@ -191,7 +193,7 @@ class Parts:
         """The view of the rows found, of the sample, and of what is newer than the arrays."""
         index, arrays = self._index, self._index.arrays
         drawn = mask[self._sample]
-        sample, counts = self._sample[drawn], self._counts[drawn]
+        sample, counts = self._sample[drawn], self._inner[drawn]
         beyond = found[~np.isin(found, sample)]
         fresh = index.fresh(history=history)
         own = [*arrays.keys[beyond].tolist(), *fresh]
@@ -213,14 +215,8 @@ class Parts:
         numbers[ours] = self._numbers[drawn]
         numbers[theirs] = self._cache.numbers(memories)
         size = int(np.count_nonzero(mask)) + len(fresh)
-        stands = counts & ~np.isin(sample, found)
         weights = np.ones(len(keys), np.float32)
-        exact = len(keys) - int(np.count_nonzero(~np.isin(sample, found)))
-        weights[ours] = np.where(
-            np.isin(sample, found),
-            1.0,
-            np.where(stands, max(1.0, (size - exact) / max(1, int(stands.sum()))), NOTHING),
-        )
+        weights[ours] = _weights(np.isin(sample, found), counts, size - len(own))
         view = GraphView(
             tuple(listed[n] for n in order),
             stacked,
@@ -266,14 +262,26 @@ class Parts:
         return max((*known, *(m.valid_from for m in fresh if m.valid_from)), default=None)
 
 
+def _weights(
+    found: NDArray[np.bool_], inner: NDArray[np.bool_], others: int
+) -> NDArray[np.float32]:
+    """What each row of the sample stands for among so many ``others``: itself where it was found,
+    its share of what was not where it is no edge of a run."""
+    stands = inner & ~found
+    share = (others - np.count_nonzero(found)) / max(1, np.count_nonzero(stands))
+    weights = np.where(stands, max(1.0, share), NOTHING)
+    weights[found] = 1.0
+    return weights.astype(np.float32)
+
+
 _ENTITIES = """SELECT memory, head FROM relations JOIN entities ON entities.id = head
     WHERE memory IN ({0}) AND key <> ?1
     UNION SELECT memory, tail FROM relations JOIN entities ON entities.id = tail
     WHERE memory IN ({0}) AND key <> ?1"""
-_SHARING = f"""SELECT * FROM (SELECT memory FROM relations WHERE head = ? LIMIT {HUB})
+_SHARING = f"""SELECT * FROM (SELECT memory FROM relations WHERE head = ? LIMIT {NEAR})
     UNION SELECT * FROM (SELECT memory FROM relations WHERE tail = ? AND memory <= ?
-                         ORDER BY memory DESC LIMIT {HUB // 2})
+                         ORDER BY memory DESC LIMIT {NEAR // 2})
     UNION SELECT * FROM (SELECT memory FROM relations WHERE tail = ? AND memory >= ?
-                         ORDER BY memory LIMIT {HUB // 2})"""
+                         ORDER BY memory LIMIT {NEAR // 2})"""
 _SUCCESSION = """SELECT replaced_by FROM memories WHERE id IN ({0}) AND replaced_by IS NOT NULL
     UNION SELECT id FROM memories WHERE replaced_by IN ({0})"""
