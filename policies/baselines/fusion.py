@@ -135,7 +135,7 @@ def _of_words(words: Sequence[WordRows], view: GraphView) -> tuple[float, float]
         return None
     sample = view.whole.sample
     told = [(word.rarity, sample.holding(word.word)) for word in words]
-    values = _covered(told, sample.size, (sample.before, sample.after))
+    values = _covered(told, sample.size, sample.neighbours)
     return float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64))
 
 

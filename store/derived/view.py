@@ -32,12 +32,15 @@ _D = TypeVar("_D", bound=Derived)
 class WordSample(Protocol):
     """Some thousand memories of a large home, by what words they hold."""
 
-    size: int
-    before: NDArray[np.integer]
-    after: NDArray[np.integer]
-    """The row told just before and after each, -1 for none; of size + 1, the last is -1."""
+    @property
+    def size(self) -> int: ...
 
-    def holding(self, word: str) -> NDArray[np.integer]:
+    @property
+    def neighbours(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The row told just before and after each, -1 for none; of size + 1, the last is -1."""
+        ...
+
+    def holding(self, word: str) -> NDArray[np.int32]:
         """The rows of the sample that hold a word."""
         ...
 

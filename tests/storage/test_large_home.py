@@ -12,7 +12,7 @@ import pytest
 from policies.base import Question
 from policies.baselines.fusion import Fused
 from store.derived.large import index
-from store.derived.large.arrays import FOLDER
+from store.derived.large.arrays import FOLDER, Arrays
 from store.derived.large.index import LargeIndex
 from store.derived.large.part import Sought
 from store.derived.view import GraphView
@@ -36,6 +36,12 @@ def part(graph: MemoryGraph, text: str, now: datetime = NOW, *, history: bool = 
     return graph.view(now, "e", history=history, asked=[Sought(text, vector(text))])
 
 
+def arrays_of(graph: MemoryGraph) -> Arrays:
+    found = graph.index("e", NOW)
+    assert isinstance(found, LargeIndex)
+    return found.arrays
+
+
 def assert_as_all_in_memory(graph: MemoryGraph, now: datetime) -> None:
     large, small = graph.index("e", now), fresh(graph, now)
     assert isinstance(large, LargeIndex)
@@ -51,8 +57,8 @@ def assert_as_all_in_memory(graph: MemoryGraph, now: datetime) -> None:
         assert [m.memory for m in over[0]] == [m.memory for m in over[1]]
     memories, vectors = small.standing(history=True)
     for memory, stored in zip(memories, vectors, strict=True):
-        found = large.vector(memory.id)
-        assert found is not None and np.array_equal(found, stored)
+        own = large.vector(memory.id)
+        assert own is not None and np.array_equal(own, stored)
     ids = [memory.id for memory in memories]
     found, wanted = (i.matches(ids, vector("probe")) for i in (large, small))
     assert [m.memory for m in found] == [m.memory for m in wanted]
@@ -91,11 +97,11 @@ def test_arrays_are_made_once(graph: MemoryGraph, monkeypatch: pytest.MonkeyPatc
 
 def test_much_that_is_new_makes_them_again(graph: MemoryGraph, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(index, "REREAD", 5)
-    before = graph.index("e", NOW).arrays
+    before = arrays_of(graph)
     for number in range(6):
         add(graph, f"new {number}")
         assert_as_all_in_memory(graph, NOW)
-    assert graph.index("e", NOW).arrays is not before
+    assert arrays_of(graph) is not before
 
 
 def test_of_many_vectors_that_come_the_last_are_seen_at_once(
@@ -105,15 +111,15 @@ def test_of_many_vectors_that_come_the_last_are_seen_at_once(
     monkeypatch.setattr(index, "LATEST", 2)
     texts = [f"imported {n}" for n in range(80)]
     graph.apply([Insert(draft(text)) for text in texts], at=NOW)
-    arrays = graph.index("e", NOW).arrays
+    arrays = arrays_of(graph)
     ids = graph.vectors.missing("e")
     graph.vectors.put("e", {i: vector(t) for i, t in zip(ids[:9], texts[:9], strict=True)})
     seen = {memory.text for memory in part(graph, "imported").memories}
     assert seen & set(texts) == set(texts[7:9])
-    assert graph.index("e", NOW).arrays is arrays
+    assert arrays_of(graph) is arrays
     graph.vectors.put("e", {i: vector(t) for i, t in zip(ids[9:], texts[9:], strict=True)})
     assert set(texts) <= {memory.text for memory in part(graph, "imported").memories}
-    assert graph.index("e", NOW).arrays is not arrays
+    assert arrays_of(graph) is not arrays
     assert_as_all_in_memory(graph, NOW)
 
 

@@ -64,8 +64,8 @@ class Sample:
         self.size = len(rows)
         place = np.full(count + 1, -1, np.int32)  # -1 leads to -1
         place[rows] = np.arange(len(rows), dtype=np.int32)
-        self.before = np.append(place[arrays.before[rows]], np.int32(-1))
-        self.after = np.append(place[arrays.after[rows]], np.int32(-1))
+        before, after = place[arrays.before[rows]], place[arrays.after[rows]]
+        self.neighbours = np.append(before, np.int32(-1)), np.append(after, np.int32(-1))
         self._arrays = arrays
         postings = place[arrays.postings]
         inside = postings >= 0
@@ -92,7 +92,7 @@ class WholeHome:
 
     def of_cosines(self, vector: Vector) -> tuple[float, float]:
         mean, spread = self.arrays.mean @ vector, vector @ self.arrays.covariance @ vector
-        return float(mean), float(max(spread, 0.0)) ** 0.5
+        return float(mean), max(float(spread), 0.0) ** 0.5
 
 
 class Parts:
@@ -268,7 +268,7 @@ def _weights(
     """What each row of the sample stands for among so many ``others``: itself where it was found,
     its share of what was not where it is no edge of a run."""
     stands = inner & ~found
-    share = (others - np.count_nonzero(found)) / max(1, np.count_nonzero(stands))
+    share = (others - int(found.sum())) / max(1, int(stands.sum()))
     weights = np.where(stands, max(1.0, share), NOTHING)
     weights[found] = 1.0
     return weights.astype(np.float32)
