@@ -160,6 +160,19 @@ def test_many_memories_are_read_a_few_at_a_time(
     assert graph.memories.newest(2, ["event.life"]) == ()
 
 
+def test_the_best_joined_is_what_most_memories_that_hold_name(graph: MemoryGraph):
+    assert graph.browse.best_joined(NOW) is None
+    told = (("Oslo", "in", "Norway"), ("Bonn", "in", "Germany"), ("me", "likes", "Bonn"))
+    graph.apply([Insert(draft(str(one), one)) for one in told], at=NOW)
+    assert graph.browse.best_joined(NOW) == "Bonn"
+    ended = [draft(f"{n}", ("me", "saw", "Oslo"), until=LATER) for n in range(3)]
+    graph.apply([Insert(one) for one in ended], at=NOW)
+    assert graph.browse.best_joined(NOW) == "Oslo"
+    assert graph.browse.best_joined(LATER) == "Bonn"
+    graph.apply([Forget("m2")], at=NOW)
+    assert graph.browse.best_joined(LATER) == "Oslo"  # of equals the one that was told first
+
+
 def test_a_memory_cannot_end_before_it_begins(graph: MemoryGraph):
     graph.apply([Insert(HOME)], at=NOW)
     with pytest.raises(InvalidInput, match="before it begins"):
