@@ -16,7 +16,7 @@ included; ``rss_own_mb`` without these.
 
 ``--parts`` does some of these only; without *index* the arrays stay that are there.
 ``--import-lines N`` reads an export of N lines into an empty home, as ``benchmarks.import_speed``,
-and does nothing else; its figures are ``large_import``.
+and does nothing else; its figures are ``large_home_import``.
 """
 
 from __future__ import annotations
@@ -291,7 +291,7 @@ def main() -> None:
             found = imports(args.import_lines, Path(scratch))
         settings = {"quick": args.quick, "lines": args.import_lines, "bars": {"s": IMPORT_BAR_S}}
         settings["load_average"] = os.getloadavg()[2]
-        write_results("large_import", settings, [0], found)
+        write_results("large_home_import", settings, [0], found)
         return
     size, least = (2_000, 1_000) if args.quick else (SIZE, large.LARGE)
     embedder = LocalEmbedder(load_config())
