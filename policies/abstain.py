@@ -78,8 +78,7 @@ def signs_of(
         return None
     rows = [view.row[choice.memory.id] for choice in chosen]
     best = float((view.vectors[rows] @ question.vector).max())
-    step = max(1, len(view.memories) // SAMPLE)
-    others = view.vectors[::step] @ question.vector
+    others = view.vectors[view.evenly(SAMPLE)] @ question.vector
     spread = float(others.std())
     # One memory alone stands out from nothing.
     stands_out = (best - float(others.mean())) / spread if spread > 1e-6 else 0.0

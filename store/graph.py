@@ -15,6 +15,8 @@ from typing import Self
 
 from store.connection import Connection
 from store.derived.cache import DerivedCache
+from store.derived.large.index import LargeIndex, is_large
+from store.derived.large.part import Parts, Sought
 from store.derived.vector_index import MemoryIndex
 from store.derived.view import GraphView
 from store.erasure.plan import ErasePlan, plan_erase
@@ -81,6 +83,7 @@ class MemoryGraph:
         self.shared_sources = SharedSources(connection)
         self.forgettings = Forgettings(connection)
         self._index: MemoryIndex | None = None
+        self._parts: Parts | None = None
         self._seen: tuple[object, GraphView] | None = None
         self._shelf: tuple[str, DerivedCache] | None = None
 
@@ -258,16 +261,28 @@ class MemoryGraph:
     def index(self, model: str, now: datetime) -> MemoryIndex:
         """What may be searched at ``now``, read once and kept in step with the journal."""
         if self._index is None or self._index.model != model:
-            self._index = MemoryIndex(self._rows, self.memories, self.vectors, model)
+            kind = LargeIndex if is_large(self.vectors, model) else MemoryIndex
+            self._index = kind(self._rows, self.memories, self.vectors, model)
+            self._parts = None
         return self._index.advance(now)
 
-    def view(self, now: datetime, model: str, *, history: bool = False) -> GraphView:
+    def view(
+        self, now: datetime, model: str, *, history: bool = False, asked: Sequence[Sought] = ()
+    ) -> GraphView:
         """A read-only snapshot of what holds at ``now`` (with ``history``: what ever held).
 
         Memories without a vector of ``model`` are left out; see ``vectors.missing``. The same view
         is given until something changes, and what was derived from its memories beyond that.
+
+        In a large home it is the part that matters to what is ``asked``; where that is nothing,
+        everything, which takes as much memory and time as there is.
         """
         index = self.index(model, now)
+        if isinstance(index, LargeIndex):
+            if asked:
+                self._parts = self._parts or Parts(self._rows, index)
+                return self._parts.about(asked, now, history=history)
+            index = MemoryIndex(self._rows, self.memories, self.vectors, model).advance(now)
         history = history and index.has_history
         # The version tells time too: it is another one whenever a memory ends in between.
         state = (model, index.version, history)

@@ -12,6 +12,7 @@ from agent.memory.passages import Passage, passage_of, sources_of
 from policies.base import Question
 from policies.baselines.fusion import activate
 from policies.scoring.ranking import best, similar
+from store.derived.large.part import Sought
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Memory, Source, Status, may_replace
 
@@ -112,7 +113,8 @@ def _near(put: Question, part: Part, *, past: bool, ended: bool) -> dict[str, Me
     """What was selected in a space, and what is nearest to the question."""
     home = part.home
     near = {choice.memory.id: choice.memory for choice in part.found.selection.chosen}
-    view = home.graph.view(put.now, home.embedder.identity, history=past)
+    sought = [Sought(put.text, put.vector)]
+    view = home.graph.view(put.now, home.embedder.identity, history=past, asked=sought)
     if view.memories:
         rows = [candidate.row for candidate in activate(put, view, LIKELIEST)]
         rows += best(similar(put, view), NEAREST).tolist()

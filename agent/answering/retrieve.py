@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 
 import numpy as np
 
@@ -24,11 +25,12 @@ from agent.ports import Embedder, Vectors
 from agent.results import Inference, Mark
 from policies.abstain import AbstentionJudge, SelectionSigns, TextReaders, signs_of
 from policies.base import Policy, Question
-from policies.scoring.tokenize import words
 from policies.selection import Choice, Selection, Step
+from store.derived.large.part import Sought
 from store.derived.view import GraphView
 from store.graph import MemoryGraph
 from store.spaces import Space, as_seen, named_in
+from store.tokenize import words
 from store.types import Memory
 
 FRONT = 3
@@ -105,16 +107,16 @@ def retrieve(
         ensure_vectors_for(content_words(question).values(), graph, embedder)
     asked = read_question(question, now)
     history = asked.needs_history
-    view = graph.view(now, embedder.identity, history=history)
+    vector = embedder.encode([question])[0]
+    look = partial(graph.view, now, embedder.identity)
+    view = look(history=history, asked=_sought(asked, Question(question, vector, now)))
     if not history and view.begins_last is not None and view.begins_last > now:
         # What a plan will replace still holds, though its row is marked replaced.
         history = True
-        view = graph.view(now, embedder.identity, history=True)
-    vector = embedder.encode([question])[0]
+        view = look(history=True, asked=_sought(asked, Question(question, vector, now)))
     asked, anchor = _anchor(asked, view, vector, embedder)
     if anchor is not None:  # 'Where did I work when I lived in Oslo?' asks about work
         question, vector = asked.core, embedder.encode([asked.core])[0]
-    held = _narrowed(view, asked, anchor) if history else view
     put = Question(question, vector, now)
     known = Identities.of(graph, now)
     of_now = asked.about in _OF_NOW
@@ -125,6 +127,9 @@ def retrieve(
         else also_said_then(put.text, asked.start, asked.end, known)
     )
     worded = wordings(put, variants, embedder.encode)
+    if anchor is not None or len(worded) > 1:
+        view = look(history=history, asked=_sought(asked, *worded))
+    held = _narrowed(view, asked, anchor) if history else view
     chosen = choose(
         worded, means, policy, held, known, lambda memory: event_of(memory, graph, known)
     )
@@ -156,6 +161,16 @@ def retrieve(
     line = view.once(timeline) if inside else Timeline(told)
     marks = {memory.id: line.mark(memory, now) for memory in told}
     return Retrieved(chosen, asked, marks, near, signs, likely, listed=listed)
+
+
+def _sought(asked: Asked, *worded: Question) -> list[Sought]:
+    """What a view of a large home has to hold: what the wordings find, and the days asked about."""
+    days = ""
+    if asked.start is not None and asked.end is not None and of_few_days(asked):
+        count = max(1, (asked.end - asked.start).days)
+        each = (asked.start + timedelta(days=n) for n in range(count))
+        days = " ".join(f"{day:%A %d %B %Y %Y-%m-%d} {day.day}" for day in each)
+    return [Sought(f"{one.text} {days}", one.vector) for one in worded]
 
 
 def _nearness(question: Question, view: GraphView, memories: Sequence[Memory]) -> dict[str, float]:

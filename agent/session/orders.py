@@ -17,6 +17,7 @@ from agent.language.identify import is_foreign
 from agent.memory.home import Home
 from agent.ports import ORDERS
 from agent.results import Reply, Route
+from store.derived.large.part import Sought
 from store.erasure.run import KEPT
 from store.errors import StoreError, UnknownId
 from store.journal import Entry, Forget
@@ -112,10 +113,12 @@ def _named(message: str, home: Home, now: datetime) -> list[Memory]:
 
     Nearness is the similarity of meaning or the relevance by the reader, whichever is more.
     """
-    view = home.graph.view(now, home.embedder.identity, history=True)
+    vector = home.embedder.encode([message])[0]
+    sought = [Sought(message, vector)]
+    view = home.graph.view(now, home.embedder.identity, history=True, asked=sought)
     if not view.memories or home.statements is None:
         return []
-    similar = view.vectors @ home.embedder.encode([message])[0]
+    similar = view.vectors @ vector
     rows = np.argsort(-similar)[:LOOKED_AT].tolist()
     memories = [view.memories[row] for row in rows]
     relevant = home.statements.relevance(message, [memory.text for memory in memories])[:, 0]

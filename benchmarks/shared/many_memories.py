@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +25,7 @@ from agent.ports import Embedder, Vectors
 from benchmarks.shared.common import ROOT, progress
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.types import Draft, SourceKind, SourceStatus
+from store.types import Draft, SourceKind, SourceStatus, Triple
 
 CACHE = ROOT / "build" / "benchmarks"
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
@@ -118,6 +119,15 @@ _SHAPES = tuple(
 )
 
 
+_NAMES = frozenset(v for name in ("last", "city", "brand", "topic") for v in _VALUES[name])
+_WORD = re.compile(r"\w+")
+ENDINGS = ("a", "en", "i", "o", "ov", "ez", "er", "us", "by")
+
+
+def _is_name(word: str) -> bool:
+    return word in _NAMES or (word[:2].isupper() and word[2:].isdigit())
+
+
 def memories(count: int, seed: int = 0) -> list[Told]:
     """``count`` memories, no two about the same thing."""
     rng = random.Random(seed)
@@ -133,6 +143,36 @@ def memories(count: int, seed: int = 0) -> list[Told]:
             said = tuple(change.format(**drawn) for change in changes)
             made.append(Told(memory.format(**drawn), said, question.format(**drawn)))
     return made
+
+
+def renamed(text: str, ending: str) -> str:
+    """The same of people, places and things whose names end otherwise."""
+    return _WORD.sub(lambda found: found[0] + (ending if _is_name(found[0]) else ""), text)
+
+
+def relatives(texts: Sequence[str], count: int) -> list[str]:
+    """``count`` memories: those given, then the same of others (``renamed``)."""
+    made = list(texts)
+    for ending in ENDINGS:
+        made += [renamed(text, ending) for text in texts[: count - len(made)]]
+    return made[:count]
+
+
+def mixed(known: Vectors, count: int, seed: int = 0) -> Iterator[Vectors]:
+    """``count`` vectors in blocks: those known, then mixes of two of them that are near."""
+    import faiss
+
+    yield known[:count]
+    rng = np.random.default_rng(seed)
+    index = faiss.IndexFlatIP(known.shape[1])
+    index.add(known)
+    _, near = index.search(known, 10)
+    for start in range(len(known), count, BATCH):
+        rows = rng.integers(0, len(known), min(BATCH, count - start))
+        other = near[rows, rng.integers(1, 10, len(rows))]
+        share = rng.uniform(0.3, 0.7, (len(rows), 1)).astype(np.float32)
+        made = share * known[rows] + (1 - share) * known[other]
+        yield (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
 
 
 def _draw(rng: random.Random) -> dict[str, object]:
@@ -168,17 +208,22 @@ def encoded(texts: Sequence[str], embedder: Embedder, batch: int = 4096) -> Vect
 
 
 def build_home(
-    home: Path, texts: Sequence[str], vectors: Vectors, subclasses: Sequence[str], model: str
+    home: Path,
+    texts: Sequence[str],
+    vectors: Vectors,
+    subclasses: Sequence[str],
+    model: str,
+    triples: Sequence[Sequence[Triple]] | None = None,
 ) -> None:
     """Store memories in a new home, as a few large sources; relations come from exact patterns."""
-    triples = triples_for(texts, None)
+    triples = triples_for(texts, None) if triples is None else triples
     with MemoryGraph.open(home) as graph:
         for start in range(0, len(texts), BATCH):
             rows = range(start, min(start + BATCH, len(texts)))
             source = graph.sources.add(SourceKind.NOTE, f"note {start // BATCH}", NOW)
             graph.sources.mark(source.id, SourceStatus.EXTRACTED)
             drafts = [
-                Draft(texts[row], subclasses[row], NOW, triples[row], source=source.id)
+                Draft(texts[row], subclasses[row], NOW, tuple(triples[row]), source=source.id)
                 for row in rows
             ]
             graph.apply(

@@ -137,15 +137,15 @@ def timed(home: Path, prepared: Prepared, seed: int, plain: int) -> dict[str, fl
     figures = {"open_s": time.perf_counter() - begun}
     messages = list(prepared.messages)
     random.Random(seed).shuffle(messages)
-    edits = [_drafted(text, subclass, graph) for text, subclass in messages]
+    edits = [drafted_of(text, subclass, graph) for text, subclass in messages]
     begun = time.perf_counter()
-    _plan(edits[0], graph, models)
+    plan_one(edits[0], graph, models)
     figures["first_edit_s"] = figures["open_s"] + time.perf_counter() - begun
     own, hand, fewer = edits[1 : EDITS + 1], edits[EDITS + 1 : EDITS + 7], edits[EDITS + 7 :]
 
-    figures["plan_ms"] = _median_ms(lambda e: _plan(e, graph, models), own)
+    figures["plan_ms"] = _median_ms(lambda e: plan_one(e, graph, models), own)
     used = time.process_time()
-    figures["edit_ms"] = _median_ms(lambda e: _edit(e, graph, models), own)
+    figures["edit_ms"] = _median_ms(lambda e: edit_one(e, graph, models), own)
     # What the edits took of the processor, which a busy machine changes less than the clock's time.
     figures["edit_cpu_ms_mean"] = 1000 * (time.process_time() - used) / len(own)
     after = []
@@ -153,7 +153,7 @@ def timed(home: Path, prepared: Prepared, seed: int, plain: int) -> dict[str, fl
         # What the person does by hand between two messages must not make the next one slow.
         graph.undo(at=NOW)
         begun = time.perf_counter()
-        _plan(drafted, graph, models)
+        plan_one(drafted, graph, models)
         after.append(1000 * (time.perf_counter() - begun))
     figures["plan_after_undo_ms"] = statistics.median(after)
     figures["rss_mb"] = _peak_mb()
@@ -168,7 +168,7 @@ def timed(home: Path, prepared: Prepared, seed: int, plain: int) -> dict[str, fl
         return Everything(graph, embedder.identity, now)
 
     with patch.object(remember, "_nearby", everything):
-        figures["plain_edit_ms"] = _median_ms(lambda e: _edit(e, graph, models), fewer[:plain])
+        figures["plain_edit_ms"] = _median_ms(lambda e: edit_one(e, graph, models), fewer[:plain])
     begun = time.perf_counter()
     if problems := graph.verify(prepared.identity):
         raise AssertionError(problems[0])
@@ -186,12 +186,12 @@ class Drafted:
     vectors_of: str
 
 
-def _drafted(text: str, subclass: str, graph: MemoryGraph) -> Drafted:
+def drafted_of(text: str, subclass: str, graph: MemoryGraph) -> Drafted:
     source = graph.sources.add(SourceKind.CHAT, text, NOW)
     return Drafted(source, make_drafts([text], [subclass], source, llm=None), text)
 
 
-def _plan(drafted: Drafted, graph: MemoryGraph, models: ModelsAside) -> None:
+def plan_one(drafted: Drafted, graph: MemoryGraph, models: ModelsAside) -> None:
     texts = [draft.text for draft in drafted.drafts]
     vectors = dict(
         zip(texts, models.embedder.encode([drafted.vectors_of] * len(texts)), strict=True)
@@ -199,7 +199,7 @@ def _plan(drafted: Drafted, graph: MemoryGraph, models: ModelsAside) -> None:
     plan_against(drafted.drafts, vectors, graph, models, NOW)
 
 
-def _edit(drafted: Drafted, graph: MemoryGraph, models: ModelsAside) -> None:
+def edit_one(drafted: Drafted, graph: MemoryGraph, models: ModelsAside) -> None:
     models.embedder.encode([drafted.vectors_of])
     store_drafts(drafted.drafts, drafted.source, graph, models, NOW)
 

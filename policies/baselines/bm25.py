@@ -7,7 +7,6 @@ stored.
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections import Counter
 from collections.abc import Sequence
@@ -18,10 +17,10 @@ from numpy.typing import NDArray
 
 from policies.base import Question
 from policies.scoring.ranking import top
-from policies.scoring.tokenize import words
 from policies.selection import Selection
-from store.derived.cache import Postings
+from store.derived.cache import Postings, rarity
 from store.derived.view import GraphView
+from store.tokenize import words
 from store.types import Memory
 
 SATURATION = 1.2
@@ -48,6 +47,7 @@ class Lexicon:
 class WordRows:
     """A word of a question, and the rows of a view that hold it."""
 
+    word: str
     times: int
     """How often the question has it."""
     rarity: float
@@ -58,7 +58,6 @@ class WordRows:
 
 def held(text: str, view: GraphView) -> list[WordRows]:
     """The words of a text that memories of the view hold, each once."""
-    size = len(view.memories)
     postings = view.index(Lexicon).postings
     found = []
     for word, times in Counter(words(text)).items():
@@ -68,13 +67,10 @@ def held(text: str, view: GraphView) -> list[WordRows]:
         if not inside.all():
             rows, counts = rows[inside], counts[inside]
         if len(rows):
-            found.append(WordRows(times, rarity(len(rows), size), rows, counts))
+            known = len(rows) if view.whole is None else view.whole.count_of(word)
+            rare = rarity(max(known, len(rows)), view.size)
+            found.append(WordRows(word, times, rare, rows, counts))
     return found
-
-
-def rarity(count: int, among: int) -> float:
-    """What a word counts that ``count`` of ``among`` memories hold; never negative."""
-    return math.log1p((among - count + 0.5) / (count + 0.5))
 
 
 def lexical(text: str, view: GraphView) -> NDArray[np.float32]:
@@ -93,7 +89,8 @@ def scored(asked: Sequence[WordRows], view: GraphView) -> NDArray[np.float32]:
 
 def _penalty(view: GraphView) -> NDArray[np.float32]:
     lengths = np.array(view.index(Lexicon).lengths, np.float32)[view.numbers]
-    return SATURATION * (1 - LENGTH + LENGTH * lengths / max(float(lengths.mean()), 1.0))
+    mean = float(np.average(lengths, weights=view.weights))
+    return SATURATION * (1 - LENGTH + LENGTH * lengths / max(mean, 1.0))
 
 
 @dataclass(frozen=True, slots=True)

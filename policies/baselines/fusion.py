@@ -73,18 +73,21 @@ class FusionScores:
 def scores(question: Question, view: GraphView) -> FusionScores:
     """The parts of every row of the view and what they come to."""
     asked = held(question.text, view)
-    around = standard(covered(asked, view))
-    told = around + SAME_DAY * standard(on_days_of(question.text, view)) - ASKS * view.once(_asking)
+    weights, whole = view.weights, view.whole
+    around = standard(covered(asked, view), weights, _of_words(asked, view))
+    days = standard(on_days_of(question.text, view), weights)
+    told = around + SAME_DAY * days - ASKS * view.once(_asking)
     cosine, rough = roughly(question, view)
+    moments = None if whole is None else whole.of_cosines(question.vector)
     if rough:
-        rows = best(standard(cosine) + told, LOOKED_AT)
+        rows = best(standard(cosine, weights, moments) + told, LOOKED_AT)
         cosine = exactly(question, view, cosine, rows)
-    dense = standard(cosine)
+    dense = standard(cosine, weights, moments)
     return FusionScores(
-        score=standard(dense + told),
+        score=standard(dense + told, weights),
         dense=dense,
-        lexical=standard(scored(asked, view)),
-        dense_near=standard(with_near(dense, view)),
+        lexical=standard(scored(asked, view), weights),
+        dense_near=standard(with_near(dense, view), weights),
         lexical_near=around,
     )
 
@@ -100,25 +103,44 @@ def covered(words: Sequence[WordRows], view: GraphView) -> _Array:
 
     A word counts by how rare it is and by how near it was told, once for all its occurrences.
     """
-    size = len(view.memories)
+    told = [(word.rarity, word.rows) for word in words]
+    return _covered(told, len(view.memories), view.once(_neighbours))
+
+
+def _covered(
+    words: Sequence[tuple[float, NDArray[np.integer]]],
+    size: int,
+    neighbours: tuple[NDArray[np.integer], NDArray[np.integer]],
+) -> _Array:
+    """What ``covered`` says, of words by rarity and rows; both neighbours have one more place."""
     weights = np.zeros(size, np.float32)
     # One more place, to which -1 leads: what is assigned for 'nobody' lands there and stays.
-    before, after = view.once(_neighbours)
+    before, after = neighbours
     nearest = np.zeros(size + 1, np.float32)
-    for word in words:
-        rings = [(word.rows, word.rows)]
+    for rarity, rows in words:
+        rings = [(rows, rows)]
         for _ in AROUND:
             one, other = rings[-1]
             rings.append((before[one], after[other]))
         nearest[:] = 0.0
         for weight, (one, other) in zip((*AROUND, 1.0), reversed(rings), strict=True):
             nearest[one] = nearest[other] = weight  # the nearer comes later and is larger
-        weights += word.rarity * nearest[:size]
+        weights += rarity * nearest[:size]
     return weights
 
 
+def _of_words(words: Sequence[WordRows], view: GraphView) -> tuple[float, float] | None:
+    """Mean and spread of ``covered`` in the large home that the view is a part of."""
+    if view.whole is None:
+        return None
+    sample = view.whole.sample
+    told = [(word.rarity, sample.holding(word.word)) for word in words]
+    values = _covered(told, sample.size, sample.neighbours)
+    return float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64))
+
+
 def _asking(view: GraphView) -> _Array:
-    return standard(asking(view))
+    return standard(asking(view), view.weights)
 
 
 def _neighbours(view: GraphView) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -126,16 +148,31 @@ def _neighbours(view: GraphView) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return before, after
 
 
-def standard(values: _Array) -> _Array:
+def standard(
+    values: _Array,
+    weights: _Array | None = None,
+    moments: tuple[float, float] | None = None,
+) -> _Array:
     """In standard deviations from the mean; zeros where all are alike.
+
+    ``weights`` are how many each stands for (``GraphView.weights``); None: one each. ``moments``
+    are mean and spread where they are known better.
 
     Without a bound: in a home of 10,000 hundreds lie further off than any number that seems large
     in a small one, and bounded they would all be alike.
     """
     if not len(values):
         return values
-    apart: _Array = values - values.mean(dtype=np.float64).astype(values.dtype)
-    spread = float(np.sqrt(np.einsum("i,i->", apart, apart) / len(apart)))
+    if moments is not None:
+        mean, spread = moments
+        apart: _Array = values - values.dtype.type(mean)
+    elif weights is None:
+        apart = values - values.mean(dtype=np.float64).astype(values.dtype)
+        spread = float(np.sqrt(np.einsum("i,i->", apart, apart) / len(apart)))
+    else:
+        total = float(weights.sum(dtype=np.float64))
+        apart = values - values.dtype.type(np.average(values, weights=weights))
+        spread = float(np.sqrt(np.einsum("i,i,i->", weights, apart, apart) / total))
     if spread < 1e-6:
         return np.zeros_like(values)
     apart /= spread
@@ -179,8 +216,11 @@ class FusedPlain:
     name: str = "fused-plain"
 
     def select(self, question: Question, view: GraphView) -> Selection:
-        own = [standard(a) for a in (similar(question, view), lexical(question.text, view))]
-        found = np.sum([*own, *(standard(with_near(part, view)) for part in own)], axis=0)
+        weights = view.weights
+        parts = similar(question, view), lexical(question.text, view)
+        own = [standard(part, weights) for part in parts]
+        near = (standard(with_near(part, view), weights) for part in own)
+        found = np.sum([*own, *near], axis=0)
         return top(self.name, question, view, found, self.k, "fits in meaning and words")
 
 

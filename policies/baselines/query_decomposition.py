@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from policies.base import Question
 from policies.baselines.bm25 import lexical
 from policies.scoring.ranking import SHOWN, best, selection, similar
-from policies.scoring.tokenize import folded
 from policies.selection import Selection
 from store.derived.view import SELF, GraphView
+from store.tokenize import folded
 
 Split = Callable[[str], Sequence[str]]
 """From a question to simpler ones, in the order in which they have to be answered."""

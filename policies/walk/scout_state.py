@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.base import Question
-from policies.baselines.bm25 import rarity
 from policies.baselines.fusion import FAR, scores
 from policies.mlp import Floats
 from policies.scoring.features import (
@@ -29,6 +28,7 @@ from policies.scoring.features import (
 )
 from policies.scoring.question_entities import NameIndex, named_fit
 from policies.scoring.ranking import best
+from store.derived.cache import rarity
 from store.derived.view import SELF, GraphView
 from store.types import Memory
 

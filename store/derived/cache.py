@@ -8,6 +8,7 @@ Invariant: what is derived depends on the memory alone, never on when it was see
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar, cast
@@ -20,6 +21,11 @@ from store.types import Memory
 
 STALE = 1000
 """Old versions from which, where they outnumber the others, a new cache is worth its making."""
+
+
+def rarity(count: int, among: int) -> float:
+    """What a word counts that ``count`` of ``among`` memories hold; never negative."""
+    return math.log1p((among - count + 0.5) / (count + 0.5))
 
 
 class Derived(Protocol):

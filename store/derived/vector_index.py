@@ -34,11 +34,13 @@ REREAD = 5000
 _STATE = "SELECT id, subclass, status, valid_until FROM memories WHERE status <> 'forgotten'"
 _LAST = 1 << 62
 _Line = tuple[object, ...]
-_NO_LINE: _Line = (0, None, None)
+NO_LINE: _Line = (0, None, None)
 
 
 class MemoryIndex:
     """Vectors of one model: of what holds by subclass, of what no longer holds aside."""
+
+    most_met = MET
 
     def __init__(
         self, rows: Connection, memories: MemoryTable, vectors: VectorTable, model: str
@@ -97,22 +99,22 @@ class MemoryIndex:
             [self._line[0]],
         )
         # Another database was put in this one's place, or the line we know was redacted.
-        if self._line != _NO_LINE and (not lines or _named(lines.pop(0)) != self._line):
+        if self._line != NO_LINE and (not lines or named(lines.pop(0)) != self._line):
             return None
         if not lines:
             return set()
         # Erasing changes more rows than it names.
         if any(line["kind"] == "erase" or line["redacted"] for line in lines):
             return None
-        named = {
+        touched = {
             row_id("m", change["memory"], "memory")
             for line in lines
             for change in json.loads(line["changes"])
         }
-        if len(named) > REREAD:
+        if len(touched) > REREAD:
             return None
-        self._line = _named(lines[-1])
-        return named
+        self._line = named(lines[-1])
+        return touched
 
     def _arrived(self) -> set[int]:
         """Memories that got their vector since: that is no line of the journal."""
@@ -147,12 +149,9 @@ class MemoryIndex:
 
     # ---- reading --------------------------------------------------------------------------
 
-    def _read_all(self, now: datetime) -> None:
+    def _clear(self, now: datetime, dimension: int) -> None:
+        """Know nothing, of a home at ``now``."""
         self.version += 1
-        # The line comes first: what others write while we read is read once more by ``advance``.
-        last = self._rows.query("SELECT id, at, changes FROM journal ORDER BY id DESC LIMIT 1")
-        self._line = _named(last[0]) if last else _NO_LINE
-        self._last_vector = self._vectors.last()
         self._now = now
         self._whole = None
         self._met.clear()
@@ -160,10 +159,17 @@ class MemoryIndex:
         self._subclass.clear()
         self._ends.clear()
         self._by_end.clear()
+        self._partitions = PartitionIndex(dimension)
+
+    def _read_all(self, now: datetime) -> None:
+        # The line comes first: what others write while we read is read once more by ``advance``.
+        last = self._rows.query("SELECT id, at, changes FROM journal ORDER BY id DESC LIMIT 1")
+        self._line = named(last[0]) if last else NO_LINE
+        self._last_vector = self._vectors.last()
+        self._clear(now, self._vectors.dimension(self.model))
         for key, subclass, status, until in self._rows.tuples(_STATE):
             self._note(key, subclass, status, until)
         self._bare = set(self._subclass)
-        self._partitions = PartitionIndex(self._vectors.dimension(self.model))
         sizes = Counter(self._partition(key, now) for key in self._subclass)
         self._partitions.reserve(sizes.items())
         for keys, vectors in self._vectors.blocks(self.model):
@@ -272,7 +278,7 @@ class MemoryIndex:
 
     def _meet(self, keys: Sequence[int]) -> tuple[Memory, ...]:
         """The memories of some keys; those that were not met lately are read together."""
-        if len(self._met) > MET:
+        if len(self._met) > self.most_met:
             self._met.clear()
         new = [key for key in keys if key not in self._met]
         if new:
@@ -348,7 +354,8 @@ def _room(count: int) -> int:
     return count // 16 + 64
 
 
-def _named(line: dict[str, object]) -> _Line:
+def named(line: dict[str, object]) -> _Line:
+    """A line of the journal as the index knows it again."""
     return (line["id"], line["at"], hash(line["changes"]))
 
 

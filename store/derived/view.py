@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,48 @@ _T = TypeVar("_T")
 _D = TypeVar("_D", bound=Derived)
 
 
+class WordSample(Protocol):
+    """Some thousand memories of a large home, by what words they hold."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def neighbours(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The row told just before and after each, -1 for none; of size + 1, the last is -1."""
+        ...
+
+    def holding(self, word: str) -> NDArray[np.int32]:
+        """The rows of the sample that hold a word."""
+        ...
+
+
+class Whole(Protocol):
+    """The large home that a view holds a part of."""
+
+    @property
+    def size(self) -> int:
+        """Memories that may be used now."""
+        ...
+
+    @property
+    def sample(self) -> WordSample: ...
+
+    def count_of(self, word: str) -> int:
+        """How many memories hold a word."""
+        ...
+
+    def of_cosines(self, vector: NDArray[np.float32]) -> tuple[float, float]:
+        """Mean and spread of the cosines of all memories with a vector."""
+        ...
+
+
 @dataclass(frozen=True)
 class GraphView:
-    """Memories that may be used now, their vectors, and what links them."""
+    """Memories that may be used now, their vectors, and what links them.
+
+    In a large home these are the part that matters to a question (``store.derived.large``).
+    """
 
     memories: tuple[Memory, ...]
     vectors: NDArray[np.float32]
@@ -40,6 +79,10 @@ class GraphView:
     """Ids of those that hold now; the rest are history, there because it was asked for."""
     cache: DerivedCache = field(default_factory=DerivedCache, repr=False, compare=False)
     """What other views of the same graph have derived already."""
+    whole: Whole | None = field(default=None, repr=False, compare=False)
+    """Of what this is a part; None where it is everything."""
+    weights: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
+    """How many memories of the whole each row stands for, in means and spreads; None: one each."""
     _kept: dict[object, object] = field(default_factory=dict, repr=False, compare=False)
 
     def narrowed(self, rows: Sequence[int]) -> GraphView:
@@ -48,9 +91,29 @@ class GraphView:
             return self
         chosen = np.asarray(rows, np.intp)
         memories = tuple(self.memories[row] for row in rows)
-        view = GraphView(memories, self.vectors[chosen], self.current, self.cache)
+        weights = None if self.weights is None else self.weights[chosen]
+        view = GraphView(
+            memories, self.vectors[chosen], self.current, self.cache, self.whole, weights
+        )
         vars(view)["numbers"] = self.numbers[chosen]  # the cached property, known already
+        if self.whole is not None:  # what is missing in a part lies between its rows
+            places = np.full(len(self.memories) + 1, -1, np.intp)  # -1 leads to -1
+            places[chosen] = np.arange(len(chosen))
+            before, after = (places[rows[chosen]] for rows in self.neighbours)
+            vars(view)["neighbours"] = before, after
         return view
+
+    @property
+    def size(self) -> int:
+        """How many memories may be used, whether or not they are in this part."""
+        return len(self.memories) if self.whole is None else self.whole.size
+
+    def evenly(self, count: int) -> NDArray[np.intp]:
+        """About so many rows that stand for all of them."""
+        rows = np.arange(len(self.memories))
+        if self.weights is not None:
+            rows = rows[self.weights > 1]
+        return rows[:: max(1, len(rows) // count)]
 
     def once(self, make: Callable[[GraphView], _T]) -> _T:
         """``make(view)``, made at the first call and kept as long as the view."""
@@ -136,20 +199,27 @@ class GraphView:
     @cached_property
     def neighbours(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """For each row the one told just before it and the one just after it; -1 for none."""
-        before = np.full(len(self.memories), -1, np.intp)
-        after = before.copy()
-        if not self.memories:
-            return before, after
         numbers = self.numbers
         told = self.index(TellingTimes)
-        at, source = np.array(told.at)[numbers], np.array(told.source)[numbers]
-        order = np.argsort(at, kind="stable")
-        one, other = order[:-1], order[1:]
-        same = (source[one] == source[other]) & (source[one] > 0)
-        joined = same | (at[other] - at[one] <= NEAR_SECONDS)
-        before[other[joined]] = one[joined]
-        after[one[joined]] = other[joined]
-        return before, after
+        return beside(np.array(told.at)[numbers], np.array(told.source)[numbers])
+
+
+def beside(
+    at: NDArray[np.float64], source: NDArray[np.integer]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For each row the one told just before it and the one just after it; -1 for none.
+
+    ``at`` is when each was told, in seconds; ``source`` the number of what it was told in, or 0.
+    """
+    before = np.full(len(at), -1, np.intp)
+    after = before.copy()
+    order = np.argsort(at, kind="stable")
+    one, other = order[:-1], order[1:]
+    same = (source[one] == source[other]) & (source[one] > 0)
+    joined = same | (at[other] - at[one] <= NEAR_SECONDS)
+    before[other[joined]] = one[joined]
+    after[one[joined]] = other[joined]
+    return before, after
 
 
 def _row_by_number(view: GraphView) -> NDArray[np.intp]:

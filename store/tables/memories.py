@@ -33,6 +33,7 @@ _RELATIONS = """SELECT relations.memory, head.name AS head, relations.name, tail
     JOIN entities AS tail ON tail.id = relations.tail"""
 
 
+_NEXT = "WHERE memories.id IN (SELECT id FROM memories WHERE id > ? ORDER BY id LIMIT ?)"
 _FEW = 500
 """Up to this many memories their relations are looked up one by one, above it all are read."""
 
@@ -76,6 +77,22 @@ class MemoryTable(Table):
         rows = self._rows.tuples(f"{_SELECT} {where} ORDER BY memories.id", statuses)
         return tuple(memory_from_row(row, triples.pop(row[0], ())) for row in rows)
 
+    def each(self) -> Iterator[Memory]:
+        """Every memory in the order of ids, a few at a time: a million in memory are 2 GB."""
+        last = 0
+        while some := tuple(self._read(_NEXT, [last, _FEW])):
+            yield from some
+            last = row_id("m", some[-1].id, "memory")
+
+    def newest(self, count: int, subclasses: Collection[str]) -> tuple[Memory, ...]:
+        """The newest memories of some subclasses, of every status, oldest first."""
+        marks = ",".join("?" * len(subclasses))
+        rows = self._rows.tuples(
+            f"SELECT id FROM memories WHERE subclass IN ({marks}) ORDER BY id DESC LIMIT ?",
+            [*subclasses, count],
+        )
+        return self.of([public_id("m", key) for key in sorted(key for (key,) in rows)])
+
     def made_from(self, source: str) -> tuple[Memory, ...]:
         """Memories that were made from this source."""
         key = row_id("s", source, "source")
@@ -109,7 +126,7 @@ class MemoryTable(Table):
             "SELECT rowid AS id FROM memories_fts WHERE memories_fts MATCH ? ORDER BY rank LIMIT ?",
             (" OR ".join(words), limit),
         )
-        return tuple(self.get(public_id("m", row["id"])) for row in rows)
+        return self.of([public_id("m", row["id"]) for row in rows])
 
     def in_slot(self, head: str, relations: Sequence[str], limit: int) -> tuple[str, ...]:
         """Ids of the latest current memories with one of the relations at the entity of a key."""

@@ -75,10 +75,17 @@ class VectorTable(Table):
         rows = self._rows.query("SELECT vector FROM vectors WHERE model = ? LIMIT 1", [model])
         return len(rows[0]["vector"]) // 4 if rows else 0
 
-    def blocks(self, model: str, size: int = 2000) -> Iterator[tuple[list[int], Vector]]:
-        """All vectors of one model, many at a time: row numbers and a matrix with their rows."""
+    def blocks(
+        self, model: str, size: int = 2000, every: int = 1
+    ) -> Iterator[tuple[list[int], Vector]]:
+        """All vectors of one model, many at a time: row numbers and a matrix with their rows.
+
+        With ``every`` a sample: of so many one.
+        """
         dimension = self.dimension(model)
-        rows = self._rows.tuples("SELECT memory, vector FROM vectors WHERE model = ?", [model])
+        rows = self._rows.tuples(
+            "SELECT memory, vector FROM vectors WHERE model = ? AND id % ? = 0", [model, every]
+        )
         while some := list(islice(rows, size)):
             # A broken one is left out here; ``problems`` names it.
             whole = [(key, blob) for key, blob in some if len(blob) == 4 * dimension]
@@ -88,18 +95,32 @@ class VectorTable(Table):
                 np.frombuffer(joined, dtype="<f4").reshape(len(whole), dimension),
             )
 
+    def count(self, model: str) -> int:
+        """How many vectors there are of one model."""
+        rows = self._rows.query("SELECT count(*) AS n FROM vectors WHERE model = ?", [model])
+        return int(rows[0]["n"])
+
+    def keys(self, model: str) -> Iterator[int]:
+        """Row numbers of the memories that have a vector of one model."""
+        # Off the index: the rows are as large as their vectors.
+        rows = self._rows.tuples("SELECT memory FROM vectors WHERE model = ?", [model])
+        return (key for (key,) in rows)
+
     def last(self) -> int:
         """The number of the vector that was stored last; 0 where there is none."""
         return int(self._rows.query("SELECT max(id) AS n FROM vectors")[0]["n"] or 0)
 
-    def since(self, model: str, number: int) -> set[int]:
-        """Row numbers of the memories whose vector of ``model`` came after that of ``number``."""
-        return {
-            key
-            for (key,) in self._rows.tuples(
-                "SELECT memory FROM vectors WHERE id > ? AND model = ?", [number, model]
-            )
-        }
+    def since(self, model: str, number: int, latest: int = -1) -> set[int]:
+        """Row numbers of the memories whose vector of ``model`` came after that of ``number``.
+
+        With ``latest`` of these at most so many, those that came last.
+        """
+        rows = self._rows.tuples(
+            """SELECT memory FROM vectors WHERE id > ? AND model = ?
+               ORDER BY id DESC LIMIT ?""",
+            [number, model, latest],
+        )
+        return {key for (key,) in rows}
 
     def missing(self, model: str, newest: int | None = None) -> tuple[str, ...]:
         """Ids of memories that have no vector of ``model`` yet; or the ``newest`` of them."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Amend, Expire, Forget, Insert, Replace
+from store.tables import memories
 from store.types import Draft, SourceKind, SourceStatus, Status, Triple
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
@@ -145,6 +146,31 @@ def test_a_replaced_memory_cannot_be_edited_again(graph: MemoryGraph):
     graph.apply([Replace("m1", MOVED)], at=NOW)
     with pytest.raises(EditConflict, match="m1 is replaced by m2"):
         graph.apply([Replace("m1", HOME)], at=NOW)
+
+
+def test_many_memories_are_read_a_few_at_a_time(
+    graph: MemoryGraph, monkeypatch: pytest.MonkeyPatch
+):
+    graph.apply([Insert(draft(f"Fact {n}.", ("me", "knows", str(n)))) for n in range(7)], at=NOW)
+    graph.apply([Forget("m3")], at=NOW)
+    monkeypatch.setattr(memories, "_FEW", 3)
+    assert tuple(graph.memories.each()) == graph.memories.list()
+    newest = graph.memories.newest(2, ["attribute.address"])
+    assert [memory.id for memory in newest] == ["m6", "m7"]
+    assert graph.memories.newest(2, ["event.life"]) == ()
+
+
+def test_the_best_joined_is_what_most_memories_that_hold_name(graph: MemoryGraph):
+    assert graph.browse.best_joined(NOW) is None
+    told = (("Oslo", "in", "Norway"), ("Bonn", "in", "Germany"), ("me", "likes", "Bonn"))
+    graph.apply([Insert(draft(str(one), one)) for one in told], at=NOW)
+    assert graph.browse.best_joined(NOW) == "Bonn"
+    ended = [draft(f"{n}", ("me", "saw", "Oslo"), until=LATER) for n in range(3)]
+    graph.apply([Insert(one) for one in ended], at=NOW)
+    assert graph.browse.best_joined(NOW) == "Oslo"
+    assert graph.browse.best_joined(LATER) == "Bonn"
+    graph.apply([Forget("m2")], at=NOW)
+    assert graph.browse.best_joined(LATER) == "Oslo"  # of equals the one that was told first
 
 
 def test_a_memory_cannot_end_before_it_begins(graph: MemoryGraph):

@@ -10,6 +10,7 @@ import pytest
 
 from cli import reference
 from cli.arguments import hoisted, subcommand
+from cli.commands.memories import memories
 from tests.conftest import Result
 
 Memlane = Callable[..., Result]
@@ -36,6 +37,17 @@ def test_remember_prints_the_edit_it_made(memlane: Memlane):
     assert set(edit) == {"id", "kind", "memory", "before", "after"}
     assert (edit["kind"], edit["before"]) == ("insert", None)
     assert "2024-05-09" in edit["after"]
+
+
+def test_of_very_many_memories_the_newest_are_listed(
+    told: Memlane, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(memories, "LISTED", 2)
+    result = told("memories", "list")
+    assert "the newest 2 of 4 memories" in result.err
+    assert "spicy" in result.out and "Jurong" not in result.out
+    assert "Jurong" in told("memories", "list", "--type", "attribute.address").out
+    assert len(told("memories", "list", "--json").json["memories"]) == 4
 
 
 def test_remember_the_same_again_stores_nothing(told: Memlane):

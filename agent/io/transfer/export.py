@@ -46,7 +46,7 @@ def records(now: HomeSnapshot) -> Iterator[Value | Row]:
     yield from now.subclasses()
     yield from now.sources()
     yield from now.entries()
-    yield from now.graph.memories.list()
+    yield from now.graph.memories.each()
     yield from now.graph.turns.last(limit=-1)
     for table, values in now.other_rows():
         yield Row(table, values)
@@ -199,7 +199,7 @@ def export_graphml(
 
 def _told(now: HomeSnapshot) -> Iterator[Memory | Source | Subclass]:
     # Memories first: they are what a person opens the file for.
-    yield from now.graph.memories.list()
+    yield from now.graph.memories.each()
     yield from now.sources()
     yield from now.subclasses()
 

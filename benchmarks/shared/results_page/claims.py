@@ -77,6 +77,8 @@ OPTIONS = {
     "emg_policies_messages": "--data DIR --part messages --sets memdaily_zh --answers 3",
     "extraction": "--data DIR",
     "import_speed": "--before FOLDER --lines 20000",
+    "large_home": "--home FOLDER --parts first choose edit same",
+    "large_home_import": "--import-lines 1000000",
     "map_cross": "--data DIR",
     "map_ratings": "--data DIR",
     "note_reader_train": "--people administrator apprentice bus_driver comedian dairy_farmer "

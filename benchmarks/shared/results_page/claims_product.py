@@ -180,7 +180,7 @@ SPEED = (
         "Choosing and editing stay fast among a hundred thousand invented memories that are alike"
         " in all but a name or a number. Runs on this busy machine differ, and one before missed"
         " the bar of the smaller home ([choosing](selection.md), the question's embedding aside).",
-        ("select_speed", "edit_speed", "lock_speed", "import_speed"),
+        ("select_speed", "edit_speed", "lock_speed", "import_speed", "large_home"),
         "`scout`, the product",
         (
             Row("choosing, ms, at 10,000 / 100,000", "{10000,100000}.scout.ms",
@@ -199,6 +199,10 @@ SPEED = (
                 "edit_speed:100000.{open_s,rss_mb}", n="edit_speed:seeds",
                 bars=(most("edit_speed:config.bars.open_s"),
                       most("edit_speed:config.bars.rss_mb"))),
+            Row("at 1,000,000, of the processor: ms to choose / to edit, s to the first choice; MB",
+                "large_home:{scout.cpu_ms,edit_cpu_ms,first_question_cpu_s,rss_mb}",
+                n="large_home:config.questions|questions",
+                bars=(most(50), most(60), most(3), most(2000))),
             Row("encrypted: first question, ms, at 1,000 / 10,000 (bars: times plain)",
                 "lock_speed:{1000,10000}.encrypted.first_question_ms",
                 {"plain": "lock_speed:{1000,10000}.plain.first_question_ms"},

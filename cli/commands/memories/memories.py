@@ -15,11 +15,14 @@ from store.errors import InvalidInput
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from store.graph import MemoryGraph
     from store.journal import Edit, Entry
-    from store.types import Draft
+    from store.types import Draft, Memory
 
 app = typer.Typer(help="List, add, change, undo and forget memories.", no_args_is_help=True)
 
+LISTED = 10_000
+"""Memories that a table for people shows."""
 MemoryId = Annotated[str, typer.Argument(help="The memory, such as m12.")]
 MemoryIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Memories such as m12.")]
 SubclassId = Annotated[
@@ -38,21 +41,36 @@ def list_(
         str | None, typer.Option(help="Only memories that contain these words.")
     ] = None,
 ) -> None:
-    """List the current memories."""
+    """List the current memories, of very many the newest."""
     run: Run = context.obj
     now = run.config.now()
     with run.graph() as graph:
-        found = graph.memories.search(search, 1000) if search else graph.memories.list()
+        found = graph.memories.search(search, 1000) if search else _listed(run, graph, type_)
     chosen = [
         m
         for m in found
-        if (everything or m.holds_at(now))
-        and (type_ is None or type_.casefold() in (m.type.casefold(), m.subclass.casefold()))
+        if (everything or m.holds_at(now)) and (type_ is None or _is(type_, m.type, m.subclass))
     ]
     run.emit(
         {"memories": [json_output.memory(m, now) for m in chosen]},
         lambda out: render.memory_table(out, chosen, now, searched=bool(search)),
     )
+
+
+def _listed(run: Run, graph: MemoryGraph, type_: str | None) -> Sequence[Memory]:
+    """All memories; for people the newest ``LISTED``, with a note where there are more."""
+    count = sum(graph.memories.counts().values())
+    if run.json or count <= LISTED:
+        return graph.memories.list()
+    run.note(
+        f"the newest {LISTED:,} of {count:,} memories; all of them: --json, others: memlane search"
+    )
+    places = [one.id for one in graph.subclasses() if type_ is None or _is(type_, one.type, one.id)]
+    return graph.memories.newest(LISTED, places)
+
+
+def _is(named: str, *names: str) -> bool:
+    return named.casefold() in map(str.casefold, names)
 
 
 def search(
