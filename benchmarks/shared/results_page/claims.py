@@ -59,6 +59,9 @@ def most(limit: float | str, of: str = "", times: str = "") -> Bar:
 # What a run was given, where it was not called without options. DIR is the folder of the data sets.
 OPTIONS = {
     "abstention": "--data DIR",
+    "attacks_kills": "--part PART --minutes 55",
+    "attacks_lines": "--part PART --minutes 55",
+    "attacks_requests": "--part PART --minutes 55",
     "autofill": "--data DIR",
     "dates": "--data DIR",
     "editing": "--data DIR",
@@ -81,10 +84,7 @@ OPTIONS = {
     "large_home_import": "--import-lines 1000000",
     "map_cross": "--data DIR",
     "map_ratings": "--data DIR",
-    "note_reader_train": "--people administrator apprentice bus_driver comedian dairy_farmer "
-    "design_student engineer father game_artist_zh midwife night_nurse nursing_student_de "
-    "pastry_chef printer retired_es school_teacher_zh solicitor vet_es --held translator "
-    "lorry_driver",
+    "note_reader_train": "--little --held translator lorry_driver",
     "persona_opinions": "--data DIR",
     "placing": "--data DIR",
     "probe": "--data DIR",

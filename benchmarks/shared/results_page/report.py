@@ -216,14 +216,17 @@ def page(files: Files, claims: Sequence[Claim] = CLAIMS) -> str:
 
 
 def _others(files: Files, names: Sequence[str]) -> list[str]:
-    """The files that no claim names; those that a command without options writes in one line."""
+    """The files that no claim names; those of one command in one line, or of none with options."""
     links = {name: f"[{name}](../benchmarks/results/{name}.json)" for name in names}
     commands = {name: _command(files, name) for name in names}
     plain = [name for name in names if commands[name] == f"`python -m benchmarks.{name}`"]
     together = ", ".join(links[name] for name in plain)
     return [
         *([f"- Written by `python -m benchmarks.NAME`: {together}.\n"] if plain else []),
-        *(f"- {links[name]}: {commands[name]}\n" for name in names if name not in plain),
+        *(
+            f"- {', '.join(links[name] for name in names if commands[name] == command)}: {command}\n"
+            for command in dict.fromkeys(commands[name] for name in names if name not in plain)
+        ),
     ]
 
 
