@@ -221,12 +221,13 @@ def _others(files: Files, names: Sequence[str]) -> list[str]:
     commands = {name: _command(files, name) for name in names}
     plain = [name for name in names if commands[name] == f"`python -m benchmarks.{name}`"]
     together = ", ".join(links[name] for name in plain)
+    by_command = {
+        command: ", ".join(links[name] for name in names if commands[name] == command)
+        for command in dict.fromkeys(commands[name] for name in names if name not in plain)
+    }
     return [
         *([f"- Written by `python -m benchmarks.NAME`: {together}.\n"] if plain else []),
-        *(
-            f"- {', '.join(links[name] for name in names if commands[name] == command)}: {command}\n"
-            for command in dict.fromkeys(commands[name] for name in names if name not in plain)
-        ),
+        *(f"- {files_of_it}: {command}\n" for command, files_of_it in by_command.items()),
     ]
 
 
