@@ -24,6 +24,12 @@ from agent.language.replies import UNKNOWN, is_unknown, no_longer, not_sure, unk
             "Ya no.",
         ),
         (
+            "Où habite ma sœur depuis le mois de mars ?",
+            "Je ne sais pas : je n'ai rien retenu à ce sujet.",
+            "Je ne sais pas ce qui est encore vrai.",
+            "Plus maintenant.",
+        ),
+        (
             "我现在住在哪儿？",
             "我不知道：我没有这方面的记忆。",
             "我不确定现在是哪一个。",
@@ -37,7 +43,7 @@ def test_in_the_language_of_the_question(question: str, said: str, doubt: str, o
 
 
 def test_a_language_without_these_sentences_is_answered_in_english_or_not_at_all():
-    question = "Où habite ma sœur depuis le mois de mars ?"
+    question = "Dove abita mia sorella dal mese di marzo?"
     assert unknown(question) == UNKNOWN
     assert not_sure(question) == no_longer(question) == ""
 
