@@ -181,7 +181,7 @@ SPEED = (
         " in all but a name or a number. Runs on this busy machine differ, and one before missed"
         " the bar of the smaller home ([choosing](selection.md), the question's embedding aside)."
         " An edit was measured before the statement reader judged what a new memory may change:"
-        " that takes some 0.2 s of a processor more (`--quick`).",
+        " that takes many times as long.",
         ("select_speed", "edit_speed", "lock_speed", "import_speed", "large_home"),
         "`scout`, the product",
         (
