@@ -277,8 +277,8 @@ def test_a_space_that_is_not_there_is_named_and_not_made(three: Memlane, own_hom
 
 
 @pytest.mark.parametrize("words", [
-    ("sync", "/tmp/x"), ("web",), ("lock",), ("unlock",), ("rescue", "/tmp/x"),
-    ("browser", "list"), ("up", "--install"), ("persona", "join"),
+    ("web",), ("lock",), ("unlock",), ("rescue", "/tmp/x"), ("browser", "list"),
+    ("up", "--install"), ("persona", "join"),
 ])  # fmt: skip
 def test_what_does_not_work_in_spaces_says_so(three: Memlane, words: tuple[str, ...]):
     done = three("--space", "work", *words)
