@@ -61,8 +61,7 @@ def _names() -> dict[str, tuple[ModuleType, ...]]:
         module = import_module(info.name)
         about = (module.__doc__ or "").strip().partition("\n")[0]
         if _OF_A_PERSON.search(about) and not _OF_A_FIRM.search(about):
-            own = info.name.rpartition(".")[2].upper()
-            for name in {*_called(about), *([own] if len(own) > 2 else [])}:
+            for name in _called(about):
                 found[name] = (*found.get(name, ()), module)
     return found
 
@@ -80,8 +79,7 @@ def _called(about: str) -> Iterator[str]:
             yield name
         elif len(name) > 4:
             yield name.casefold()
-        # Each is called so without its country: 'citizen number', 'Social Security Number'.
-        for at in range(1, len(words) - 1):
-            rest = " ".join(words[at:])
-            if _OF_A_PERSON.search(rest):
-                yield rest.casefold()
+        # 'Dutch citizen number' is called so without its country.
+        rest = " ".join(words[1:])
+        if rest.islower() and len(words) > 2 and _OF_A_PERSON.search(rest):
+            yield rest

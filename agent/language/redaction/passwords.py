@@ -10,16 +10,12 @@ Spans = Iterator[tuple[int, int]]
 _URL_LOGIN = re.compile(
     r"\b[a-z][a-z0-9+.-]{1,15}://[^\s:/@]{0,64}:(?P<value>[^\s/@]{1,128})@", re.IGNORECASE
 )
-_HOST_LOGIN = re.compile(r"[\w.-]/(?P<value>[^\s/@]{4,128})@[\w-][\w.-]{0,250}:\d")
-"""As in 'scott/VALUE@db:1521'."""
 _WORD = (
     r"pass ?(?:word|code|phrase|wort)s?|passwd|pwd|pw|kennwort|losung|zugangswort|contraseñas?"
     r"|contrasena|mot de passe|mdp|wachtwoord|senha|hasło|пароль|密码|口令|暗号"
     r"|(?:wi-?fi|wlan|wpa[23]?|wep|network|netzwerk)[ -]?(?:key|schlüssel|code|pw)"
     r"|netzwerkschlüssel|sicherheitsschlüssel"
 )
-_COPULA = 5
-"""Letters of a word for 'is', at most."""
 _VALUE = (
     r"(?:\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'|`[^`\n]{1,80}`|“[^”\n]{1,80}”|„[^“”\n]{1,80}[“”]"
     r"|(?:(?!\\n)\S){1,128})"
@@ -39,24 +35,13 @@ _TOLD_PASSWORD = re.compile(
     rf"|to|auf|set to)\s(?P<value>{_VALUE})|(?:密码|口令)(?:是|为)\s?(?P<zh>[!-~]{{3,64}})",
     re.IGNORECASE,
 )
-_TOLD_ANYHOW = re.compile(
-    rf"(?<![\w])(?:{_WORD})\b(?=[^.:=\n!?;()]{{0,60}}?[ ](?P<before>[^\W\d_]{{1,{_COPULA}}}"
-    r"|[^\W\d_]['’][^\W\d_]{1,4}|[-–])[ ](?P<value>(?=[^\s,;()]{0,63}\d)[^\s,;()]{6,64}))",
-    re.IGNORECASE,
-)
-"""What looks like a password in a clause about one, behind a short word: 'is' in any language."""
-_BEHIND_SIGN = re.compile(
-    rf"(?<![\w])(?:{_WORD})\b(?=[^.:=>→\n]{{1,40}}(?::|=|=>|->|→)[ \t](?P<value>\S{{4,128}}))",
-    re.IGNORECASE,
-)
-"""'VALUE' in 'пароль от X: VALUE' or 'pw of X -> VALUE'."""
 _BEFORE_LABEL = re.compile(
     rf"(?<!\S)(?P<value>\S{{6,64}})(?=(?:[ ][^\W\d_]{{1,12}}){{1,3}}?[ ](?:{_WORD})\b)",
     re.IGNORECASE,
 )
 _WIFI_CODE = re.compile(r"WIFI:(?:[A-OQ-Z]:[^;\n]*;)*P:(?P<value>[^;\n]+)", re.IGNORECASE)
 _PIN = re.compile(
-    r"(?<![\w-])(?:[^\W\d_]{2,20}-)?(?:PIN|PUK|(?i:(?:sim|card|bank|phone|unlock|atm|ec)[ -]pin))"
+    r"(?<![\w-])(?:PIN|PUK|(?i:(?:sim|card|bank|phone|unlock|atm|ec)[ -]pin))"
     r"(?:[ -]?(?:code|nummer|number))?(?: [^.:=\n0-9]{1,40}?)?"
     r"(?:\s?[:=：]\s?|\s(?:is|ist|lautet|was)\s|\s)"
     r"(?P<value>[0-9]{4,8})(?![\w-])",
@@ -92,20 +77,12 @@ def passwords(text: str) -> Spans:
         plain = ends and len(bare) > 3 and bare.lower() not in _NO_VALUE and bare[0] != "["
         if _looks_secret(bare) or plain:
             yield start, start + len(value)
-    for match in _TOLD_ANYHOW.finditer(text):
-        bare = match["value"].rstrip(".!?")
-        if match["before"].lower() not in _NO_VALUE and _mixes_digits(bare):
-            yield match.start("value"), match.start("value") + len(bare)
-    for match in _BEHIND_SIGN.finditer(text):
-        bare = match["value"].rstrip(".,;")
-        if _looks_secret(bare) and re.search(r"\d", bare):
-            yield match.start("value"), match.start("value") + len(bare)
     for match in _BEFORE_LABEL.finditer(text):
         bare = match["value"].strip("\"'`“”„,;:()")
         if _mixes_digits(bare):  # 'type NAME7 as the password'
             start = match.start() + match["value"].index(bare)
             yield start, start + len(bare)
-    for pattern in (_WIFI_CODE, _URL_LOGIN, _HOST_LOGIN):
+    for pattern in (_WIFI_CODE, _URL_LOGIN):
         for match in pattern.finditer(text):
             if not match["value"].startswith("["):
                 yield match.span("value")
@@ -124,20 +101,13 @@ def _labelled(match: re.Match[str]) -> tuple[int, int] | None:
         return None  # 'Pass: 3rd floor'
     if "phrase" in match["label"].lower() and match["more"].strip():
         return start, match.end("more")
-    if bare.endswith((":", "?")):
-        return None
     if not re.search(r"[:=：]", match["by"]) or "\n" in match["by"]:
         # A cell of its own, or the line below: words there are a caption more often than not.
         beside = match["by"] == " "
         return (start, end) if _looks_secret(bare) and (beside or not more.strip()) else None
-    if bare.lower().strip(".!?") in _NO_VALUE:
+    if bare.lower().strip(".!?") in _NO_VALUE or bare.endswith((":", "?")):
         return None
     rest = more.split()
-    if rest and not _looks_secret(bare) and _mixes_digits(rest[0].rstrip(".,;!?")):
-        at = end + more.index(rest[0])
-        return at, at + len(rest[0].rstrip(".,;!?"))  # 'password: it's VALUE'
-    if rest[:2] and " ".join(rest[:2]).startswith("[password redacted]"):
-        return None  # it was so
     if bare.isalpha() and 1 <= len(rest) <= 7 and all(word.isalpha() for word in rest):
         return start, match.end("more")  # a passphrase of several words
     return start, start + len(value.rstrip(",;"))
