@@ -60,3 +60,15 @@ def test_words_that_are_dates_in_another_language_are_none(text):
 def test_what_is_said_of_every_week_names_no_day():
     [span] = find_times("Le dimanche je prépare toujours du pain.", NOW)
     assert span.kind == "recurring"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Tai chi Tuesday 18:00 at Casa de la Juventud", "Tuesday 18:00"),
+        ("meet Herr von Stauffenberg in Garmisch-Partenkirchen tomorrow 9:00", "tomorrow 9:00"),
+    ],
+)
+def test_english_with_many_foreign_names_keeps_its_dates(text, words):
+    [span] = find_times(text, NOW)
+    assert span.text == words

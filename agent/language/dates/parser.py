@@ -62,7 +62,26 @@ def _expressions(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, .
     translated = in_english(text)
     if translated is None:
         return _english(text, wall, zone)
-    return tuple(_in_original(found, translated) for found in _english(translated.text, wall, zone))
+    foreign = tuple(
+        _in_original(found, translated) for found in _english(translated.text, wall, zone)
+    )
+    as_it_is = _english(text, wall, zone) if foreign else ()
+    return as_it_is if _takes_in(as_it_is, foreign) else foreign
+
+
+def _takes_in(english: tuple[Expression, ...], foreign: tuple[Expression, ...]) -> bool:
+    """Whether the text read as English has the same dates with more words to them.
+
+    Then it is English, with so many foreign names that its language was mistaken.
+    """
+    around = [
+        (one, other)
+        for one in foreign
+        for other in english
+        if other.start <= one.start and one.end <= other.end
+    ]
+    wider = any(other.end - other.start > one.end - one.start for one, other in around)
+    return wider and len({one.start for one, _ in around}) == len(foreign)
 
 
 def _in_original(found: Expression, translated: InEnglish) -> Expression:
