@@ -13,9 +13,11 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from agent.language.dates import TimeSpan, validity
+from agent.extraction.faithfulness import has_verb
+from agent.language.dates import TimeSpan, find_times, validity
 from agent.language.dates.date_literals import values_of
 from agent.language.relation_names import LASTING
+from agent.language.sentences import words
 from store.types import Triple
 
 _ARRANGEMENT = "event.arrangement"
@@ -40,6 +42,7 @@ _WAS = re.compile(
     r"|\b(?:used to be|formerly|previously) (?:my|our)\b|\bmy (?:old|former|previous)\b",
     re.IGNORECASE,
 )
+_JOINED = re.compile(r"[,;]|\b(?:and|but)\b", re.IGNORECASE)
 
 
 def is_arranged(text: str, triples: Sequence[Triple] = ()) -> bool:
@@ -70,7 +73,20 @@ def held(
     if start is None and when is not None and _begins(text, triples, when):
         start = when.start
     end = end or over_after(text, subclass, triples, when, said)
+    if (end is not None or (start is not None and start > said)) and tells_more(sentence, said):
+        return (start if start is not None and start <= said else None), None
     return (start if start is None or end is None or start <= end else None), end
+
+
+def tells_more(sentence: str, said: datetime) -> bool:
+    """Whether a part of the sentence tells something and names no time.
+
+    'My laptop is a ThinkPad and the lesson is on Thursday': the laptop is not over with the lesson,
+    and it is worse to hide what holds than to keep what is over.
+    """
+    parts = [part.strip() for part in _JOINED.split(sentence.rstrip(".! "))]
+    telling = [part for part in parts if len(words(part)) > 2 and has_verb(part)]
+    return len(parts) > 1 and any(not find_times(part, said) for part in telling)
 
 
 def _begins(text: str, triples: Sequence[Triple], when: TimeSpan) -> bool:
