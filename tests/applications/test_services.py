@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from dateutil.rrule import rrulestr
 from icalendar import Calendar
 
 from agent.applications.services.ical_export import calendar_of
@@ -146,6 +147,22 @@ def test_a_rule_that_allows_no_day_or_is_none_has_no_next_time():
     assert next_time("FREQ=WEEKLY;UNTIL=20240101T000000Z", datetime(2023, 1, 2), WALL) is None
     assert next_time("FREQ=NEVER;;", WALL, WALL) is None
     assert next_time("FREQ=SECONDLY", WALL, WALL) is None
+
+
+@pytest.mark.parametrize("end", ["", ";COUNT=3", ";UNTIL=99991231", ";UNTIL=99991231T000000Z"])
+def test_no_rule_is_followed_to_the_year_9999(end: str, monkeypatch: pytest.MonkeyPatch):
+    looked_for: list[str] = []
+
+    def spied(rule: str, dtstart: datetime) -> object:
+        looked_for.append(rule)
+        return rrulestr(rule, dtstart=dtstart)
+
+    monkeypatch.setattr("dateutil.rrule.rrulestr", spied)
+
+    assert next_time(f"FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30{end}", WALL, WALL) is None
+
+    (rule,) = looked_for
+    assert rule.count("UNTIL") == 1 and "9999" not in rule
 
 
 def test_hours_are_read_as_they_are_said():

@@ -7,6 +7,7 @@ A rule is only made of words that fix every occurrence. 'Every other Monday' doe
 from __future__ import annotations
 
 import re
+import warnings
 from datetime import datetime, time, timedelta
 
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -35,6 +36,7 @@ _CLOCK = re.compile(
     r"|(?P<noon>noon)\b)",
     re.IGNORECASE,
 )
+_UNTIL = re.compile(r";?UNTIL=(\d{8}(?:T\d{6})?)Z?", re.IGNORECASE)
 _FAR = timedelta(days=3 * 366)
 """How far ahead a next time is looked for: a rule may allow only days that hardly exist."""
 
@@ -86,17 +88,26 @@ def next_time(rule: str, first: datetime, now: datetime) -> datetime | None:
 
     if re.search(r"FREQ=(?:HOURLY|MINUTELY|SECONDLY)", rule, re.IGNORECASE):
         return None  # nothing to be reminded of
-    # An end in UTC does not go with a beginning on the wall clock; a day's difference is none here.
-    local = re.sub(r"(UNTIL=\d{8}(?:T\d{6})?)Z", r"\1", rule)
-    if "UNTIL=" not in local and "COUNT=" not in local:
-        # Trigger: a rule without an end, of somebody's file, may allow no day at all (30 February).
-        # Why: the search for one would go on to the year 9999. Outcome: it ends with what is near.
-        local += f";UNTIL={now + _FAR:%Y%m%dT%H%M%S}"
     try:
-        found: datetime | None = rrulestr(local, dtstart=first).after(now, inc=True)
+        near = _until(rule, now + _FAR)
+        with warnings.catch_warnings():
+            # A count and an end are not for one rule, says RFC 5545; dateutil takes both.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            found: datetime | None = rrulestr(near, dtstart=first).after(now, inc=True)
     except (ValueError, TypeError, OverflowError):
         return None
     return found
+
+
+def _until(rule: str, far: datetime) -> str:
+    """The rule with an end at ``far`` or before.
+
+    A rule of somebody's file may allow no day at all (30 February): without a near end the search
+    for one goes on to the year 9999. An end in UTC does not go with a beginning on the wall clock;
+    a day's difference is none here.
+    """
+    ends = [far.strftime("%Y%m%dT%H%M%S"), *_UNTIL.findall(rule)]
+    return f"{_UNTIL.sub('', rule).strip(';')};UNTIL={min(ends)}"
 
 
 def next_year_day(month: int, day: int, now: datetime) -> datetime:
