@@ -20,7 +20,7 @@ from agent.answering.times.shifts import shifted
 from agent.language.dates import find_times
 from agent.language.identify import common_language, is_english
 from agent.language.injection import as_data, steers
-from agent.language.replies import no_longer, not_sure
+from agent.language.replies import nearest, no_longer, not_sure
 from agent.language.sentences import is_chinese
 from agent.models.closed_question import chance_of_yes, worked
 from agent.ports import ChatTurn, LanguageModel
@@ -134,6 +134,8 @@ def answer_from_notes(
 ) -> Answer:
     """Answer a question from notes; abstains where no note is relevant.
 
+    Where hardly any is, it abstains too, and shows the one that comes nearest.
+
     The evidence is the notes that the answer rests on, and that hold unless the question is about
     the ``past``.
     """
@@ -142,6 +144,8 @@ def answer_from_notes(
         note for note in notes if past or (note.memory.status is Status.CURRENT and not note.over)
     ]
     holding = [note for note in current if note.holds] or current
+    if any(note.unsure for note in notes):
+        return _nearest_of(question, holding)
     gone = _likelier_than(holding, [note for note in notes if note.over])
     if gone is not None:
         return _quoting(question, [gone], lead=no_longer(question))
@@ -187,6 +191,9 @@ def answer_from_notes(
             return _quoting(question, [newer])
         if not base.together:  # else the reader knew the newer one and took the older one to hold
             return _quoting(question, [base, newer], close=not_sure(question))
+    part = next((note for note in holding if note.memory.id == base.refined), None)
+    if part is not None and _leaves_out(said, part, base, question):
+        return _quoting(question, [base, part])
     if best in wanted and _overtakes(best, base) and not _says(said, best, question):
         return _quoting(question, [best])
     # A sentence stands alone where it says something of its note, and of what holds beside it.
@@ -202,6 +209,15 @@ def answer_from_notes(
     rests_on = (rests_on or {base.memory.id}) | {note.memory.id for note in missing}
     text = " ".join([to_you(said), *_quotations(missing)])
     return Answer(text, tuple(n.as_choice() for n in holding if n.memory.id in rests_on), False)
+
+
+def _nearest_of(question: str, holding: Sequence[Note]) -> Answer:
+    """Nothing that claims to be an answer: the note that comes nearest, if it is the user's own."""
+    shown = _quotable(holding)[:1] if holding else []
+    if not shown:
+        return unanswered(question)
+    text = " ".join([nearest(question), *_quotations(shown)])
+    return Answer(text, tuple(note.as_choice() for note in shown), True)
 
 
 def _in_own_words(note: Note) -> Note:
@@ -361,6 +377,17 @@ def _says(said: str, note: Note, question: str) -> bool:
     """Whether a sentence says something of a note that the question did not say already."""
     told = f"{note.passage.text} {note.moved}"
     return bool((terms(told) - terms(question)) & terms(said))
+
+
+def _leaves_out(said: str, part: Note, base: Note, question: str) -> bool:
+    """Whether a sentence that rests on ``base`` says nothing of what changed a part of it.
+
+    'Choir is on Thursdays in the church' and 'There are works in the church, so we sing in the
+    school': what holds is in both.
+    """
+    known = f"{question} {base.passage.text}"
+    likely = part.relevance >= NO_LESS * base.relevance
+    return likely and _own(base) and _own(part) and not _says(said, part, known)
 
 
 def _overtakes(best: Note, base: Note) -> bool:

@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from agent.answering.candidates import BOTH_HOLD, HOPS, Candidates, candidates
 from agent.answering.retrieve import Retrieved
 from agent.errors import PromptTooLong
-from agent.language.identify import common_language
+from agent.language.identify import common_language, is_english
 from agent.language.injection import steers
 from agent.memory.gloss import Glosses
 from agent.memory.home import Home
@@ -35,8 +37,11 @@ LEAST_READ = 0.05
 """The same where the notes were read together, and whatever the judge of abstention says: that
 knows less. What was selected is no note below it either."""
 KNOWN = 0.4
-"""Probability that any of the notes that were read together answers, below which there is none
+"""Probability that any of the notes that were read together answers, below which nothing is claimed
 (``silent`` of ``python -m benchmarks.note_reader_train``)."""
+NEAREST = 0.15
+"""The same, below which not even the nearest note is shown
+(``python -m benchmarks.homes --stories 1 --silent``)."""
 OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 CHANGED = 0.5
@@ -61,6 +66,8 @@ class Note:
     together: bool = False
     """Whether the notes were read together: then it is the calibrated probability that the note
     answers the question and holds."""
+    unsure: bool = False
+    """Whether hardly any of the notes that were read together answers."""
     over: bool = False
     """Whether it has ended by itself: a booking of last week, an offer until Sunday."""
     changed: float = 0.0
@@ -70,6 +77,8 @@ class Note:
     change: ChangeKind | None = None
     score: float | None = None
     """What the policy that selected it gave it; None where it was not selected."""
+    refined: str = ""
+    """The memory that has probably changed a part of it: another place, at the same time."""
     beside: frozenset[str] = frozenset()
     """Memories that hold together with it, by an edge: another allergy, another hobby."""
     changes: Passage | None = None
@@ -117,10 +126,10 @@ def gather(
     relevance = _spread(_relevance(asked, pool.passages, reader), pool.edges)
     read = None
     if together is not None:
-        read = _read_together(question, pool, relevance, together)
+        read = _read_together(question, asked or question, pool, relevance, together)
     if read is not None:
         answered, relevance = read
-        if answered < KNOWN:
+        if answered < NEAREST:
             return ()
     scores = {choice.memory.id: choice.score for choice in found.selection.chosen}
     notes = [
@@ -129,6 +138,7 @@ def gather(
             score=scores.get(name),
             over=name in pool.over,
             together=read is not None,
+            unsure=read is not None and answered < KNOWN,
         )
         for name, memory in pool.memories.items()
     ]
@@ -155,23 +165,34 @@ def _relevance(
 
 def _read_together(
     question: str,
+    gloss: str,
     pool: Candidates,
     relevance: Mapping[str, float],
     reader: NoteReader,
 ) -> tuple[float, dict[str, float]] | None:
-    """How likely any note answers, and each answers and holds; None if they are too long."""
-    notes: dict[DatedNote, float] = {}
+    """How likely any note answers, and each answers and holds; None if they are too long.
+
+    In another language they are read as they stand and in English (``gloss`` of the question). The
+    weights learned from English, and a translation loses something: both go wrong on their own.
+    """
+    notes: dict[DatedNote, str] = {}
     for name in _listed(pool, relevance):
         if len(notes) < NOTES and not steers(pool.passages[name].text):
-            notes.setdefault(_dated(pool.passages[name]), relevance[name])
+            notes.setdefault(_dated(pool.passages[name]), name)
+    first = [relevance[name] for name in notes.values()]
     try:
-        reading = reader.read(question, list(notes), list(notes.values()))
+        readings = [reader.read(question, list(notes), first)]
+        if gloss != question:
+            read = [_in_english(pool.passages[name]) for name in notes.values()]
+            glosses = [(said, text) for (said, _), text in zip(notes, read, strict=True)]
+            readings.append(reader.read(gloss, glosses, first))
     except PromptTooLong:  # in scripts of which each character is several tokens
         return None
-    known = dict(zip(notes, reading.relevance.tolist(), strict=True))
+    together = np.mean([reading.relevance for reading in readings], axis=0)
+    known = dict(zip(notes, together.tolist(), strict=True))
     # What was not read is no likelier than what was.
     least = min(known.values(), default=0.0)
-    return reading.answered, {
+    return max(reading.answered for reading in readings), {
         name: known.get(_dated(pool.passages[name]), min(chance, least))
         for name, chance in relevance.items()
     }
@@ -188,6 +209,11 @@ def _listed(pool: Candidates, relevance: Mapping[str, float]) -> list[str]:
 
 def _dated(passage: Passage) -> DatedNote:
     return passage.said, passage.words
+
+
+def _in_english(passage: Passage) -> str:
+    """The words of a passage, or their gloss where they are in another language and have one."""
+    return passage.words if is_english(passage.words) else passage.read or passage.words
 
 
 def _spread(relevance: Mapping[str, float], edges: Iterable[ChangeEdge]) -> dict[str, float]:
@@ -214,10 +240,15 @@ def _note(
     last = max(own, key=lambda edge: edge.probability, default=None)
     back = [edge for edge in edges if edge.newer == memory.id and edge not in added]
     first = max(back, key=lambda edge: edge.probability, default=None)
+    parts = [
+        edge for edge in edges if edge.older == memory.id and edge.change is ChangeKind.REFINES
+    ]
+    part = max(parts, key=lambda edge: edge.probability, default=None)
     note = Note(
         memory,
         passages[memory.id],
         relevance,
+        refined=part.newer if part and part.probability >= CHANGED else "",
         beside=beside,
         changes=passages[first.older] if first and first.probability >= DOUBTED else None,
     )

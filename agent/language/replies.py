@@ -25,6 +25,13 @@ _NOT_SURE: Mapping[str, str] = {
     "fr": "Je ne sais pas ce qui est encore vrai.",
     "zh": "我不确定现在是哪一个。",
 }
+_NEAREST: Mapping[str, str] = {
+    "en": "I am not sure that you told me. The nearest is this.",
+    "de": "Ich bin nicht sicher, ob du mir das gesagt hast. Am nächsten kommt dies.",
+    "es": "No sé con certeza si me lo dijiste. Lo más cercano es esto.",
+    "fr": "Je ne sais pas si cela m'a été dit. Le plus proche est ceci.",
+    "zh": "我不确定你是否告诉过我。最接近的是：",
+}
 
 
 def unknown(question: str) -> str:
@@ -33,8 +40,14 @@ def unknown(question: str) -> str:
 
 
 def is_unknown(text: str) -> bool:
-    """Whether a reply says that memory holds no answer."""
-    return text.startswith(tuple(_UNKNOWN.values()))
+    """Whether a reply says that memory holds no answer, or that it may hold none."""
+    return text.startswith((*_UNKNOWN.values(), *_NEAREST.values()))
+
+
+def nearest(question: str) -> str:
+    """What comes before the nearest note where memory may hold no answer; in English where we have
+    no words for it."""
+    return _NEAREST.get(language_of(question), _NEAREST["en"])
 
 
 def no_longer(question: str) -> str:

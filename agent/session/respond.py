@@ -13,7 +13,7 @@ from typing import Protocol
 from agent.answering.answer import Answer, answer, converse
 from agent.answering.answer_from_notes import answer_from_notes
 from agent.answering.grounding import supported
-from agent.answering.notes import Note, gather, selected
+from agent.answering.notes import CHANGED, Note, gather, selected
 from agent.answering.plain_statements import CHANCE
 from agent.answering.question.question_time import About
 from agent.answering.question.references import in_context, recent
@@ -24,6 +24,7 @@ from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
 from agent.language.redaction import with_gaps
 from agent.language.replies import unknown
+from agent.memory.changes import possibly_newer
 from agent.memory.home import Home
 from agent.models.note_reader import note_reader
 from agent.models.timing import Stopwatch
@@ -183,7 +184,7 @@ def _answered(
         return answer_from_notes(message, notes, now=now, llm=home.llm, on_text=on_text)
     return answer(
         message,
-        found.selection.chosen,
+        _unchanged_by_then(home, found),
         now=now,
         llm=home.llm,
         on_text=on_text,
@@ -191,6 +192,16 @@ def _answered(
         marks=found.marks,
         near=found.near,
     )
+
+
+def _unchanged_by_then(home: Responder, found: Retrieved) -> tuple[Choice, ...]:
+    """What was chosen, without what will probably have changed by the time asked about."""
+    chosen, then = found.selection.chosen, found.asked.start
+    if found.asked.about is not About.AT or then is None or found.parts:
+        return chosen
+    newer = possibly_newer([one.memory for one in chosen], home.graph, least=CHANGED)
+    begun = {old for old, new in newer.items() if (new.valid_from or new.created) <= then}
+    return tuple(one for one in chosen if one.memory.id not in begun)
 
 
 def whisper(

@@ -83,6 +83,15 @@ def test_a_newer_note_that_the_question_is_about_as_much_is_the_answer():
     assert told.text == f"On 2024-05-10 you said: “{REDFORD}”"
 
 
+def test_what_changed_a_part_of_a_note_is_told_beside_the_rest_of_it():
+    older, newer = notes_of("Yoga is on Mondays in Hall 2.", "Hall 2 floods, so we use the barn.")
+    told, _ = ask("Yoga is in Hall 2 on Mondays.", [replace(older, refined="m2"), newer])
+    assert "Mondays in Hall 2" in told.text and "we use the barn" in told.text
+
+    told, _ = ask("Yoga is in the barn on Mondays.", [replace(older, refined="m2"), newer])
+    assert told.text == "Yoga is in the barn on Mondays."
+
+
 def test_a_sentence_rests_on_the_note_with_its_value_not_on_that_with_the_words_of_the_question():
     notes = notes_of("Quill & Tar pays me 640.", "The contract says 460.")
     model = ScriptedModel(["Quill & Tar pays you 460."])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from agent.config import Config
+from agent.memory.gloss import Glosses
 from agent.models.note_reader import DatedNote, Reading
 from agent.ports import Embedder
 from agent.session.session import Session
@@ -28,9 +29,11 @@ class ScriptedNoteReader:
     def __init__(self, answered: float) -> None:
         self.answered = answered
         self.first: list[float] = []
+        self.asked: list[tuple[str, set[str]]] = []
 
     def read(self, question: str, notes: Sequence[DatedNote], first: Sequence[float]) -> Reading:
         self.first = list(first)
+        self.asked.append((question, {text for _, text in notes}))
         relevance = [0.8 if "Redford" in text else 0.01 for _, text in notes]
         return Reading(np.array(relevance, np.float32), self.answered)
 
@@ -63,13 +66,44 @@ def test_the_model_is_shown_what_it_found_likely(
     assert reader.first == pytest.approx([0.9] * 3)  # the statement reader's opinion counts too
 
 
-def test_where_hardly_any_note_answers_the_model_is_not_asked(
+def test_in_another_language_they_are_read_as_they_stand_and_in_english(
     session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(
-        "agent.answering.notes.note_reader", lambda _: ScriptedNoteReader(answered=0.1)
-    )
-    assert session.ask("Where do I work?").abstained
+    reader = ScriptedNoteReader(answered=0.9)
+    monkeypatch.setattr("agent.answering.notes.note_reader", lambda _: reader)
+    text, gloss = "Seit März arbeite ich nicht mehr bei Redford.", "I left Redford in March."
+    session.graph.apply([Insert(Draft(text, "attribute.occupation", NOW))], at=NOW)
+    model.replies = [gloss, "Where do I work?", "Bei Redford."]
+    Glosses(session.graph.path.parent, model).make(text)
+
+    session.ask("Wo arbeite ich denn jetzt eigentlich?")
+
+    assert [question for question, _ in reader.asked] == [
+        "Wo arbeite ich denn jetzt eigentlich?",
+        "Where do I work?",
+    ]
+    assert text in reader.asked[0][1] and gloss in reader.asked[1][1]
+
+
+@pytest.mark.parametrize(
+    ("answered", "text"),
+    [
+        (0.1, "I don't know: I remember nothing about that."),
+        (
+            0.3,
+            "I am not sure that you told me. The nearest is this. "
+            "On 2024-05-08 you said: “I work at Redford.”",
+        ),
+    ],
+)
+def test_where_hardly_any_note_answers_the_model_is_not_asked(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch,
+    answered: float, text: str,
+):  # fmt: skip
+    reader = ScriptedNoteReader(answered)
+    monkeypatch.setattr("agent.answering.notes.note_reader", lambda _: reader)
+    reply = session.ask("Where do I work?")
+    assert reply.abstained and reply.text == text
     assert model.asked == []
 
 

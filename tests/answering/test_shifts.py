@@ -55,6 +55,11 @@ def test_without_a_time_or_an_amount_the_model_is_not_asked(older: str, newer: s
     assert shifted(older, SAID, newer, model) == "" and model.asked == []
 
 
+def test_now_is_no_new_time():
+    newer = "She starts two hours later from now on."
+    assert shifted("Class is at 14:00.", SAID, newer, ScriptedModel(["later 2 hours"])) == "16:00"
+
+
 def test_a_new_time_that_is_given_is_not_computed():
     newer = "It takes two hours and starts at 16:00 now."
     assert shifted("Class is at 14:00.", SAID, newer, ScriptedModel(["later 2 hours"])) == ""

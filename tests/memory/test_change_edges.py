@@ -279,6 +279,31 @@ def test_what_probably_changed_is_no_answer_to_a_question_about_a_time_ahead(
     assert timeline or "Kindling" not in shown
 
 
+@pytest.mark.parametrize(("day", "changed"), [(35, False), (60, True)])
+def test_a_plan_changes_what_holds_from_its_own_day_on(
+    graph: MemoryGraph,
+    settings: Config,
+    embedder: Embedder,
+    own_home: Path,
+    day: int,
+    changed: bool,
+):
+    model = ScriptedModel(["You sing."])
+    config = replace(settings, home=own_home, fixed_now=NOW + timedelta(days=30))
+    reader = ScriptedReader()
+    session = Session(config, graph, embedder=embedder, llm=model, statements=reader)
+    drafts = [
+        Draft("I sing at Kindling.", "attribute.occupation", NOW),
+        Draft(
+            "I sing at Redford.", "attribute.occupation", NOW, valid_from=NOW + timedelta(days=40)
+        ),
+    ]
+    old, new = [entry.memory for entry in graph.apply([Insert(d) for d in drafts], at=NOW)]
+    graph.change_edges.put([ChangeEdge(old, new, ChangeKind.SUPERSEDES, 0.7)], NOW)
+    session.ask(f"Where do I sing on {NOW + timedelta(days=day):%-d %B %Y}?")
+    assert ("Kindling" not in model.asked[-1][-1].content) is changed
+
+
 def test_a_newer_memory_comes_along_with_the_older_one_that_was_selected(
     graph: MemoryGraph, settings: Config, embedder: Embedder, own_home: Path
 ):

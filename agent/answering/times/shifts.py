@@ -82,7 +82,7 @@ def shifted(older: str, said: datetime, newer: str, llm: LanguageModel) -> str:
     they give the new date or time themselves. ``said`` is when the older words were said.
     """
     base = [moment for span in find_times(older, said) if (moment := _moment(span))]
-    given = find_times(newer, said)
+    given = [span for span in find_times(newer, said) if span.start != said]  # but for "now"
     own = [span for span in given if not _is_amount(span, said)]
     if not base or len(own) == len(given):
         return ""

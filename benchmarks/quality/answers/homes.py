@@ -19,6 +19,10 @@ the product, *pasted* the same model given all dated messages of the home with f
 ``--closed`` asks the language model the closed question of ``answer_from_notes`` about the five
 most relevant notes of each question: the area under the curve, notes of the question's own episode
 against all others, of relevance, of the chance of yes, and of both as they are weighed there.
+
+``--silent`` reads the notes of each question together, with the language model: of the questions
+about something that was told (*asked*) and of the others (*untold*) the share that gets an answer,
+none, or the nearest note alone.
 """
 
 from __future__ import annotations
@@ -66,6 +70,7 @@ def main() -> None:
     options.add_argument("--weights", type=Path, help="of the reader, instead of those that ship")
     options.add_argument("--voices", type=Path, default=HELD_VOICES, help="folder of episodes")
     options.add_argument("--answers", action="store_true", help="with the language model")
+    options.add_argument("--silent", action="store_true", help="whether anything is said")
     options.add_argument("--closed", action="store_true", help="with the closed question")
     given = options.parse_args()
     episodes = list(read_episodes(given.voices))
@@ -80,9 +85,11 @@ def main() -> None:
                 _ask(told, others, home, counts)
                 if given.closed:
                     looked_at += _closed(told, others, home)
+                if given.silent:
+                    _silence(told, others, home, counts)
                 if given.answers:
                     _answer(told, others, home, counts)
-            if not given.quick and not given.answers:
+            if not (given.quick or given.answers or given.silent):
                 for episode in told[::4]:
                     with (
                         tempfile.TemporaryDirectory() as folder,
@@ -185,6 +192,22 @@ def _answer(
             counts[f"{arm}.{'n' if episode in told else 'others'}"] += 1
 
 
+def _silence(
+    told: Sequence[Episode], others: Sequence[Episode], home: Session, counts: Counter[str]
+) -> None:
+    """Count what happens to the questions about what was told and to the others."""
+    session = at(home, max(case_of_episode(episode).asked for episode in told))
+    if session.statements is None:
+        return
+    for episode in (*told, *others):
+        found = session.retrieve(episode.question)
+        notes = gather(episode.question, found, session, session.statements)
+        kind = "asked" if episode in told else "untold"
+        said = "nearest" if any(note.unsure for note in notes) else "answer" if notes else "none"
+        counts[f"{kind}.{said}"] += 1
+        counts[f"{kind}.n"] += 1
+
+
 def _closed(told: Sequence[Episode], others: Sequence[Episode], home: Session) -> Iterator[Looked]:
     """The most relevant notes of each question, with what the model says to each alone."""
     session = at(home, max(case_of_episode(episode).asked for episode in told))
@@ -245,6 +268,9 @@ def figures(counts: Counter[str]) -> dict[str, float]:
         memories = max(1, counts[f"{prefix}memories"])
         shares[f"{prefix}false_edges_a_memory"] = counts[f"{prefix}false_edges"] / memories
     shares["silent"] = counts["silent"] / max(1, counts["others"])
+    for kind in ("asked", "untold") if counts["asked.n"] else ():
+        for said in ("answer", "nearest", "none"):
+            shares[f"{kind}.{said}"] = counts[f"{kind}.{said}"] / max(1, counts[f"{kind}.n"])
     for arm in ("answered", "pasted") if counts["answered.n"] else ():
         for name in ("current", "stale", "lost"):
             shares[f"{arm}.{name}"] = counts[f"{arm}.{name}"] / counts["answered.n"]
