@@ -25,10 +25,10 @@ QUALITY = (
     ),
     Claim(
         "Changes as people tell them",
-        "The current value is told more often than by the same model with all messages pasted for"
-        " the two writers and in other languages, as often for two messages. The reader"
-        " learned from other writers; thresholds were chosen on voices of our own, the form"
-        " of the answer partly on these cases. The alternative has four worked examples. The two"
+        "The current value is told more often than by the same model with all messages pasted, in"
+        " every set. Somebody else's news that sounds like a change is the weak side: there pasting"
+        " with examples is better. The reader learned from other writers; thresholds were chosen on"
+        " voices of our own, the form of the answer and rules for other languages on these cases. The alternative has four worked examples. The two"
         " more languages are German and Spanish, with cases of our own.",
         ("changes", "replacements"),
         "memlane",
@@ -45,6 +45,11 @@ QUALITY = (
                  "with examples": f"{CHANGES}.few_shot.stale"},
                 f"{CHANGES}.n",
                 (most(0.06), most(0.15), most(0.15), None, None)),
+            Row("look-alikes kept apart: unrelated / of somebody else",
+                "changes:kind.{unrelated,thirdparty}.ours.current",
+                {"messages pasted": "changes:kind.{unrelated,thirdparty}.plain.current",
+                 "with examples": "changes:kind.{unrelated,thirdparty}.few_shot.current"},
+                "changes:kind.{unrelated,thirdparty}.n", (least(0.92), least(0.92))),
             Row("automatic replacements that are right, voices held out: told / in files",
                 "replacements:{told,read}.right",
                 {},
@@ -117,7 +122,6 @@ QUALITY = (
             Row("another writer's: right / wrong / offered", "forms_held_llm_{right,wrong,offered}",
                 {"without": "forms_held_no_llm_{right,wrong,offered}"},
                 "forms_held_llm_{with_value,must_stay_empty}"),
-            Row("seconds a field", "seconds_a_field"),
         ),
     ),
     Claim(
