@@ -28,8 +28,8 @@ QUALITY = (
         "The current value is told more often than by the same model with all messages pasted, in"
         " every set. Somebody else's news that sounds like a change is the weak side: there pasting"
         " with examples is better. The reader learned from other writers; thresholds were chosen on"
-        " voices of our own, the form of the answer and rules for other languages on these cases. The alternative has four worked examples. The two"
-        " more languages are German and Spanish, with cases of our own.",
+        " voices of our own, the form of the answer and rules for other languages on these cases."
+        " The alternative has four worked examples. The two more languages are German and Spanish, with cases of our own.",
         ("changes", "replacements"),
         "memlane",
         (
