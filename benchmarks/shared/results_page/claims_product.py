@@ -29,7 +29,8 @@ QUALITY = (
         " every set. Somebody else's news that sounds like a change is the weak side: there pasting"
         " with examples is better. The reader learned from other writers; thresholds were chosen on"
         " voices of our own, the form of the answer and rules for other languages on these cases."
-        " The alternative has four worked examples. The two more languages are German and Spanish, with cases of our own.",
+        " The alternative has four worked examples. The two more languages are German and Spanish,"
+        " with cases of our own.",
         ("changes", "replacements"),
         "memlane",
         (
