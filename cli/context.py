@@ -100,7 +100,10 @@ class Run:
         Both give the same results; only the first is there at once.
         """
         from agent.server.resident.client import connect
+        from agent.server.resident.paths import Place, wait_for_start
 
+        # Two language models at once on a small machine take minutes instead of seconds.
+        wait_for_start(Place(self.config.home))
         client = connect(self.config, self.note)
         if client is not None:
             yield client

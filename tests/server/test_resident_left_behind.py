@@ -17,7 +17,14 @@ import pytest
 
 from agent.config import load_config
 from agent.server.resident.client import Running
-from agent.server.resident.paths import Place, holder
+from agent.server.resident.paths import (
+    Lock,
+    Place,
+    announce,
+    holder,
+    is_mine,
+    wait_for_start,
+)
 from agent.server.resident.service import Desk
 from agent.server.resident.starting import until_idle
 from agent.server.resident.starting.leave_behind import leave_behind
@@ -71,6 +78,32 @@ def test_the_second_command_is_answered_by_what_the_first_left(own_home: Path, s
     assert "ends after" in status
     assert " MB)" in status
     assert _up(own_home).pid == left.pid
+
+
+def test_a_command_right_after_it_waits_for_what_the_first_left(own_home: Path, say: Say):
+    say("remember", "My bicycle is red.")
+    place = Place(own_home)
+    wait_for_start(place)
+    assert is_mine(place.socket)
+
+
+def test_nothing_is_waited_for_where_nothing_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    place = Place(tmp_path)
+    slept: list[float] = []
+    monkeypatch.setattr("agent.server.resident.paths.time.sleep", slept.append)
+    wait_for_start(place)
+    announce(place)  # and then it never comes up
+    os.utime(place.lock, (0, 0))
+    wait_for_start(place)
+    held = Lock(place.lock)
+    held.take()
+    os.utime(place.lock, (0, 0))  # it runs for long: somebody deleted its socket
+    wait_for_start(place)
+    held.release()
+    wait_for_start(place)
+    assert slept == []
 
 
 @pytest.mark.parametrize("how", ["option", "setting", "ci", "another model", "no model"])

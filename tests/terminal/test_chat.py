@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -22,7 +21,7 @@ from agent.models.notices import notify
 from agent.ports import ChatTurn
 from agent.server.resident.client import Client
 from agent.session.session import Session
-from cli.commands.conversation.chat import COMMANDS, START_S, Conversation, _doing, show_last
+from cli.commands.conversation.chat import COMMANDS, Conversation, _doing, show_last
 from cli.context import Run
 from cli.input.line_input import Terminal, said_before
 from cli.output.streaming import WITHDRAWN, StreamedAnswer, show_withdrawn
@@ -244,18 +243,6 @@ def test_an_answer_that_is_stopped_leaves_nothing_that_waits(
     assert "Stopped. The answer was not stored." in capsys.readouterr().err
     assert talk.session.graph.sources.list(SourceStatus.PENDING, SourceStatus.FAILED) == ()
     assert len(talk.session.graph.turns.last(-1)) == 1
-
-
-def test_the_first_message_waits_for_the_process_that_the_chat_began(
-    talk: Conversation, monkeypatch: pytest.MonkeyPatch
-):
-    answers = iter([None, None, talk.session])
-    monkeypatch.setattr("agent.server.resident.client.connect", lambda *_: next(answers, None))
-    talk.waits_until = time.monotonic() + START_S
-    assert talk._answering() is talk.session
-    assert next(answers, "all asked") == "all asked"
-    talk.waits_until = 0.0
-    assert talk._answering() is talk.session  # and waits for nothing
 
 
 def test_a_long_text_says_what_is_done_with_it():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,13 @@ from store.file_locks import lock
 LONGEST_SOCKET = 103
 """Bytes that the address of a Unix socket may have on every system (macOS has the shortest)."""
 _PATIENCE_S = 0.5
+SHOWS_UP_S = 10.0
+"""How long a process that is being started may take until it holds the lock."""
+START_S = 60.0
+"""How long a command waits for one. Loading the same models beside it takes longer, the longer the
+busier the machine is."""
+_STEP_S = 0.05
+_ANNOUNCED = b"starting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +135,33 @@ class Lock:
             os.ftruncate(self._file, 0)
             os.close(self._file)
             self._file = None
+
+
+def announce(place: Place) -> None:
+    """Write down that a process is being started for this home: what comes next waits for it."""
+    with suppress(OSError), place.lock.open("ab") as file:
+        if lock(file.fileno()):  # else it is there
+            file.truncate(0)
+            file.write(_ANNOUNCED)
+
+
+def wait_for_start(place: Place) -> None:
+    """Wait until a process that is being started can be reached, or does not come up."""
+    until = time.monotonic() + START_S
+    while time.monotonic() < until and _is_starting(place):
+        time.sleep(_STEP_S)
+
+
+def _is_starting(place: Place) -> bool:
+    if is_mine(place.socket):
+        return False
+    try:
+        age = time.time() - place.lock.stat().st_mtime
+        if holder(place.lock) is not None:
+            return 0 <= age < START_S
+        return 0 <= age < SHOWS_UP_S and place.lock.read_bytes() == _ANNOUNCED
+    except OSError:
+        return False
 
 
 def holder(path: Path) -> int | None:

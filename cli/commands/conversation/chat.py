@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -45,12 +44,6 @@ OFFERED = 12
 
 LINES = 4
 """Lines from which a message is a text that takes a while to read."""
-START_S = 60.0
-"""How long the first message waits for a resident process that this chat began. Loading the same
-models here as well takes longer than waiting, the longer the busier the machine is."""
-SHOWS_UP_S = 5.0
-"""How long a process may take until it holds the lock of the home."""
-STEP_S = 0.05
 
 
 def chat(context: typer.Context) -> None:
@@ -62,8 +55,7 @@ def chat(context: typer.Context) -> None:
     run: Run = context.obj
     with run.session() as session:
         talk = Conversation(run, session)
-        if run.keep_resident():
-            talk.waits_until = time.monotonic() + START_S
+        run.keep_resident()
         interactive = sys.stdin.isatty() and sys.stderr.isatty()
         lines = _lines(talk, interactive=interactive)
         run.out.soft_wrap = not run.out.is_terminal  # lines break between words there
@@ -99,8 +91,6 @@ class Conversation:
     session: Session
     private: list[Exchange] | None = None
     """What was said since /private; None outside of it."""
-    waits_until: float = 0.0
-    """Until when a message waits for the resident process that this chat began."""
     _noticed: set[str] = field(default_factory=set)
 
     def take(self, line: str) -> None:
@@ -158,21 +148,10 @@ class Conversation:
     def _answering(self) -> Session | Client:
         """The resident process while it is up, else this one; asked anew for each message."""
         from agent.server.resident.client import connect
+        from agent.server.resident.paths import Place, wait_for_start
 
-        found = connect(self.run.config, self.notice)
-        while found is None and self._starts():
-            time.sleep(STEP_S)
-            found = connect(self.run.config, self.notice)
-        self.waits_until = 0.0
-        return found or self.session
-
-    def _starts(self) -> bool:
-        """Whether a resident process was begun for this chat and may still come up."""
-        from agent.server.resident.paths import Place, holder
-
-        left = self.waits_until - time.monotonic()
-        held = holder(Place(self.run.config.home).lock) is not None
-        return left > 0 and (held or left > START_S - SHOWS_UP_S)
+        wait_for_start(Place(self.run.config.home))
+        return connect(self.run.config, self.notice) or self.session
 
     def notice(self, line: str) -> None:
         """One line beside the conversation, told once."""

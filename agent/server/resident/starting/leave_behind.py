@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 
 from agent.config import Config
-from agent.server.resident.paths import Place, holder
+from agent.server.resident.paths import Place, announce, holder
 
 
 def leave_behind(config: Config, command: Sequence[str], say: Callable[[str], None]) -> bool:
@@ -27,6 +27,7 @@ def leave_behind(config: Config, command: Sequence[str], say: Callable[[str], No
             f"{config.idle_minutes} minutes without one (about 300 MB; to turn that off: memlane "
             "config set resident no)"
         )
+    announce(place)
     child = subprocess.Popen(
         [*command, "--until-idle"],
         stdin=subprocess.DEVNULL,
