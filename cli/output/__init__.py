@@ -2,6 +2,6 @@
 
 ``render`` is text for people, ``json_output`` the documents of ``--json``, ``streaming`` an answer
 as it comes, ``progress`` a bar; ``graph_layout`` places the entities of a picture, ``svg`` draws
-it.
+it; ``documented`` lays JSON out for docs/cli.md.
 May import: ``agent`` and ``policies.selection`` in functions, ``store``.
 """

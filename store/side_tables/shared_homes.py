@@ -8,7 +8,7 @@ consent, so what was read was allowed at the moment it was read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -86,8 +86,9 @@ def looked_into(home: Path) -> Iterator[Connection]:
                     f"{home} was last used by an older memlane. Open it once with this version: "
                     f"memlane --home '{home}' status"
                 )
-            yield Connection(Database(conn), path)
-            conn.rollback()
+            with closing(Connection(Database(conn), path)) as rows:
+                yield rows
+                conn.rollback()
         finally:
             conn.close()
 

@@ -19,9 +19,11 @@ from agent.io.transfer.backup import backup, restore
 from agent.memory.vectors import ensure_vectors
 from agent.ports import Embedder, Entropy, Prompt
 from agent.session.session import Session, open_session
+from store.connection import DATABASE_NAME, is_open_here
 from store.errors import HomeUnavailable, InvalidInput, StoreError, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Insert
+from store.side_tables.shared_homes import looked_into
 from store.side_tables.sharing_consents import KEY_NAME, identity_of
 from store.types import Draft
 from tests.conftest import NOW, Result, ScriptedModel
@@ -375,3 +377,10 @@ def test_the_command_joins_lists_and_leaves(
     assert left.json["joined"][0]["side"] == "left"
     wrong = memlane("--home", ann, "persona", "join", "--with", f"{ann}/nothing")
     assert wrong.code == 1 and "not a memlane home" in wrong.err and "Traceback" not in wrong.err
+
+
+def test_a_look_into_a_home_leaves_it_closed(tmp_path: Path):
+    MemoryGraph.open(tmp_path / "ben").close()
+    with looked_into(tmp_path / "ben"):
+        assert is_open_here(tmp_path / "ben" / DATABASE_NAME)
+    assert not is_open_here(tmp_path / "ben" / DATABASE_NAME)
