@@ -23,9 +23,10 @@ from agent.models.worker.settings import Finding, Role, rungs
 from agent.ports import ChatTurn, Embedder
 from agent.server.browser.pairing import digest_of
 from agent.server.hooks.ended import Ended, EndedSessions
+from agent.server.resident import client
 from agent.session.session import Session
 from cli.commands.conversation import demo
-from cli.commands.processes.resident import stop
+from cli.commands.processes import resident
 from store.encryption.keys import forget_keys
 from store.graph import MemoryGraph
 from store.journal import Insert
@@ -44,6 +45,7 @@ from tests.support.learning import live, practise
 from tests.support.refining import LINE, RUNNING, Refiner
 
 PLAY = demo.play
+PATIENCE_S = 120.0
 THEN = NOW - timedelta(days=2)
 TOLD = (
     ("My name is Ann Berg.", "attribute.name"),
@@ -119,6 +121,9 @@ def person(folder: Path, embedder: Embedder) -> Iterator[None]:
         stack.enter_context(patch.dict(os.environ, environment, clear=True))
         stack.enter_context(patch.object(agent.session.session, "open_session", opened))
         stack.enter_context(patch.object(demo, "play", _begins))
+        # Nothing here is about how fast a process starts, and the machine may be busy.
+        stack.enter_context(patch.multiple(resident, START_S=PATIENCE_S, END_S=PATIENCE_S))
+        stack.enter_context(patch.object(client, "_HELLO_S", PATIENCE_S))
         stack.enter_context(patch.object(hub_download, "download", _downloaded))
         stack.enter_context(patch.object(LocalLanguageModel, "check", _checked("chat")))
         stack.enter_context(patch.object(LocalRewardModel, "check", _checked("rewards")))
@@ -155,7 +160,7 @@ def lay_out(folder: Path, home: Path, embedder: Embedder) -> None:
 
 def _nothing_runs() -> None:
     """End a resident process that a failure has left behind."""
-    stop(load_config())
+    resident.stop(load_config())
 
 
 def _begins(session: Session) -> Iterator[demo.DemoStep]:
