@@ -16,29 +16,22 @@ from datetime import datetime
 from agent.answering.answer import Answer, admits_nothing, to_you, unanswered
 from agent.answering.grounding import evidence, invented, terms
 from agent.answering.notes import DOUBTED, LEAST, Note
+from agent.answering.quotations import BESIDE_BEST, is_own, quotable, quotations
 from agent.answering.times.shifts import shifted
 from agent.language.dates import find_times
 from agent.language.identify import common_language, is_english
 from agent.language.injection import as_data, steers
 from agent.language.replies import nearest, no_longer, not_sure
-from agent.language.sentences import is_chinese
 from agent.models.closed_question import chance_of_yes, worked
 from agent.ports import ChatTurn, LanguageModel
 from store.side_tables.change_edges import ChangeKind
-from store.types import Status, Trust
+from store.types import Status
 
 MAX_TOKENS = 80
-QUOTABLE = 0.35
-"""Relevance from which a note is quoted; no less than ``BESIDE_BEST`` of the most relevant one."""
-BESIDE_BEST = 0.45
-QUOTABLE_READ = 0.15
-"""The same where the notes were read together."""
 NO_LESS = 0.6
 """Of the relevance of a note, that from which what may have changed it is the answer."""
 OVER = 0.6
 """Probability of an end from which the answer says that something holds no longer."""
-QUOTED = 2
-"""Most notes that are quoted in an answer."""
 CLOSED, QUOTED_ALONE = 0.5, 0.65
 """Where the model finds no answer: what its yes to one note adds to the note's relevance, and from
 where that is quoted. The two make different mistakes: on homes of voices held out relevance
@@ -159,7 +152,7 @@ def answer_from_notes(
         build_turns(question, holding, now), max_tokens=MAX_TOKENS, on_text=on_text
     ).strip()
     best = max(holding, key=lambda note: note.relevance)
-    wanted = _quotable(holding)
+    wanted = quotable(holding)
     ended = _ended(best, notes)
     if (
         not said
@@ -186,7 +179,7 @@ def answer_from_notes(
     base = max(holding, key=lambda note: _rests_on(said, question, note))
     newer = next((note for note in holding if note.memory.id == base.by), None)
     unsaid = newer is not None and not _says(said, newer, question)
-    if newer is not None and unsaid and base.changed >= DOUBTED and _own(base) and _own(newer):
+    if newer is not None and unsaid and base.changed >= DOUBTED and is_own(base) and is_own(newer):
         if newer.relevance >= NO_LESS * base.relevance:
             return _quoting(question, [newer])
         if not base.together:  # else the reader knew the newer one and took the older one to hold
@@ -207,16 +200,16 @@ def answer_from_notes(
     choices = [note.as_choice() for note in holding]
     rests_on = {choice.memory.id for choice in evidence(question, said, choices)}
     rests_on = (rests_on or {base.memory.id}) | {note.memory.id for note in missing}
-    text = " ".join([to_you(said), *_quotations(missing)])
+    text = " ".join([to_you(said), *quotations(missing)])
     return Answer(text, tuple(n.as_choice() for n in holding if n.memory.id in rests_on), False)
 
 
 def _nearest_of(question: str, holding: Sequence[Note]) -> Answer:
     """Nothing that claims to be an answer: the note that comes nearest, if it is the user's own."""
-    shown = _quotable(holding)[:1] if holding else []
+    shown = quotable(holding)[:1] if holding else []
     if not shown:
         return unanswered(question)
-    text = " ".join([nearest(question), *_quotations(shown)])
+    text = " ".join([nearest(question), *quotations(shown)])
     return Answer(text, tuple(note.as_choice() for note in shown), True)
 
 
@@ -245,7 +238,7 @@ def chance_of_answer(question: str, note: Note, llm: LanguageModel) -> float | N
 
 def _with_shifts(holding: Sequence[Note], llm: LanguageModel) -> list[Note]:
     """The notes, with the computed time in those that move an older one and may be the answer."""
-    wanted = _quotable(holding)
+    wanted = quotable(holding)
     return [_with_shift(note, llm) if note in wanted else note for note in holding]
 
 
@@ -276,36 +269,12 @@ def _out_of_date(said: str, question: str, holding: Sequence[Note], over: Sequen
     )
 
 
-def _quotable(holding: Sequence[Note]) -> list[Note]:
-    """The notes that are quoted where the model leaves them out, the most relevant first.
-
-    Only the user's own words are given back; what a screen or a mail says is no answer.
-    """
-    newest_first = sorted(holding, key=lambda note: note.passage.said, reverse=True)
-    ranked = sorted(newest_first, key=lambda note: -note.relevance)
-    least = QUOTABLE_READ if ranked[0].together else QUOTABLE
-    least = max(least, BESIDE_BEST * ranked[0].relevance)
-    return [note for note in ranked if note.relevance >= least and _own(note)][:QUOTED]
-
-
 def _quoting(question: str, notes: Sequence[Note], lead: str = "", close: str = "") -> Answer:
     """The notes as the answer, newest first."""
     if not notes:
         return unanswered(question)
-    parts = [lead, *_quotations(notes), close]
+    parts = [lead, *quotations(notes), close]
     return Answer(" ".join(filter(None, parts)), tuple(note.as_choice() for note in notes), False)
-
-
-def _quotations(notes: Sequence[Note]) -> list[str]:
-    """Quotations of notes, newest first; what is quoted of one message is quoted together."""
-    newest_first = sorted(notes, key=lambda note: note.passage.said, reverse=True)
-    places: dict[tuple[str, int], list[Note]] = {}
-    for note in newest_first:
-        places.setdefault(note.passage.place, []).append(note)
-    return [
-        quotation(own[0], own[0].passage.text if len({n.passage.words for n in own}) > 1 else "")
-        for own in places.values()
-    ]
 
 
 def build_turns(question: str, holding: Sequence[Note], now: datetime) -> tuple[ChatTurn, ...]:
@@ -320,23 +289,6 @@ def build_turns(question: str, holding: Sequence[Note], now: datetime) -> tuple[
     lines = [*dict.fromkeys(map(_line, holding)), f"{today} {now:%A %Y-%m-%d}"]
     turns.append(ChatTurn("user", "\n".join([*lines, f"{asked} {as_data(question)}"])))
     return tuple(turns)
-
-
-def quotation(note: Note, text: str = "") -> str:
-    """The user's own words (those of the memory, or ``text``) with their day, in their language."""
-    day, text = f"{note.passage.said:%Y-%m-%d}", text or note.passage.words
-    if is_chinese(text):
-        return f"你在 {day} 说过：“{text}”"
-    if not is_english(text):
-        return f"{day}: “{text}”"
-    result = f" That makes it {note.moved}." if note.moved else ""
-    if note.memory.trust is Trust.NOTED:
-        return f"Your note of {day} says: “{text}”{result}"
-    return f"On {day} you said: “{text}”{result}"
-
-
-def _own(note: Note) -> bool:
-    return note.memory.trust in (None, Trust.TOLD, Trust.NOTED)
 
 
 def _echoes(said: str, note: Note) -> bool:
@@ -387,7 +339,7 @@ def _leaves_out(said: str, part: Note, base: Note, question: str) -> bool:
     """
     known = f"{question} {base.passage.text}"
     likely = part.relevance >= NO_LESS * base.relevance
-    return likely and _own(base) and _own(part) and not _says(said, part, known)
+    return likely and is_own(base) and is_own(part) and not _says(said, part, known)
 
 
 def _overtakes(best: Note, base: Note) -> bool:

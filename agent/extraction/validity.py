@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from agent.extraction.faithfulness import has_verb
+from agent.language.coreference import joined_parts
 from agent.language.dates import TimeSpan, find_times, validity
 from agent.language.dates.date_literals import values_of
 from agent.language.relation_names import LASTING
@@ -42,7 +43,6 @@ _WAS = re.compile(
     r"|\b(?:used to be|formerly|previously) (?:my|our)\b|\bmy (?:old|former|previous)\b",
     re.IGNORECASE,
 )
-_JOINED = re.compile(r"[,;]|\b(?:and|but)\b", re.IGNORECASE)
 
 
 def is_arranged(text: str, triples: Sequence[Triple] = ()) -> bool:
@@ -84,7 +84,7 @@ def tells_more(sentence: str, said: datetime) -> bool:
     'My laptop is a ThinkPad and the lesson is on Thursday': the laptop is not over with the lesson,
     and it is worse to hide what holds than to keep what is over.
     """
-    parts = [part.strip() for part in _JOINED.split(sentence.rstrip(".! "))]
+    parts = joined_parts(sentence)
     telling = [part for part in parts if len(words(part)) > 2 and has_verb(part)]
     return len(parts) > 1 and any(not find_times(part, said) for part in telling)
 

@@ -126,6 +126,14 @@ _BOUND = re.compile(
 )
 
 
+_JOINED = re.compile(r"[,;]|\b(?:and|but)\b", re.I)
+
+
+def joined_parts(sentence: str) -> list[str]:
+    """What a sentence joins by comma, semicolon, 'and' or 'but', clause or not."""
+    return [part.strip() for part in _JOINED.split(sentence.rstrip(".! "))]
+
+
 def clauses(sentence: str) -> list[str]:
     """The coordinate clauses of a sentence that have a subject of their own."""
     return _CLAUSE.split(sentence)

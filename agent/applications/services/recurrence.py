@@ -36,7 +36,6 @@ _CLOCK = re.compile(
     r"|(?P<noon>noon)\b)",
     re.IGNORECASE,
 )
-_UNTIL = re.compile(r";?UNTIL=(\d{8}(?:T\d{6})?)Z?", re.IGNORECASE)
 _FAR = timedelta(days=3 * 366)
 """How far ahead a next time is looked for: a rule may allow only days that hardly exist."""
 
@@ -106,8 +105,11 @@ def _until(rule: str, far: datetime) -> str:
     for one goes on to the year 9999. An end in UTC does not go with a beginning on the wall clock;
     a day's difference is none here.
     """
-    ends = [far.strftime("%Y%m%dT%H%M%S"), *_UNTIL.findall(rule)]
-    return f"{_UNTIL.sub('', rule).strip(';')};UNTIL={min(ends)}"
+    parts = rule.split(";")
+    ends = [part for part in parts if part.upper().startswith("UNTIL=")]
+    told = [end[len("UNTIL=") :].upper().removesuffix("Z") for end in ends]
+    end = min([far.strftime("%Y%m%dT%H%M%S"), *told])
+    return ";".join([*(part for part in parts if part and part not in ends), f"UNTIL={end}"])
 
 
 def next_year_day(month: int, day: int, now: datetime) -> datetime:

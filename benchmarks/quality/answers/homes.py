@@ -37,8 +37,9 @@ from typing import NamedTuple
 from sklearn.metrics import roc_auc_score
 
 from agent.answering.answer import admits_nothing
-from agent.answering.answer_from_notes import CLOSED, QUOTABLE, chance_of_answer
+from agent.answering.answer_from_notes import CLOSED, chance_of_answer
 from agent.answering.notes import Note, gather
+from agent.answering.quotations import QUOTABLE
 from agent.config import load_config
 from agent.memory.remember import keep, remember_as_said
 from agent.models.adapters.statement_reader import TrainedReader

@@ -1,0 +1,115 @@
+"""Notes that are gathered for a question: what may have changed one comes along."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.answering.notes import gather
+from agent.config import Config
+from agent.ports import Embedder
+from agent.session.session import Session
+from store.graph import MemoryGraph
+from store.journal import Insert
+from store.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.types import Draft
+from tests.conftest import ScriptedModel
+from tests.memory.test_change_edges import NOW, ScriptedReader, insert
+
+
+@pytest.mark.parametrize(
+    ("question", "planned", "timeline"),
+    [
+        ("Where do I sing tomorrow?", False, False),
+        ("Where did I sing yesterday?", False, True),
+        # What is planned has times of its own, which the timeline knows.
+        ("Where do I sing tomorrow?", True, True),
+    ],
+)
+def test_what_probably_changed_is_no_answer_to_a_question_about_a_time_ahead(
+    graph: MemoryGraph, settings: Config, embedder: Embedder, own_home: Path,
+    question: str, planned: bool, timeline: bool,
+):  # fmt: skip
+    model = ScriptedModel(["You sing."])
+    session = Session(
+        replace(settings, home=own_home, fixed_now=NOW + timedelta(days=30)), graph,
+        embedder=embedder, llm=model, statements=ScriptedReader(),
+    )  # fmt: skip
+    start = NOW + timedelta(days=40) if planned else None
+    drafts = [
+        Draft("I sing at Kindling.", "attribute.occupation", NOW),
+        Draft("I sing at Redford.", "attribute.occupation", NOW, valid_from=start),
+    ]
+    old, new = [entry.memory for entry in graph.apply([Insert(d) for d in drafts], at=NOW)]
+    graph.change_edges.put([ChangeEdge(old, new, ChangeKind.SUPERSEDES, 0.7)], NOW)
+    session.ask(question)
+    shown = model.asked[-1][-1].content
+    assert shown.startswith("Notes:") is timeline
+    assert timeline or "Kindling" not in shown
+
+
+@pytest.mark.parametrize(("day", "changed"), [(35, False), (60, True)])
+def test_a_plan_changes_what_holds_from_its_own_day_on(
+    graph: MemoryGraph,
+    settings: Config,
+    embedder: Embedder,
+    own_home: Path,
+    day: int,
+    changed: bool,
+):
+    model = ScriptedModel(["You sing."])
+    config = replace(settings, home=own_home, fixed_now=NOW + timedelta(days=30))
+    reader = ScriptedReader()
+    session = Session(config, graph, embedder=embedder, llm=model, statements=reader)
+    drafts = [
+        Draft("I sing at Kindling.", "attribute.occupation", NOW),
+        Draft(
+            "I sing at Redford.", "attribute.occupation", NOW, valid_from=NOW + timedelta(days=40)
+        ),
+    ]
+    old, new = [entry.memory for entry in graph.apply([Insert(d) for d in drafts], at=NOW)]
+    graph.change_edges.put([ChangeEdge(old, new, ChangeKind.SUPERSEDES, 0.7)], NOW)
+    session.ask(f"Where do I sing on {NOW + timedelta(days=day):%-d %B %Y}?")
+    assert ("Kindling" not in model.asked[-1][-1].content) is changed
+
+
+def test_a_newer_memory_comes_along_with_the_older_one_that_was_selected(
+    graph: MemoryGraph, settings: Config, embedder: Embedder, own_home: Path
+):
+    config = replace(settings, home=own_home, fixed_now=NOW + timedelta(days=30))
+    reader = ScriptedReader()
+    session = Session(config, graph, embedder=embedder, statements=reader)
+    old, *_, new = insert(
+        graph,
+        "I work at Kindling.",
+        *(f"Fact {n} of many." for n in range(20)),
+        "Week one at Redford.",
+    )
+    graph.change_edges.put([ChangeEdge(old, new, ChangeKind.SUPERSEDES, 0.7)], NOW)
+    found = session.retrieve("Where do I work?", k=1, use_llm=False)
+    taken = gather("Where do I work?", found, session, reader, use_llm=False)
+    notes = {note.memory.id: note for note in taken}
+    assert not notes[old].holds and notes[new].holds
+
+
+def test_what_is_over_does_not_come_along(
+    graph: MemoryGraph, settings: Config, embedder: Embedder, own_home: Path
+):
+    later = NOW + timedelta(days=30)
+    session = Session(
+        replace(settings, home=own_home, fixed_now=later), graph, embedder=embedder,
+        statements=ScriptedReader(),
+    )  # fmt: skip
+    drafts = [
+        Draft("The dinner is at Vela.", "attribute.occupation", NOW),
+        Draft("The voucher is valid until 9 May.", "attribute.occupation", NOW,
+              valid_until=NOW + timedelta(days=1)),
+    ]  # fmt: skip
+    old, over = [entry.memory for entry in graph.apply([Insert(d) for d in drafts], at=NOW)]
+    graph.change_edges.put([ChangeEdge(old, over, ChangeKind.ADDS, 0.7)], NOW)
+    found = session.retrieve("Where is the dinner?", k=1, use_llm=False)
+    notes = gather("Where is the dinner?", found, session, ScriptedReader(), use_llm=False)
+    assert [note.memory.id for note in notes] == [old]
