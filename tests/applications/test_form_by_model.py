@@ -107,6 +107,13 @@ def test_an_unsure_copy_is_offered_and_not_filled_in(model):
     assert [(one.value, one.memories) for one in result.alternatives] == [("Rex", ("m1",))]
 
 
+def test_a_label_that_is_written_before_its_value_is_no_part_of_it():
+    memories = told("zz owner Rex Lund, zz locker 4711, zz boat: Tern.")
+    model = Copying({"Zz owner": "zz owner Rex Lund", "Zz boat": "zz boat: Tern"})
+    owner, boat = filled(["Zz owner", "Zz boat"], memories, model)
+    assert (owner.value, boat.value) == ("Rex Lund", "Tern")
+
+
 def test_a_code_goes_into_one_field_of_a_form_only():
     memories = told("The zz card of the club is 55120.")
     model = Copying({"Zz club card": "55120", "Zz locker": "55120"})

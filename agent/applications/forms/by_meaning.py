@@ -46,18 +46,33 @@ def hear(asked: Sequence[str], nearest: Nearest, reader: FormReader) -> list[lis
     memories = list(near.values())
     read = reader.read([memory.text for memory in memories], reader.kinds_of(asked))
     said = list(zip(memories, read, strict=True))
+
+    def heard(memory: Memory, start: int, end: int, chance: float, label: str) -> Heard:
+        return Heard(without_label(memory.text[start:end], label), memory, chance)
+
     return [
         sorted(
             (
-                Heard(memory.text[found.start : found.end], memory, found.chance)
+                Heard(
+                    without_label(memory.text[found.start : found.end], label), memory, found.chance
+                )
                 for memory, fields in said
                 if (found := fields[row]) is not None
             ),
             key=_worth,
             reverse=True,
         )
-        for row in range(len(asked))
+        for row, label in enumerate(asked)
     ]
+
+
+def without_label(value: str, label: str) -> str:
+    """The value without its field's label before it, as in 'full name Ann Lee, dob ...'."""
+    lead = label.strip(" :?*").casefold()
+    rest = value[len(lead) :]
+    if not lead or not value.casefold().startswith(lead) or rest[:1].isalnum():
+        return value
+    return rest.lstrip(" :=-–") or value
 
 
 def _worth(heard: Heard) -> tuple[float, ...]:

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, inf, log
 
-from agent.applications.forms.by_meaning import Heard, Nearest, as_written, hear, is_open
+from agent.applications.forms.by_meaning import (
+    Heard,
+    Nearest,
+    as_written,
+    hear,
+    is_open,
+    without_label,
+)
 from agent.applications.forms.candidates import sources_of
 from agent.applications.forms.facts.read import Fact
 from agent.applications.forms.fields import ME, Asked, FormField, worded
@@ -282,7 +289,8 @@ def _copied(field: str, memories: Sequence[Memory], llm: LanguageModel) -> Copy 
     memory = max(holding, key=lambda m: m.created)
     start, end = place_of(value, memory.text) or (0, 0)
     score = scores[-1] if scores else -inf
-    return Copy(Heard(memory.text[start:end], memory, exp(score)), score)
+    value = without_label(memory.text[start:end], field.partition(" (")[0])
+    return Copy(Heard(value, memory, exp(score)), score)
 
 
 def build_turns(field: str, notes: Iterable[Memory]) -> tuple[ChatTurn, ...]:
