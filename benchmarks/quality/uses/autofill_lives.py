@@ -17,9 +17,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from agent.answering.notes import DOUBTED
 from agent.applications.forms.autofill import fill
 from agent.applications.forms.fields import FormField
 from agent.applications.forms.formats.open_form import fields_from_labels, open_form
+from agent.memory.changes import possibly_newer
 from agent.memory.remember import store_drafts
 from agent.results import FilledField
 from agent.session.session import Session
@@ -147,8 +149,11 @@ def _filled(
                 draft = gold_draft(told, source.id)
                 store_drafts([draft], source, session.graph, session, told.at)
             memories = session.graph.memories.list()
+            newer = possibly_newer(memories, session.graph, least=DOUBTED)
             for sheet in people.sheets:
-                results = fill(_fields(sheet), memories, embedder=models.embedder, now=week.end)
+                results = fill(
+                    _fields(sheet), memories, embedder=models.embedder, now=week.end, newer=newer
+                )
                 yield week, (sheet, results)
 
 
