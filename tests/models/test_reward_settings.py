@@ -128,6 +128,7 @@ def test_the_doctor_tells_what_was_chosen_and_by_whom(
     ):
         assert words in checks["settings"]
     assert checks["reward cache"].startswith("3 rewards, 0.1 of at most 200 MB; 2 of 5")
+    assert " of at most 300 MB; nothing that you told" in checks["prompt cache"]
     monkeypatch.delenv("MEMLANE_THREADS")
     checks = {c["name"]: c["detail"] for c in memlane("doctor", "--quick", "--json").json["checks"]}
     assert "(from this machine)" in checks["settings"]
