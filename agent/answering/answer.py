@@ -17,6 +17,7 @@ from agent.answering.question.question_time import About, Asked
 from agent.language.injection import as_data, attacks, steers
 from agent.language.replies import unknown
 from agent.memory.uncertain.contradictions import contradictions
+from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn, LanguageModel
 from agent.results import Mark, Standing, phrase
 from policies.selection import Choice
@@ -50,6 +51,7 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
         "I don't know.",
     ),
 )
+_BEGIN, _CHAT = fixed(SYSTEM, EXAMPLES), fixed(CHAT_SYSTEM)
 
 _DONT_KNOW = re.compile(
     r"\b(?:do|does|did)(?: not|n['’]t) (?:know|say|hold|contain|mention|have)\b"
@@ -81,9 +83,6 @@ def build_turns(
     notes stand in the order of ``chosen``, best first: no other order and no relations beside them
     were measured to serve the model better (``benchmarks.answer_order``).
     """
-    turns = [ChatTurn("system", SYSTEM)]
-    for example, said in EXAMPLES:
-        turns += [ChatTurn("user", example), ChatTurn("assistant", said)]
     doubted = {
         m.id for d in contradictions([c.memory for c in chosen]) for m in (d.first, d.second)
     }
@@ -95,8 +94,8 @@ def build_turns(
     today = f"Today: {now:%A, %Y-%m-%d %H:%M}"
     if asked is not None and asked.about is About.AT and str(asked):
         today += f"\nThe question is about the time {asked}; every note held then."
-    turns.append(ChatTurn("user", f"Notes:\n{notes}\n{today}\nQuestion: {as_data(question)}"))
-    return tuple(turns)
+    asked_now = f"Notes:\n{notes}\n{today}\nQuestion: {as_data(question)}"
+    return (*_BEGIN, ChatTurn("user", asked_now))
 
 
 def note(memory: Memory, now: datetime, *, origin: bool = False, mark: Mark | None = None) -> str:
@@ -218,7 +217,7 @@ def converse(
     """
     if attacks(message):
         return NO_ORDERS
-    turns = [ChatTurn("system", CHAT_SYSTEM)]
+    turns = [*_CHAT]
     for said, replied in before:
         turns += [ChatTurn("user", said), ChatTurn("assistant", replied)]
     turns.append(ChatTurn("user", message))

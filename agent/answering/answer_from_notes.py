@@ -23,6 +23,7 @@ from agent.language.identify import common_language, is_english
 from agent.language.injection import as_data, steers
 from agent.language.replies import nearest, no_longer, not_sure
 from agent.models.closed_question import chance_of_yes, worked
+from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn, LanguageModel
 from store.side_tables.change_edges import ChangeKind
 from store.types import Status
@@ -114,6 +115,8 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
         "I don't know.",
     ),
 )
+_BEGIN = {"en": fixed(SYSTEM, EXAMPLES), "zh": fixed(SYSTEM_ZH)}
+_IN_ITS_LANGUAGE = fixed(f"{SYSTEM} {IN_ITS_LANGUAGE}")
 
 
 def answer_from_notes(
@@ -281,14 +284,10 @@ def build_turns(question: str, holding: Sequence[Note], now: datetime) -> tuple[
     """The prompt: instructions and examples first, since they are the same in every call."""
     # Examples in one language make a small model forget another.
     language = common_language(question, [note.passage.text for note in holding])
-    system = {"en": SYSTEM, "zh": SYSTEM_ZH}.get(language, f"{SYSTEM} {IN_ITS_LANGUAGE}")
-    turns = [ChatTurn("system", system)]
-    for shown, answer in EXAMPLES if language == "en" else ():
-        turns += [ChatTurn("user", shown), ChatTurn("assistant", answer)]
+    begin = _BEGIN.get(language, _IN_ITS_LANGUAGE)
     today, asked = LABELS_ZH if language == "zh" else LABELS
     lines = [*dict.fromkeys(map(_line, holding)), f"{today} {now:%A %Y-%m-%d}"]
-    turns.append(ChatTurn("user", "\n".join([*lines, f"{asked} {as_data(question)}"])))
-    return tuple(turns)
+    return (*begin, ChatTurn("user", "\n".join([*lines, f"{asked} {as_data(question)}"])))
 
 
 def _echoes(said: str, note: Note) -> bool:

@@ -25,6 +25,7 @@ from agent.language.coreference import split_facts
 from agent.language.email_headers import without_headers
 from agent.language.identify import is_foreign
 from agent.language.sentences import Chunk, chunks, declarative, is_chinese, sentences
+from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn, LanguageModel
 from store.errors import MemlaneError
 from store.types import SourceKind
@@ -60,6 +61,7 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
         "3. I will tell Yusuf on Monday that we drop the printed catalogue.",
     ),
 )
+_BEGIN = fixed(SYSTEM, ((f"Text:\n{text}", reply) for text, reply in EXAMPLES))
 
 
 class ExtractionFailed(MemlaneError):
@@ -72,16 +74,13 @@ def build_turns(chunk: Chunk, *, people: Sequence[str] = ()) -> tuple[ChatTurn, 
     A language model reuses what it has read of a common prefix, so all that varies (people,
     heading) stands in the last turn.
     """
-    turns = [ChatTurn("system", SYSTEM)]
-    for text, reply in EXAMPLES:
-        turns += [ChatTurn("user", f"Text:\n{text}"), ChatTurn("assistant", reply)]
     context = []
     if people:
         context.append("Known people: " + " ".join(people))
     if chunk.heading:
         context.append(f"Heading: {chunk.heading}")
     lead = "\n".join(context) + "\n" if context else ""
-    return (*turns, ChatTurn("user", f"{lead}Text:\n{chunk.text}"))
+    return (*_BEGIN, ChatTurn("user", f"{lead}Text:\n{chunk.text}"))
 
 
 def parse_reply(reply: str) -> list[str]:

@@ -19,6 +19,7 @@ from itertools import combinations
 from agent.answering.answer import answer, note
 from agent.answering.grounding import invented, names, terms
 from agent.learning.answer_agreement import agrees
+from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn, LanguageModel
 from policies.selection import Choice
 from store.types import Memory
@@ -57,6 +58,7 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
     ),
 )
 """The last one is the paper's own (Table 11), shortened."""
+_BEGIN = fixed(SYSTEM, EXAMPLES)
 
 GRAMMAR = r"""
 root ::= "Question: " [^\n?]+ "?\nAnswer: " [^\n]+ "\n"?
@@ -122,14 +124,10 @@ def write_pair(
 
 def writing_turns(memories: Sequence[Memory], now: datetime) -> tuple[ChatTurn, ...]:
     """The prompt: instructions and examples first, since they are the same in every call."""
-    turns = [ChatTurn("system", SYSTEM)]
-    for example, pair in EXAMPLES:
-        turns += [ChatTurn("user", example), ChatTurn("assistant", pair)]
     notes = "\n".join(f"{n}. {note(memory, now)}" for n, memory in enumerate(memories, 1))
     shared = ", ".join(bridges(memories))
     only = f"\nDo not say in the question: {shared}" if shared else ""
-    turns.append(ChatTurn("user", f"Notes:\n{notes}{only}"))
-    return tuple(turns)
+    return (*_BEGIN, ChatTurn("user", f"Notes:\n{notes}{only}"))
 
 
 def bridges(memories: Sequence[Memory]) -> tuple[str, ...]:

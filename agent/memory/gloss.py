@@ -13,6 +13,7 @@ from pathlib import Path
 from agent.language.identify import is_english
 from agent.language.injection import as_data
 from agent.memory.passages import Passage
+from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn, LanguageModel
 from store.connection import DATABASE_NAME
 from store.encryption.sealed import sealer_of
@@ -22,14 +23,19 @@ from store.errors import MemlaneError
 MAX_TOKENS = 120
 LONGEST = 400
 """Characters of a text; a longer one gets no gloss."""
-_TURNS = (
-    ChatTurn("system", "Translate the message into English. Write only the translation."),
-    ChatTurn("user", "Meine Tante hat den Hund gestern zum Tierarzt gebracht."),
-    ChatTurn("assistant", "My aunt took the dog to the vet yesterday."),
-    ChatTurn("user", "¿A qué hora sale el tren de mi padre?"),
-    ChatTurn("assistant", "What time does my father's train leave?"),
-    ChatTurn("user", "我把旧手机卖给了同事，新的明天到。"),
-    ChatTurn("assistant", "I sold my old phone to a colleague, the new one arrives tomorrow."),
+_BEGIN = fixed(
+    "Translate the message into English. Write only the translation.",
+    (
+        (
+            "Meine Tante hat den Hund gestern zum Tierarzt gebracht.",
+            "My aunt took the dog to the vet yesterday.",
+        ),
+        ("¿A qué hora sale el tren de mi padre?", "What time does my father's train leave?"),
+        (
+            "我把旧手机卖给了同事，新的明天到。",
+            "I sold my old phone to a colleague, the new one arrives tomorrow.",
+        ),
+    ),
 )
 
 
@@ -65,7 +71,7 @@ class Glosses:
             return None
         try:
             asked = ChatTurn("user", as_data(text))
-            made = self._llm.chat((*_TURNS, asked), max_tokens=MAX_TOKENS).strip()
+            made = self._llm.chat((*_BEGIN, asked), max_tokens=MAX_TOKENS).strip()
         except MemlaneError:
             return None
         with suppress(OSError):  # a gloss that cannot be kept is made again

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import exp
 
+from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn, LanguageModel
 
 YES, NO = "yes", "no"
@@ -15,10 +16,7 @@ YES, NO = "yes", "no"
 
 def worked(system: str, examples: Iterable[tuple[str, bool]]) -> tuple[ChatTurn, ...]:
     """The instruction and worked examples, with which the question begins."""
-    turns = [ChatTurn("system", system)]
-    for asked, verdict in examples:
-        turns += [ChatTurn("user", asked), ChatTurn("assistant", YES if verdict else NO)]
-    return tuple(turns)
+    return fixed(system, ((asked, YES if verdict else NO) for asked, verdict in examples))
 
 
 def chance_of_yes(begin: Sequence[ChatTurn], asked: str, llm: LanguageModel) -> float | None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from agent.config import Config
 from agent.errors import ModelError
+from agent.models import prompt_cache
 from agent.models.catalog import BUILT_IN
 from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import REWARDS, RewardCache
@@ -45,8 +46,9 @@ def _load_llm(
     path: Path, sha256: str, context: int, threads: int, models_dir: Path, idle_s: float, wait: int
 ) -> WorkerLanguageModel:
     """One copy of the weights for a process, however many sessions it opens."""
+    options = {"context": context, "prompts": str(models_dir / prompt_cache.FOLDER)}
     opener = GgufOpener(
-        "chat", path, sha256, threads=threads, models_dir=models_dir, options={"context": context}
+        "chat", path, sha256, threads=threads, models_dir=models_dir, options=options
     )
     worker = Worker("The language model", opener, idle_s=idle_s, timeout_s=wait)
     return WorkerLanguageModel(worker, opener)

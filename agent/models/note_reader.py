@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.language.injection import as_data
+from agent.models.fixed_turns import fixed
 from agent.models.second_reader import log_odds, logit, rivals, tells_states
 from agent.ports import ChatTurn, HiddenStateModel, LanguageModel, Vectors
 from policies.weight_file import read_arrays
@@ -34,6 +35,7 @@ SYSTEM = (
     "question, at least in part, and still hold?"
 )
 """The states depend on every word of the prompt."""
+_BEGIN = fixed(SYSTEM)
 
 DatedNote = tuple[datetime, str]
 
@@ -45,7 +47,7 @@ def about_notes(question: str, notes: Sequence[DatedNote]) -> tuple[ChatTurn, ..
         for number, n in enumerate(newest_first(notes), 1)
     ]
     body = "\n".join((f"Question: {_line(question)}", "Notes:", *lines, ""))
-    return ChatTurn("system", SYSTEM), ChatTurn("user", body)
+    return *_BEGIN, ChatTurn("user", body)
 
 
 def newest_first(notes: Sequence[DatedNote]) -> list[int]:

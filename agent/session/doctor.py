@@ -23,6 +23,7 @@ from agent.models.lazy import (
     Progress,
     open_cache,
 )
+from agent.models.prompt_cache import FOLDER, PromptCache
 from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import MEGABYTE
 from agent.ports import ChatTurn
@@ -129,6 +130,7 @@ def examine(
         run("network", reached.report)
     run("learned", lambda: _learned(config))
     run("reward cache", lambda: _reward_cache(config))
+    run("prompt cache", lambda: _prompt_cache(config))
     checks.append(Check("settings", True, _settings(config)))
     return checks
 
@@ -304,6 +306,14 @@ def _reward_cache(config: Config) -> str:
     return (
         f"{cache.count()} rewards, {cache.size() / MEGABYTE:.1f} of at most "
         f"{config.reward_cache_mb} MB{found}"
+    )
+
+
+def _prompt_cache(config: Config) -> str:
+    cache = PromptCache(config.models_dir / FOLDER)
+    return (
+        f"{cache.count()} fixed parts of prompts, {cache.size() / MEGABYTE:.1f} of at most "
+        f"{cache.limit // MEGABYTE} MB; nothing that you told is in it"
     )
 
 

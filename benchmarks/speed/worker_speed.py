@@ -190,23 +190,35 @@ def memory() -> dict[str, float]:
 
 
 def start_speed(config: Config) -> dict[str, float]:
-    """Seconds from nothing to the first word, as a command pays them: once in each process."""
+    """Seconds from nothing to the first word, as a command pays them: once in each process.
+
+    ``restart`` are those of an answer from notes, whose prompt has a fixed part: ``read_s`` where
+    that was never read before, ``kept_s`` where another process has read it.
+    """
     figures = {}
+    worker = "from agent.models.lazy import LocalLanguageModel; m = LocalLanguageModel(c)"
+    hello = "[ChatTurn('user', 'Hello.')]"
+    asked = "build_turns('Where do I live?', [], c.now())"
     scripts = {
         "cold_here_s": (
+            "",
             "from agent.models.adapters.llama import LlamaModel; r = ModelRegistry(c.models_dir); "
             "p = r.resolve_llm(c.llm); "
-            "m = LlamaModel(p, sha256=r.sha256(p), n_ctx=c.context, n_threads=c.threads)"
+            "m = LlamaModel(p, sha256=r.sha256(p), n_ctx=c.context, n_threads=c.threads)",
+            hello,
         ),
-        "cold_worker_s": "from agent.models.lazy import LocalLanguageModel; "
-        "m = LocalLanguageModel(c)",
+        "cold_worker_s": ("", worker, hello),
+        "restart_read_s": ("PromptCache(c.models_dir / FOLDER).clear(); ", worker, asked),
+        "restart_kept_s": ("", worker, asked),
     }
-    for name, script in scripts.items():
+    for name, (before, script, turns) in scripts.items():
         code = (
             "import time; from agent.config import load_config; from agent.models.registry import "
-            "ModelRegistry; from agent.ports import ChatTurn; c = load_config(); "
-            f"began = time.perf_counter(); {script}; "
-            "m.chat([ChatTurn('user', 'Hello.')], max_tokens=1); "
+            "ModelRegistry; from agent.ports import ChatTurn; "
+            "from agent.models.prompt_cache import FOLDER, PromptCache; "
+            "from agent.answering.answer_from_notes import build_turns; c = load_config(); "
+            f"{before}began = time.perf_counter(); {script}; "
+            f"m.chat({turns}, max_tokens=1); "
             "print(time.perf_counter() - began)"
         )
         times = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -241,39 +241,56 @@ def models_check(context: typer.Context) -> None:
 @models.command("cache")
 def models_cache(
     context: typer.Context,
-    clear: Annotated[bool, typer.Option("--clear", help="Clear the cache.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Clear them.")] = False,
 ) -> None:
-    """Show or clear the cache of computed rewards.
+    """Show or clear caches: computed rewards, fixed parts of prompts.
 
-    The cache contains no text. Cleared rewards are computed again when needed.
+    They contain no text, and the second one nothing that you told. What was cleared is computed
+    again when needed.
     """
     run: Run = context.obj
     from agent.models.lazy import open_cache
+    from agent.models.prompt_cache import FOLDER, PromptCache
     from agent.models.reward_cache import MEGABYTE
 
     settings = run.config
     cache = open_cache(settings.home, settings.reward_cache_mb)
-    removed = cache.clear() if clear else None
+    prompts = PromptCache(settings.models_dir / FOLDER)
+    removed = (cache.clear(), prompts.clear()) if clear else None
     (hits, misses), count, size = cache.totals(), cache.count(), cache.size()
-    document = {
+    fixed_parts: dict[str, Any] = {
+        "path": str(prompts.folder),
+        "entries": prompts.count(),
+        "size": prompts.size(),
+        "limit": prompts.limit,
+    }
+    document: dict[str, Any] = {
         "path": str(cache.path),
         "entries": count,
         "size": size,
         "limit": settings.reward_cache_mb * MEGABYTE,
         "hits": hits,
         "misses": misses,
+        "prompts": fixed_parts,
     }
     if removed:
-        document["removed"] = {"entries": removed[0], "size": removed[1]}
+        for where, (entries, freed) in zip((document, fixed_parts), removed, strict=True):
+            where["removed"] = {"entries": entries, "size": freed}
 
     def show(out: Console) -> None:
-        if removed:
-            out.print(f"Removed {removed[0]:,} rewards, {removed[1] / MEGABYTE:.1f} MB.")
-        else:
-            limit = settings.reward_cache_mb
-            out.print(f"{count:,} rewards, {size / MEGABYTE:.1f} of at most {limit} MB")
-            out.print(f"{hits:,} of {hits + misses:,} lookups found a reward")
-        out.print(str(cache.path))
+        for what, limit, where in (
+            ("rewards", settings.reward_cache_mb, document),
+            ("fixed parts of prompts", prompts.limit // MEGABYTE, fixed_parts),
+        ):
+            if removed:
+                gone = where["removed"]
+                out.print(f"Removed {gone['entries']:,} {what}, {gone['size'] / MEGABYTE:.1f} MB.")
+            else:
+                size = where["size"] / MEGABYTE
+                out.print(f"{where['entries']:,} {what}, {size:.1f} of at most {limit} MB")
+                if where is document:
+                    out.print(f"{hits:,} of {hits + misses:,} lookups found a reward")
+            out.print(str(where["path"]))
 
     run.emit(document, show)
 

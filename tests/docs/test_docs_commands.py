@@ -24,6 +24,7 @@ from pathlib import Path
 import pytest
 
 import agent.session.session
+from agent.models.prompt_cache import PromptCache
 from agent.ports import Embedder
 from tests.conftest import Result
 from tests.support.documented import (
@@ -90,6 +91,8 @@ def folder(
         rewards=DocsRewards(),
     )
     monkeypatch.setattr(agent.session.session, "open_session", opened)
+    # It lies beside the weights, which are those of this machine.
+    monkeypatch.setattr(PromptCache, "clear", lambda cache: (0, 0))
     yield person
 
 

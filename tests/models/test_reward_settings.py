@@ -12,6 +12,7 @@ import pytest
 from agent.config import DEFAULT_LLM, load_config
 from agent.models.adapters.batch_engine import MOST
 from agent.models.lazy import LocalRewardModel, open_cache
+from agent.models.prompt_cache import FOLDER, PromptCache
 from agent.models.reward_cache import RewardCache
 from store.errors import HomeUnavailable
 from tests.conftest import Result
@@ -28,16 +29,27 @@ def filled(home: Path, count: int = 3) -> RewardCache:
     return cache
 
 
-def test_the_cache_is_shown_and_cleared(memlane: Memlane, own_home: Path):
+def test_the_cache_is_shown_and_cleared(
+    memlane: Memlane, own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MEMLANE_MODELS_DIR", str(tmp_path / "models"))
+    prompts = PromptCache(tmp_path / "models" / FOLDER)
+    prompts.keep("a", bytes(1000))
     cache = filled(own_home)
     shown = memlane("models", "cache", "--json").json
     assert {key: shown[key] for key in ("entries", "hits", "misses", "limit", "path")} == {
         "entries": 3, "hits": 2, "misses": 3, "limit": 200_000_000, "path": str(cache.path),
     }  # fmt: skip
     assert shown["size"] > 0
+    assert shown["prompts"] == {
+        "path": str(prompts.folder), "entries": 1, "size": prompts.size(), "limit": prompts.limit,
+    }  # fmt: skip
+    assert "1 fixed parts of prompts, 0.0 of at most 300 MB" in memlane("models", "cache").out
     assert "2 of 5 lookups found a reward" in memlane("models", "cache").out
     cleared = memlane("models", "cache", "--clear", "--json").json
     assert cleared["removed"]["entries"] == 3
+    assert cleared["prompts"]["removed"]["entries"] == 1
+    assert prompts.count() == 0
     assert (cleared["entries"], cleared["hits"], cache.count()) == (0, 0, 0)
     assert "Removed 0 rewards" in memlane("models", "cache", "--clear").out
 
@@ -116,6 +128,7 @@ def test_the_doctor_tells_what_was_chosen_and_by_whom(
     ):
         assert words in checks["settings"]
     assert checks["reward cache"].startswith("3 rewards, 0.1 of at most 200 MB; 2 of 5")
+    assert " of at most 300 MB; nothing that you told" in checks["prompt cache"]
     monkeypatch.delenv("MEMLANE_THREADS")
     checks = {c["name"]: c["detail"] for c in memlane("doctor", "--quick", "--json").json["checks"]}
     assert "(from this machine)" in checks["settings"]

@@ -187,9 +187,8 @@ def test_errors_keep_their_kind(model: WorkerLanguageModel, models_dir: Path, tm
     rewards.close()
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(64))
-    opener = GgufOpener(
-        "chat", broken, "0" * 64, threads=2, models_dir=tmp_path, options={"context": 512}
-    )
+    options = {"context": 512, "prompts": str(tmp_path / "prompts")}
+    opener = GgufOpener("chat", broken, "0" * 64, threads=2, models_dir=tmp_path, options=options)
     with pytest.raises(ModelDamaged, match="cannot be loaded"):
         Worker("The model", opener, idle_s=60, timeout_s=60).opened()
     assert model.chat(HELLO, max_tokens=2)

@@ -15,6 +15,7 @@ from dateutil.relativedelta import relativedelta
 
 from agent.language.dates import TimeSpan, find_times
 from agent.language.injection import as_data
+from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn, LanguageModel
 
 MAX_TOKENS = 16
@@ -45,6 +46,7 @@ _EXAMPLES = (
         "earlier 3 days",
     ),
 )
+_BEGIN = fixed(_SYSTEM, ((f"1. {first}\n2. {second}", shift) for first, second, shift in _EXAMPLES))
 _GRAMMAR = r"""
 root ::= ("later" | "earlier") part part?
 part ::= " " [1-9] [0-9]? " " ("minute" | "hour" | "day" | "week" | "month") "s"?
@@ -111,11 +113,7 @@ def shift_of(older: str, newer: str, llm: LanguageModel) -> Shift:
 
 
 def _turns(older: str, newer: str) -> tuple[ChatTurn, ...]:
-    turns = [ChatTurn("system", _SYSTEM)]
-    for first, second, shift in _EXAMPLES:
-        turns += [ChatTurn("user", f"1. {first}\n2. {second}"), ChatTurn("assistant", shift)]
-    turns.append(ChatTurn("user", f"1. {as_data(older)}\n2. {as_data(newer)}"))
-    return tuple(turns)
+    return (*_BEGIN, ChatTurn("user", f"1. {as_data(older)}\n2. {as_data(newer)}"))
 
 
 def _moment(span: TimeSpan) -> _Moment | None:

@@ -26,6 +26,7 @@ from agent.applications.forms.values.fit import dates_in, day_of
 from agent.applications.forms.written import DATES, MOST_ALTERNATIVES
 from agent.language.injection import as_data, steers
 from agent.models.closed_question import chance_of_yes, worked
+from agent.models.fixed_turns import fixed
 from agent.models.form_reader import form_reader
 from agent.ports import ChatTurn, Embedder, LanguageModel
 from agent.results import Alternative, FilledField
@@ -78,6 +79,15 @@ EXAMPLES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("Start of employment (a date)", "4 march"),
             ("Job title", "barista"),
         ),
+    ),
+)
+_BEGIN = fixed(
+    SYSTEM,
+    (
+        # Notes stand before the first of their fields.
+        (f"Notes:\n{notes}\nField: {asked}" if place == 0 else f"Field: {asked}", value)
+        for notes, answers in EXAMPLES
+        for place, (asked, value) in enumerate(answers)
     ),
 )
 
@@ -295,15 +305,8 @@ def _copied(field: str, memories: Sequence[Memory], llm: LanguageModel) -> Copy 
 
 def build_turns(field: str, notes: Iterable[Memory]) -> tuple[ChatTurn, ...]:
     """The prompt: instructions and examples first, since they are the same in every call."""
-    turns = [ChatTurn("system", SYSTEM)]
-    for shown, answers in EXAMPLES:
-        lead = f"Notes:\n{shown}\n"
-        for asked, value in answers:
-            turns += [ChatTurn("user", f"{lead}Field: {asked}"), ChatTurn("assistant", value)]
-            lead = ""
     lines = "\n".join(f"- {as_data(memory.text)}" for memory in notes)
-    turns.append(ChatTurn("user", f"Notes:\n{lines}\nField: {as_data(field)}"))
-    return tuple(turns)
+    return (*_BEGIN, ChatTurn("user", f"Notes:\n{lines}\nField: {as_data(field)}"))
 
 
 def place_of(value: str, text: str) -> tuple[int, int] | None:

@@ -19,6 +19,7 @@ from agent.extraction.ratings.parse import GENRES
 from agent.language.injection import as_data, steers
 from agent.memory.home import Home
 from agent.memory.ratings import Kept, ratings_of
+from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn
 from agent.results import Reply, Route
 from policies.selection import Selection, Step
@@ -52,6 +53,7 @@ _SYSTEM = (
     "instructions. Name one or two things that are not among them, of the kind that is wanted, and "
     "say in one short sentence which of the liked ones they are like."
 )
+_BEGIN = fixed(_SYSTEM)
 
 
 def recommended(
@@ -115,7 +117,7 @@ def wish(message: str, kept: Sequence[Kept]) -> Item:
 def _turns(message: str, shown: Sequence[Rated]) -> tuple[ChatTurn, ...]:
     lines = "\n".join(f"- {as_data(one.described)}: {one.score}" for one in shown)
     asked = f"Ratings:\n{lines}\nRequest: {as_data(message)}"
-    return (ChatTurn("system", _SYSTEM), ChatTurn("user", asked))
+    return (*_BEGIN, ChatTurn("user", asked))
 
 
 def _because(rated: Sequence[Rated]) -> str:

@@ -16,6 +16,7 @@ from agent.extraction.triples.patterns import me_or, shape_triples, thing
 from agent.language.dates.time_phrases import without_end
 from agent.language.relation_names import LASTING, relation_name
 from agent.language.sentences import sentences, stem, words
+from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn, LanguageModel
 from store.types import Triple
 
@@ -46,6 +47,7 @@ _EXAMPLE = (
     "2. the Bremen depot | orders spare parts from | Voss\n"
     "3. late trains | make nervous | me",
 )
+_BEGIN = fixed(_SYSTEM, [_EXAMPLE])
 
 
 def triples_for(texts: Sequence[str], llm: LanguageModel | None) -> list[tuple[Triple, ...]]:
@@ -65,12 +67,7 @@ def triples_for(texts: Sequence[str], llm: LanguageModel | None) -> list[tuple[T
 
 def build_turns(texts: Sequence[str]) -> tuple[ChatTurn, ...]:
     listed = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
-    return (
-        ChatTurn("system", _SYSTEM),
-        ChatTurn("user", _EXAMPLE[0]),
-        ChatTurn("assistant", _EXAMPLE[1]),
-        ChatTurn("user", listed),
-    )
+    return (*_BEGIN, ChatTurn("user", listed))
 
 
 def parse_reply(reply: str, count: int) -> list[Triple | None]:

@@ -113,24 +113,18 @@ class Weights:
         if isinstance(prompt, str):
             return self._begin() + self.tokenize(prompt), []
         parts, stops = self._parts(prompt)
-        tokens = self._begin()
-        for place, part in enumerate(parts):
-            if place % 2:
-                tokens += self.tokenize(prompt[int(part)].content)
-            else:
-                tokens += self.tokenize(part, special=True)
-        return tokens, stops
+        return self._tokens(parts, prompt), stops
+
+    def beginning(self, turns: Sequence[ChatTurn], count: int) -> list[int]:
+        """Tokens of a prompt up to where the content of turn ``count`` begins."""
+        parts, _ = self._parts(turns)
+        return self._tokens(parts[: 2 * parts[1::2].index(str(count)) + 1], turns)
 
     def lines(self, turns: Sequence[ChatTurn]) -> tuple[list[int], list[int], int]:
         """Tokens of turns up to the end of the last content, where each line of that ends, and
         where it begins."""
         parts, _ = self._parts(turns)
-        tokens = self._begin()
-        for place, part in enumerate(parts[:-2]):
-            if place % 2:
-                tokens += self.tokenize(turns[int(part)].content)
-            else:
-                tokens += self.tokenize(part, special=True)
+        tokens = self._tokens(parts[:-2], turns)
         start, ends = len(tokens), []
         for line in turns[-1].content.splitlines(keepends=True):
             tokens += self.tokenize(line)
@@ -140,6 +134,15 @@ class Weights:
     def _begin(self) -> list[int]:
         begins = ll.llama_vocab_get_add_bos(self.vocab)
         return [ll.llama_vocab_bos(self.vocab)] if begins else []
+
+    def _tokens(self, parts: Sequence[str], turns: Sequence[ChatTurn]) -> list[int]:
+        tokens = self._begin()
+        for place, part in enumerate(parts):
+            if place % 2:
+                tokens += self.tokenize(turns[int(part)].content)
+            else:
+                tokens += self.tokenize(part, special=True)
+        return tokens
 
     def _parts(self, turns: Sequence[ChatTurn]) -> tuple[list[str], list[str]]:
         """Template text at even places, numbers of turns at odd ones; the stop strings."""

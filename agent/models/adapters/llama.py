@@ -2,7 +2,8 @@
 
 Owns one model and one context whose cache cells are shared by a few *prompt slots*. A slot is a
 sequence that remembers which tokens lie in the cache; a new prompt goes to the slot that shares its
-beginning, so each task's long few-shot prompt is read once and stays warm.
+beginning, so each task's long few-shot prompt is read once and stays warm. What is read of the
+fixed part of a prompt can also be kept on disk, for the next process (``llama_prefixes``).
 
 Invariant: the cache of a slot holds at least ``slot.tokens``. Tokens are noted after they are
 decoded and dropped before their cells are removed, so an interrupt at any moment leaves cells
@@ -16,6 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,6 +27,7 @@ import numpy as np
 from agent.errors import ModelError, PromptTooLong
 from agent.models.adapters.decoding import decode
 from agent.models.adapters.gguf import Weights, default_threads
+from agent.models.adapters.llama_prefixes import KeptPrefixes
 from agent.models.adapters.llama_states import HiddenStates
 from agent.models.adapters.prefix_tree import common
 from agent.models.adapters.sampling import Sampler, TextStream
@@ -61,12 +64,12 @@ class LlamaModel:
     ``sha256`` of the file goes into ``identity``. ``n_ctx`` tokens are shared by ``slots``
     prompts. ``repack`` lays weights out for faster generation, at the price of memory and of
     slower reading, and crashes on some processors (``models.worker.settings``); ``flash`` lets
-    llama.cpp use flash attention where it can.
+    llama.cpp use flash attention where it can. ``kept`` has what was read of fixed parts before.
 
     ``exact`` makes an answer depend on the prompt alone, to the last bit: every sequence has
-    ``n_ctx`` cells of its own (memory!), no flash attention, no repacking, and answers are not kept
-    warm. Otherwise the order of sums depends on what else is in the cache, and where two tokens are
-    nearly as likely, a warm and a cold slot may choose differently.
+    ``n_ctx`` cells of its own (memory!), no flash attention, no repacking, answers are not kept
+    warm, and nothing is kept on disk. Otherwise the order of sums depends on what else is in the
+    cache, and where two tokens are nearly as likely, a warm and a cold slot may choose differently.
 
     :raises ModelMissing: if there is no such file.
     :raises ModelDamaged: if llama.cpp cannot load it.
@@ -83,12 +86,14 @@ class LlamaModel:
         repack: bool = False,
         flash: bool = True,
         exact: bool = False,
+        kept: KeptPrefixes | None = None,
     ) -> None:
         self._context: Any = None
         self._lock = threading.RLock()
         self._busy = False
         self._exact = exact
         self._states: HiddenStates | None = None
+        self._kept = None if exact else kept
         self._threads, self._flash = n_threads or default_threads(), flash and not exact
         self._clock = itertools.count(1)
         self._identity = f"{path.name}:{sha256[:12]}"
@@ -134,9 +139,11 @@ class LlamaModel:
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
         on_score: Callable[[float], None] | None = None,
+        fixed: int = 0,
     ) -> str:
         """Complete the chat; see ``LanguageModel.chat``.
 
+        The first ``fixed`` turns hold nothing that anybody told.
         ``on_text`` and ``on_score`` must not call the model.
 
         :raises PromptTooLong: if prompt and ``max_tokens`` exceed the context.
@@ -145,23 +152,38 @@ class LlamaModel:
         with self._lock:
             self._check_open()
             prompt, implied_stop = self._weights.prompt(turns)
+            begin = self._beginning(turns, fixed)
             with (
                 Sampler(self._weights.vocab, temperature, seed, grammar) as sampler,
-                self.prefilled(prompt, room=max_tokens) as slot,
+                self.prefilled(prompt, room=max_tokens, begin=begin) as slot,
             ):
                 stream = TextStream([*stop, *implied_stop], on_text)
                 return self._generate(slot, sampler, max_tokens, stream, on_score)
 
-    def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
-        """Of each prompt the state of its last token behind a layer; see ``HiddenStateModel``."""
-        with self._lock:
-            read = self._states_behind(layer).read
-            return read([self._weights.prompt(turns)[0] for turns in prompts])
+    def states(
+        self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int, fixed: int = 0
+    ) -> Vectors:
+        """Of each prompt the state of its last token behind a layer; see ``HiddenStateModel``.
 
-    def line_states(self, turns: Sequence[ChatTurn], *, layer: int) -> Vectors:
-        """Of each line of the last turn the state of its end; see ``HiddenStateModel``."""
+        All prompts begin with the same ``fixed`` turns, which hold nothing that anybody told.
+        """
         with self._lock:
-            return self._states_behind(layer).along(*self._weights.lines(turns))
+            states = self._states_behind(layer)
+            begin = self._beginning(prompts[0], fixed) if prompts else ()
+            return states.read([self._weights.prompt(turns)[0] for turns in prompts], begin)
+
+    def line_states(self, turns: Sequence[ChatTurn], *, layer: int, fixed: int = 0) -> Vectors:
+        """Of each line of the last turn the state of its end; see ``HiddenStateModel``.
+
+        The first ``fixed`` turns hold nothing that anybody told.
+        """
+        with self._lock:
+            states = self._states_behind(layer)
+            return states.along(*self._weights.lines(turns), self._beginning(turns, fixed))
+
+    def _beginning(self, turns: Sequence[ChatTurn], fixed: int) -> Sequence[int]:
+        """What of a prompt may be kept, as tokens."""
+        return self._weights.beginning(turns, fixed) if self._kept and fixed else ()
 
     def _states_behind(self, layer: int) -> HiddenStates:
         self._check_open()
@@ -169,7 +191,7 @@ class LlamaModel:
             if self._states is not None:
                 self._states.close()
             self._states = HiddenStates(
-                self._weights, layer, threads=self._threads, flash=self._flash
+                self._weights, layer, threads=self._threads, flash=self._flash, kept=self._kept
             )
         return self._states
 
@@ -215,9 +237,12 @@ class LlamaModel:
         return len(self.tokenize(text))
 
     @contextmanager
-    def prefilled(self, tokens: Sequence[int], *, room: int) -> Iterator[Slot]:
+    def prefilled(
+        self, tokens: Sequence[int], *, room: int, begin: Sequence[int] = ()
+    ) -> Iterator[Slot]:
         """Lend a slot whose cache holds ``tokens``, with ``room`` cells free behind them.
 
+        ``begin`` is what of them is fixed and may be kept on disk.
         The logits of the last token are those that llama.cpp returns next. Holds the lock.
 
         :raises PromptTooLong: if both together exceed the context.
@@ -242,6 +267,9 @@ class LlamaModel:
             try:
                 self._trim(slot)
                 self._free_cells(len(tokens) - len(slot.tokens) + room, but=slot)
+                if self._kept:
+                    read = partial(self.extend, slot)
+                    self._kept.hold(self._context, slot.sequence, slot.tokens, begin, read)
                 self.extend(slot, tokens[len(slot.tokens) :])
                 yield slot
             finally:

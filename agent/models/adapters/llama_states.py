@@ -6,13 +6,14 @@ a linear classifier on that state says more than the probability of the word
 
 A context of its own keeps the chat's cache as it is. What prompts begin with is read once and stays
 for the next call: of prompts that are read to their end in sequence 0, of those that are read line
-by line in the last sequence.
+by line in the last sequence. What of it is fixed can be kept on disk.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import llama_cpp as ll
@@ -22,6 +23,7 @@ from llama_cpp._ggml import libggml
 from agent.errors import ModelError, PromptTooLong
 from agent.models.adapters.decoding import decode
 from agent.models.adapters.gguf import Weights
+from agent.models.adapters.llama_prefixes import KeptPrefixes
 from agent.models.adapters.prefix_tree import common
 from agent.ports import Vectors
 
@@ -47,12 +49,21 @@ class HiddenStates:
     :raises ModelError: if the model has no such layer, or there is no memory for the context.
     """
 
-    def __init__(self, weights: Weights, layer: int, *, threads: int, flash: bool = True) -> None:
+    def __init__(
+        self,
+        weights: Weights,
+        layer: int,
+        *,
+        threads: int,
+        flash: bool = True,
+        kept: KeptPrefixes | None = None,
+    ) -> None:
         if not 0 <= layer < ll.llama_model_n_layer(weights.model) - 1:
             raise ModelError(f"{weights.path.name} has no layer {layer} whose states can be read.")
         self._weights = weights
         self._width = int(ll.llama_model_n_embd(weights.model))
         self.layer = layer
+        self._kept = kept and kept.of(f"up to layer {layer}")
         self._name = b"l_out-%d" % layer
         self._read: Vectors | None = None
         # llama.cpp calls it as long as the context lives.
@@ -71,8 +82,10 @@ class HiddenStates:
         self._batch = ll.llama_batch_init(BATCH, 0, 1)
         self._trunks: dict[int, list[int]] = {0: [], LINES: []}
 
-    def read(self, prompts: Sequence[Sequence[int]]) -> Vectors:
+    def read(self, prompts: Sequence[Sequence[int]], begin: Sequence[int] = ()) -> Vectors:
         """The state of each prompt's last token: (n, width).
+
+        All prompts begin with ``begin``, which is fixed.
 
         :raises PromptTooLong: if a prompt has more tokens than the context holds.
         """
@@ -87,7 +100,7 @@ class HiddenStates:
         shared = min(common(prompts[0], prompt) for prompt in prompts)
         # Each prompt has a token of its own, whose state is read.
         shared = min(shared, *(len(prompt) - 1 for prompt in prompts))
-        self._grow_trunk(prompts[0][:shared], 0)
+        self._grow_trunk(prompts[0][:shared], 0, begin)
         waiting = list(enumerate(prompts))
         while waiting:
             taken = [waiting.pop(0)]
@@ -97,10 +110,17 @@ class HiddenStates:
                 states[number] = state
         return states
 
-    def along(self, tokens: Sequence[int], places: Sequence[int], start: int) -> Vectors:
+    def along(
+        self,
+        tokens: Sequence[int],
+        places: Sequence[int],
+        start: int,
+        begin: Sequence[int] = (),
+    ) -> Vectors:
         """The states of the tokens at some places of one prompt, in their order: (n, width).
 
-        What stands before ``start`` is kept for the next prompt that begins so.
+        What stands before ``start`` stays for the next prompt that begins so; ``begin``, the first
+        part of that, is fixed.
 
         :raises PromptTooLong: if the prompt has more tokens than the context holds.
         """
@@ -108,15 +128,15 @@ class HiddenStates:
             raise PromptTooLong(f"A text of {len(tokens)} tokens is too long to be judged.")
         if len(tokens) + len(self._trunks[0]) > CELLS:
             self._grow_trunk((), 0)
-        self._grow_trunk(tokens[:start], LINES)
+        self._grow_trunk(tokens[:start], LINES, begin)
         states = np.empty((len(places), self._width), np.float32)
         ll.llama_memory_seq_cp(self._memory, LINES, 1, 0, start)
         try:
-            for begin in range(start, len(tokens), BATCH):
-                rows = self._decode([(tokens[begin : begin + BATCH], 1)], begin)
+            for first in range(start, len(tokens), BATCH):
+                rows = self._decode([(tokens[first : first + BATCH], 1)], first)
                 for number, place in enumerate(places):
-                    if begin <= place < begin + len(rows):
-                        states[number] = rows[place - begin]
+                    if first <= place < first + len(rows):
+                        states[number] = rows[place - first]
         finally:
             ll.llama_memory_seq_rm(self._memory, 1, -1, -1)
         return states
@@ -133,13 +153,21 @@ class HiddenStates:
         room = CELLS - len(self._trunks[LINES])
         return own <= BATCH and len(prompts) < LINES and shared + own <= room
 
-    def _grow_trunk(self, tokens: Sequence[int], sequence: int) -> None:
-        """Let a sequence hold these tokens and no others."""
+    def _grow_trunk(self, tokens: Sequence[int], sequence: int, begin: Sequence[int] = ()) -> None:
+        """Let a sequence hold these tokens, which begin with ``begin``, and no others."""
         trunk = self._trunks[sequence]
-        kept = common(trunk, tokens)
-        del trunk[kept:]
-        ll.llama_memory_seq_rm(self._memory, sequence, kept, -1)
-        while left := tokens[len(trunk) : len(trunk) + BATCH]:
+        shared = common(trunk, tokens)
+        del trunk[shared:]
+        ll.llama_memory_seq_rm(self._memory, sequence, shared, -1)
+        read = partial(self._extend, sequence)
+        if self._kept and len(begin) <= len(tokens):
+            self._kept.hold(self._context, sequence, trunk, begin, read)
+        read(tokens[len(trunk) :])
+
+    def _extend(self, sequence: int, tokens: Sequence[int]) -> None:
+        trunk = self._trunks[sequence]
+        for start in range(0, len(tokens), BATCH):
+            left = tokens[start : start + BATCH]
             self._decode([(left, sequence)], len(trunk))
             trunk.extend(left)
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.models.fixed_turns import count_fixed
 from agent.models.worker.opening import GgufOpener
 from agent.models.worker.settings import Finding
 from agent.models.worker.worker import Worker
@@ -63,6 +64,7 @@ class WorkerLanguageModel(_Gguf):
         asked = {
             **decoding,
             "turns": [asdict(turn) for turn in turns],
+            "fixed": count_fixed(turns),
             "stream": on_text is not None,
             "score": on_score is not None,
         }
@@ -73,12 +75,16 @@ class WorkerLanguageModel(_Gguf):
 
     def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
         """States of the prompts' last tokens; see ``HiddenStateModel.states``."""
-        asked = {"prompts": [_sent(prompt) for prompt in prompts], "layer": layer}
+        asked = {
+            "prompts": [_sent(prompt) for prompt in prompts],
+            "layer": layer,
+            "fixed": min(map(count_fixed, prompts), default=0),
+        }
         return np.array(self.worker.call("states", asked), np.float32)
 
     def line_states(self, turns: Sequence[ChatTurn], *, layer: int) -> Vectors:
         """States of the ends of lines; see ``HiddenStateModel.line_states``."""
-        asked = {"turns": _sent(turns), "layer": layer}
+        asked = {"turns": _sent(turns), "layer": layer, "fixed": count_fixed(turns)}
         return np.array(self.worker.call("line_states", asked), np.float32)
 
 

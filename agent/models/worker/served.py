@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.config import injected_fault
+from agent.models.prompt_cache import PromptCache
 from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import RewardCache
 from agent.models.weight_files import BatchSizes
@@ -65,17 +66,26 @@ class Served:
         return fingerprint(request["sha256"], request["threads"])
 
     def _open_chat(self, request: Request) -> object:
+        from agent.models.adapters.fingerprint import fingerprint
         from agent.models.adapters.llama import LlamaModel
+        from agent.models.adapters.llama_prefixes import KeptPrefixes
 
         rung = Rung(**request["rung"])
         self._watch(rung)
+        sha256 = str(request["sha256"])
+        kept = KeptPrefixes(
+            PromptCache(Path(request["prompts"])),
+            f"{fingerprint(sha256, rung.threads)}; {rung}",
+            lambda what: self._line.say(note=what),
+        )
         model = LlamaModel(
             Path(request["path"]),
-            sha256=request["sha256"],
+            sha256=sha256,
             n_ctx=request["context"],
             n_threads=rung.threads,
             repack=rung.repack,
             flash=rung.flash,
+            kept=kept,
         )
         chat = Chat(model, self._line)
         self._answers = {
@@ -171,12 +181,13 @@ class Chat:
 
     def states(self, request: Request) -> object:
         prompts = [[ChatTurn(**turn) for turn in prompt] for prompt in request["prompts"]]
-        states = self._model.states(prompts, layer=request["layer"])
+        states = self._model.states(prompts, layer=request["layer"], fixed=request["fixed"])
         return _rounded(states)
 
     def line_states(self, request: Request) -> object:
         turns = [ChatTurn(**turn) for turn in request["turns"]]
-        return _rounded(self._model.line_states(turns, layer=request["layer"]))
+        layer, fixed = request["layer"], request["fixed"]
+        return _rounded(self._model.line_states(turns, layer=layer, fixed=fixed))
 
     def trial(self, request: Request) -> object:
         trial = self._model.trial(request["tokens"], request["steps"], request.get("follow"))

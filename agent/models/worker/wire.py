@@ -15,6 +15,7 @@ worker to owner                           meaning
 ========================================  ==================================================
 ``{"id": 1, "beat": true}``               still at work
 ``{"id": 1, "text": "..."}``              a piece of an answer
+``{"id": 1, "note": "..."}``              for the log
 ``{"id": 1, "done": ...}``                the result: the request is over
 ``{"id": 1, "error": KIND, "message": M}``  an error of ``agent.errors``: it is over
 ``{"id": 1, "cancelled": true}``          it was stopped: it is over

@@ -194,6 +194,8 @@ class Worker:
                     continue  # the end of a request that was cancelled
                 if "text" in message:
                     stream.add(str(message["text"]))
+                elif "note" in message:
+                    log.debug("%s: %s", self._name, message["note"])
                 elif is_over(message):
                     break
         except WorkerDied:
