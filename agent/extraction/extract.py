@@ -164,4 +164,4 @@ def _extract_chunk(
         told = parse_reply(llm.chat(turns, max_tokens=MAX_REPLY_TOKENS, temperature=0.5, seed=1))
     if is_chinese(chunk.text) and not any(is_chinese(line) for line in told):
         told = []  # the reply is in another language; the coverage guard keeps the sentences
-    return list(guard(told, chunk.text, people=people))
+    return list(guard(told, chunk.text, people=people, now=now))

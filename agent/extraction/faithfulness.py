@@ -9,8 +9,10 @@ source sentence with something to remember is represented.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from datetime import datetime
 
+from agent.extraction.values import as_spelt, invents, lost, without_known_dates
 from agent.language.coreference import NAME, clauses, resolve, split_facts
 from agent.language.relation_names import IRREGULAR_PASTS
 from agent.language.sentences import (
@@ -178,8 +180,13 @@ def is_clean(sentence: str) -> bool:
     )
 
 
-def guard(lines: Sequence[str], source: str, *, people: Sequence[str] = ()) -> tuple[str, ...]:
-    """The lines that hold against the source, repaired, and what of the source they leave out."""
+def guard(
+    lines: Sequence[str], source: str, *, people: Sequence[str] = (), now: datetime | None = None
+) -> tuple[str, ...]:
+    """The lines that hold against the source, repaired, and what of the source they leave out.
+
+    ``now`` is the time of the source: with it, a date may be written in another form.
+    """
     every = sentences(source)
     # '' where a sentence states nothing; a lone word is a speaker's name or a button
     parts = [
@@ -188,22 +195,22 @@ def guard(lines: Sequence[str], source: str, *, people: Sequence[str] = ()) -> t
     context = " ".join(people)
     kept: list[Kept] = []
     for line in (part for raw in lines for part in sentences(raw)):
-        line = clean_sentence(_first_person(line, source))
-        place = _home(line, every)
+        line = as_spelt(clean_sentence(_first_person(line, source)), f"{source} {context}")
+        place = _home(line, every, now)
         if place is None or not parts[place] or is_noise(line):
             continue
         if not is_worth_keeping(line):
             continue
         line = resolve(line, parts[:place])
-        supported = _is_supported(line, source, context)
-        if supported and _is_faithful(line, parts[place], source, context):
+        supported = _is_supported(line, source, context, now)
+        if supported and _is_faithful(line, parts[place], source, context, now):
             kept.append((place, line))
     kept = _without_repeats(kept)
     for place, part in enumerate(parts):
         if part:
             kept = _cover(kept, place, parts)
     kept.sort(key=lambda item: item[0])
-    facts = [(place, fact) for place, line in _without_repeats(kept) for fact in split_facts(line)]
+    facts = [(place, fact) for place, line in kept for fact in split_facts(line)]
     return tuple(dict.fromkeys(line for _, line in tied(facts)))
 
 
@@ -214,33 +221,39 @@ def _first_person(line: str, source: str) -> str:
     return re.sub(r"^(?:The )?[Uu]ser (?:is|am)\b", "I am", line)
 
 
-def _home(line: str, parts: Sequence[str]) -> int | None:
-    """The source sentence that a line is about: most content words shared."""
+def _home(line: str, parts: Sequence[str], now: datetime | None) -> int | None:
+    """The source sentence that a line is about: most content words and dates shared."""
     own = content(line)
-    shared = [(len(own & content(part)), -place) for place, part in enumerate(parts)]
+    shared = [
+        (len(own & content(part)) + without_known_dates(line, part, now)[1], -place)
+        for place, part in enumerate(parts)
+    ]
     best = max(shared, default=(0, 0))
     return -best[1] if best[0] > 0 else None
 
 
-def _is_supported(line: str, source: str, context: str) -> bool:
-    own = content(line)
+def _is_supported(line: str, source: str, context: str, now: datetime | None) -> bool:
+    rest, dates = without_known_dates(line, source, now)
+    own = content(rest)
     if not own:
         return False
     told, known = content(source), content(context)
+    weight = _weight(own) + 2 * dates
     return (
-        len(own & (told | known)) / len(own) >= SUPPORT
-        and len(own & told) / len(own) >= SUPPORT / 2
-        and bool((own & told) - known or not known)
+        _weight(own & (told | known)) + 2 * dates >= SUPPORT * weight
+        and _weight(own & told) + 2 * dates >= SUPPORT / 2 * weight
+        and bool(dates or (own & told) - known or not known)
     )
 
 
-def _is_faithful(line: str, part: str, source: str, context: str) -> bool:
+def _weight(terms: Set[str]) -> int:
+    """How much words tell: a number or code as much as two others, for nobody paraphrases it."""
+    return sum(1 + any(char.isdigit() for char in term) for term in terms)
+
+
+def _is_faithful(line: str, part: str, source: str, context: str, now: datetime | None) -> bool:
     """No number or name from nowhere, no lost or added 'not', no 'I' in another's place."""
-    told = f"{source} {context}".lower()
-    if any(number not in told for number in numbers(line)):
-        return False
-    names = re.findall(r"(?<=[\w,] )[A-Z][\w’'-]+", line)
-    if any(re.sub(r"['’]s?$", "", name).lower() not in told for name in names):
+    if invents(line, f"{source} {context}", now):
         return False
     if is_negated(line) and not is_negated(source):
         return False
@@ -293,23 +306,16 @@ def _cover(kept: Sequence[Kept], place: int, parts: Sequence[str]) -> list[Kept]
     part = parts[place]
     inside = content(part)
     stated = set().union(*(content(line) for _, line in kept)) if kept else set()
-    told = " ".join(line for _, line in kept).lower()
-    lost = {number for number in numbers(part) if number not in told}
+    unsaid = lost(part, " ".join(line for _, line in kept))
     silent = any(
         (own := content(clause)) and not own & stated for clause in clauses(part)
     )  # 'and she hates it there'
-    if not inside or (len(inside & stated) / len(inside) >= COVERED and not (lost or silent)):
+    if not inside or (len(inside & stated) / len(inside) >= COVERED and not (unsaid or silent)):
         return list(kept)
     sentence = resolve(clean_sentence(part), parts[:place])
-    if not is_worth_keeping(sentence) and not (lost and len(inside - lost) >= 2):
+    if not is_worth_keeping(sentence) and not (unsaid and len(inside - unsaid) >= 2):
         return list(kept)
-    own = content(sentence)
-    rest = [
-        (home, line)
-        for home, line in kept
-        if not (home == place and len(content(line) & own) / max(len(content(line)), 1) >= SAME)
-    ]
-    return [*rest, (place, sentence)]
+    return [*kept, (place, sentence)]
 
 
 def is_worth_keeping(sentence: str) -> bool:
@@ -328,7 +334,8 @@ def tied(kept: Sequence[Kept]) -> list[Kept]:
     result: list[Kept] = []
     for place, line in kept:
         before = result[-1][1] if result else ""
-        open_ = bool(_OPEN.search(line)) or not (has_verb(line) or is_chinese(line))
+        verbless = not (has_verb(line) or is_chinese(line))
+        open_ = bool(_OPEN.search(line)) or (verbless and _is_bare(line))
         joins = open_ or bool(_STANCE.search(before) and _is_bare(line))
         if before and joins and len(words(before)) + len(words(line)) <= LONGEST:
             plain = _PLAIN_START.match(line) or not has_verb(line)

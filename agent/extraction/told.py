@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.language.sentences import is_question, words
+from agent.language.sentences import words
 from agent.language.units import Unit, units
 from agent.ports import KINDS, StatementReader
 from store.types import Draft
@@ -53,7 +53,6 @@ def left_out(text: str, drafts: Sequence[Draft], reader: StatementReader) -> lis
         unit.text
         for unit, chance in told_units(text, reader)
         if chance >= SURE
-        and not is_question(unit.text)
         and sum(_shared(unit, span.start, span.end) for span in spans) < SHARED
     ]
 

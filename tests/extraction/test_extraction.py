@@ -226,6 +226,39 @@ def test_a_clause_the_model_left_out_comes_back():
     assert "0228 555" in " ".join(kept)
 
 
+def test_a_name_is_spelt_as_the_source_spells_it():
+    kept = guard(["My full name is Marta Lindqvis."], "full name marta lindqvist, size 38")
+    assert kept[0] == "My full name is Marta Lindqvist."
+
+
+def test_a_date_and_a_number_may_be_written_in_another_form():
+    source = "dob 19/4/1988, mob 07700 900131, and ring me after five"
+    lines = ["I was born on 19 April 1988.", "My mobile number is 07700 900131."]
+    assert guard(lines, source, now=NOW)[:2] == tuple(lines)
+    assert "I was born on 18 April 1988." not in guard(
+        ["I was born on 18 April 1988."], source, now=NOW
+    )
+
+
+def test_a_time_is_not_made_of_an_amount():
+    source = "the new job pays 13.40 an hour and starts on monday"
+    assert not any("13:40" in line for line in guard(["My new job starts at 13:40."], source))
+
+
+def test_facts_read_from_a_sentence_stay_beside_the_sentence():
+    source = "the dentist is Dr Weiss in Elm Street, and the parking there costs 4 an hour"
+    kept = guard(["My dentist is Dr Weiss."], source)
+    assert kept[0] == "My dentist is Dr Weiss."
+    assert "Elm Street" in kept[1]
+    assert len(kept) == 2
+
+
+def test_a_fragment_with_a_name_or_number_is_a_memory_of_its_own():
+    source = "Keys are here. 14 Bell Lane, Norwich, 3rd floor."
+    kept = guard([], source)
+    assert kept == ("Keys are here.", "14 Bell Lane, Norwich, 3rd floor.")
+
+
 def test_repeats_keep_the_fuller_line():
     kept = guard(
         ["I booked a flight.", "I booked a flight to Oslo for 3 May."],

@@ -117,11 +117,15 @@ def _stated(field: FormField, ask: Asked, memory: Memory, content: frozenset[str
         # Words beside the asked ones may make it another thing: 'my old library card number'.
         spare = len(_stems(before) - content - _IDLE)
         value = fit(without_when(match.group().strip()), None, field)
-        if value is not None:
+        if value is not None and not ("name" in asked and _is_number(value)):
             return Answer(value, max(0.5, 0.85 - 0.1 * spare), (memory.id,))
     if field.options:
         return _option(field, memory)
     return None
+
+
+def _is_number(value: Value) -> bool:
+    return not any(char.isalpha() for char in str(value))
 
 
 def _turned(text: str, copula: re.Match[str], content: frozenset[str]) -> str | None:

@@ -190,7 +190,8 @@ def validity(text: str, now: datetime) -> Validity:
     tenses = Tenses(text)
     perishable = _PERISHABLE.search(text) is not None
     for found in expressions(text, now):
-        if any(start < found.end and found.start < end for start, end in quoted):
+        inside = any(start < found.end and found.start < end for start, end in quoted)
+        if inside or found.when.from_told:
             continue
         span = _span(text, found, now)
         before = text[max(0, found.start - 60) : found.start]

@@ -100,6 +100,8 @@ class When:
     """For an open range, the day or time it is open from or to ("until Friday": Friday)."""
     narrative: bool = False
     """True where only the story around it can say which day ("the next day")."""
+    from_told: bool = False
+    """True where it counts from a day that was told before ("a week later"), not from today."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,12 +101,19 @@ def ago(found: Found) -> When:
 @joined(
     "DATE COUNTED",
     "(in|within)? (n:LENGTH) (from|after) (now)",
-    "(n:LENGTH) (hence|later)",
+    "(n:LENGTH) (hence)",
     "in (about|around)? (n:LENGTH) (time)? !before",
 )
 def from_now(found: Found) -> When | None:
-    """In three days; two weeks from now; an hour later."""
+    """In three days; two weeks from now."""
     return _moved(found, found.now, found.when("n"), +1)
+
+
+@joined("DATE COUNTED", "(n:LENGTH) (later)")
+def later_than_told(found: Found) -> When | None:
+    """An hour later: than what the text is about, which only what was told before can say."""
+    moved = _moved(found, found.now, found.when("n"), +1)
+    return replace(moved, narrative=True, from_told=True)
 
 
 @joined("DATE BACK", "(n:LENGTH) (k:before/prior) to? (d:DATE)")
