@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 
 from agent.extraction.faithfulness import has_verb
 from agent.language.coreference import joined_parts
-from agent.language.dates import TimeSpan, find_times, validity
+from agent.language.dates import TimeSpan, Validity, find_times, validity
 from agent.language.dates.date_literals import values_of
 from agent.language.relation_names import LASTING
 from agent.language.sentences import words
@@ -70,12 +70,19 @@ def held(
             start, end = start or when.start, end or when.end
         end = min(end or said, said)
         return (start if start is not None and start <= end else None), end
-    if start is None and when is not None and _begins(text, triples, when):
-        start = when.start
+    start = _start(read, text, triples)
     end = end or over_after(text, subclass, triples, when, said)
     if (end is not None or (start is not None and start > said)) and tells_more(sentence, said):
         return (start if start is not None and start <= said else None), None
     return (start if start is None or end is None or start <= end else None), end
+
+
+def begins(text: str, triples: Sequence[Triple], said: datetime) -> datetime | None:
+    """From when a state holds that a sentence tells of; None where nothing says so.
+
+    Unlike ``held``, also where the sentence may tell more than that: it hides nothing.
+    """
+    return None if is_over(text, triples) else _start(validity(text, said), text, triples)
 
 
 def tells_more(sentence: str, said: datetime) -> bool:
@@ -87,6 +94,12 @@ def tells_more(sentence: str, said: datetime) -> bool:
     parts = joined_parts(sentence)
     telling = [part for part in parts if len(words(part)) > 2 and has_verb(part)]
     return len(parts) > 1 and any(not find_times(part, said) for part in telling)
+
+
+def _start(read: Validity, text: str, triples: Sequence[Triple]) -> datetime | None:
+    if read.valid_from is not None or read.when is None:
+        return read.valid_from
+    return read.when.start if _begins(text, triples, read.when) else None
 
 
 def _begins(text: str, triples: Sequence[Triple], when: TimeSpan) -> bool:

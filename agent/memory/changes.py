@@ -280,20 +280,29 @@ def _edges(pairs: Iterable[tuple[str, str]], judgements: Sequence[Judged]) -> It
             yield ChangeEdge(older, newer, ChangeKind.ADDS, one.added)
 
 
-def possibly_newer(
-    memories: Sequence[Memory], graph: MemoryGraph, *, least: float
-) -> dict[str, Memory]:
-    """By the id of each memory that may have been changed, what most likely changed it.
+class Newer(NamedTuple):
+    """A memory that may have changed an older one, and how."""
 
-    Only edges of at least this probability count. A newer memory of too little trust changes
-    nothing (``store.types.may_replace``).
+    memory: Memory
+    change: ChangeKind
+
+
+def possibly_newer(
+    memories: Sequence[Memory], graph: MemoryGraph, *, least: float, by: datetime
+) -> dict[str, tuple[Newer, ...]]:
+    """By the id of each memory that may have been changed, what may have changed it ``by`` then.
+
+    The likeliest comes first. Only edges of at least this probability count. What begins later has
+    changed nothing yet; what is trusted too little changes nothing (``store.types.may_replace``).
     """
     known = {memory.id: memory for memory in memories}
-    newer: dict[str, Memory] = {}
+    newer: dict[str, tuple[Newer, ...]] = {}
     for edge in graph.change_edges.of(known):  # likeliest first
         if edge.probability < least or edge.change not in _REPLACING:
             continue
         old, new = known.get(edge.older), known.get(edge.newer)
-        if old and new and may_replace(new.trust, old.trust):
-            newer.setdefault(edge.older, new)
+        if not (old and new and may_replace(new.trust, old.trust)):
+            continue
+        if (new.valid_from or new.created) <= by:
+            newer[edge.older] = (*newer.get(edge.older, ()), Newer(new, edge.change))
     return newer

@@ -199,9 +199,8 @@ def _unchanged_by_then(home: Responder, found: Retrieved) -> tuple[Choice, ...]:
     chosen, then = found.selection.chosen, found.asked.start
     if found.asked.about is not About.AT or then is None or found.parts:
         return chosen
-    newer = possibly_newer([one.memory for one in chosen], home.graph, least=CHANGED)
-    begun = {old for old, new in newer.items() if (new.valid_from or new.created) <= then}
-    return tuple(one for one in chosen if one.memory.id not in begun)
+    newer = possibly_newer([one.memory for one in chosen], home.graph, least=CHANGED, by=then)
+    return tuple(one for one in chosen if one.memory.id not in newer)
 
 
 def whisper(

@@ -14,7 +14,9 @@ from agent.applications.forms.autofill import fill
 from agent.applications.forms.by_model import CHECK, MOST, place_of
 from agent.applications.forms.fields import FormField
 from agent.applications.forms.formats.open_form import fields_from_labels
+from agent.memory.changes import Newer
 from agent.ports import ChatTurn, Vectors
+from store.side_tables.change_edges import ChangeKind
 from store.side_tables.form_consents import FormConsent
 from store.types import Memory, Trust
 
@@ -165,15 +167,27 @@ NAMES = {"Full name": "roshni desai", "First name": "roshni desai", "Last name":
 def test_what_may_have_changed_a_memory_counts_if_it_has_a_value_for_the_field():
     old, new = told("The zz locker is 4711.", "Zz moved to 8822.")
     model = Copying({"Zz locker": "4711"})
-    (result,) = filled(["Zz locker"], [old], model, newer={"m1": new})
+    (result,) = filled(
+        ["Zz locker"], [old], model, newer={"m1": [Newer(new, ChangeKind.SUPERSEDES)]}
+    )
     assert result.value == "4711"  # the newer one has none
 
     model.copies = {"Zz locker": "8822"}
-    (result,) = filled(["Locker"], told("My locker is 4711."), model, newer={"m1": new})
+    (result,) = filled(
+        ["Locker"],
+        told("My locker is 4711."),
+        model,
+        newer={"m1": [Newer(new, ChangeKind.SUPERSEDES)]},
+    )
     assert result.value == "4711"
 
     model.copies = {"Locker": "8822"}
-    (result,) = filled(["Locker"], told("My locker is 4711."), model, newer={"m1": new})
+    (result,) = filled(
+        ["Locker"],
+        told("My locker is 4711."),
+        model,
+        newer={"m1": [Newer(new, ChangeKind.SUPERSEDES)]},
+    )
     assert (result.value, result.memories) == ("8822", ("m2",))
     assert [one.value for one in result.alternatives] == ["4711"]
 
@@ -181,7 +195,12 @@ def test_what_may_have_changed_a_memory_counts_if_it_has_a_value_for_the_field()
 def test_without_a_model_a_value_in_doubt_is_offered():
     (new,) = told("Zz moved to 8822.")
     fields = fields_from_labels(["Locker"])
-    (result,) = fill(fields, told("My locker is 4711."), now=NOW, newer={"m1": new})
+    (result,) = fill(
+        fields,
+        told("My locker is 4711."),
+        now=NOW,
+        newer={"m1": [Newer(new, ChangeKind.SUPERSEDES)]},
+    )
     assert result.value is None
     assert [one.value for one in result.alternatives] == ["4711"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from agent.answering.notes import gather
 from agent.config import Config
 from agent.language.units import units
 from agent.memory import remember
-from agent.memory.changes import Judgements, judge_ahead
+from agent.memory.changes import Judgements, Newer, judge_ahead, possibly_newer
 from agent.memory.editing.judges.by_reader import judged
 from agent.memory.editing.plan import EditPlan
 from agent.memory.editing.replacing import allows, changeable, sure_replacements
@@ -98,6 +99,18 @@ def test_a_dismissed_edge_stays_dismissed(graph: MemoryGraph):
     graph.change_edges.put([edge], NOW)
     assert graph.change_edges.of([old]) == ()
     assert not graph.change_edges.dismiss(old, new, NOW)
+
+
+def test_a_plan_has_changed_nothing_before_its_day(graph: MemoryGraph):
+    (old,) = insert(graph, "I work at Kindling.")
+    plan = Draft("I start at Redford on 19 May.", "attribute.occupation", NOW)
+    plan = replace(plan, valid_from=NOW + timedelta(days=11))
+    (entry,) = graph.apply([Insert(plan)], at=NOW)
+    graph.change_edges.put([ChangeEdge(old, entry.memory, ChangeKind.SUPERSEDES, 0.8)], NOW)
+    old_one, new_one = memories = graph.memories.of([old, entry.memory])
+    assert possibly_newer(memories, graph, least=0.3, by=NOW) == {}
+    found = possibly_newer(memories, graph, least=0.3, by=NOW + timedelta(days=11))
+    assert found == {old_one.id: (Newer(new_one, ChangeKind.SUPERSEDES),)}
 
 
 # ---- the second reader ----------------------------------------------------------------------

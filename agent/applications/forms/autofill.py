@@ -26,7 +26,7 @@ from agent.applications.forms.sensitive import is_sensitive
 from agent.applications.forms.values.fit import fit
 from agent.applications.forms.written import MOST_ALTERNATIVES, empty, written
 from agent.extraction.faithfulness import first_person
-from agent.memory.changes import possibly_newer
+from agent.memory.changes import Newer, possibly_newer
 from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors import ensure_vectors_for
 from agent.ports import Embedder, LanguageModel, Vectors
@@ -70,12 +70,13 @@ def fill_from(
     """
     graph, embedder = source.graph, source.embedder
     memories = graph.memories.list()
-    newer = possibly_newer(memories, graph, least=DOUBTED)
+    newer = possibly_newer(memories, graph, least=DOUBTED, by=now)
     for space, other in others:
         theirs = other.memories.list()
         memories += tuple(as_seen(memory, space) for memory in theirs)
-        changed = possibly_newer(theirs, other, least=DOUBTED).items()
-        newer |= {named_in(space.name, old): as_seen(new, space) for old, new in changed}
+        for old, found in possibly_newer(theirs, other, least=DOUBTED, by=now).items():
+            seen = tuple(one._replace(memory=as_seen(one.memory, space)) for one in found)
+            newer[named_in(space.name, old)] = seen
 
     def close(texts: Sequence[str], count: int) -> list[list[Memory]]:
         words = [word for text in texts for word in text.split()]
@@ -123,7 +124,7 @@ def fill(
     llm: LanguageModel | None = None,
     now: datetime,
     close: Nearest | None = None,
-    newer: Mapping[str, Memory] | None = None,
+    newer: Mapping[str, Sequence[Newer]] | None = None,
     consents: Consents | None = None,
 ) -> tuple[FilledField, ...]:
     """One result a field, in the order of the form.
@@ -206,9 +207,16 @@ def _from_facts(field: FormField, ask: Asked, facts: Sequence[Fact], now: dateti
         # Shown to choose from, but not the person's word for what belongs here.
         offers = _offers(field, ask, [replace(c, confidence=_OFFERED) for c in chosen], facts)
         return replace(empty(field, ask), alternatives=tuple(offers[:MOST_ALTERNATIVES]))
-    offers = _offers(field, ask, candidates(ask, facts, now), facts)
+    found = candidates(ask, facts, now)
+    offers = _offers(field, ask, [one for one in found if not one.over], facts)
+    known = {one.value for one in offers}
+    over = [
+        replace(one, confidence=one.confidence * _OFFERED)
+        for one in _offers(field, ask, [one for one in found if one.over], facts)
+        if one.value not in known
+    ]
     if not offers:
-        return empty(field, ask)
+        return replace(empty(field, ask), alternatives=tuple(over[:MOST_ALTERNATIVES]))
     best, *others = offers
     rivals = [o for o in others if o.confidence >= 0.8 * best.confidence]
     return FilledField(
@@ -217,7 +225,7 @@ def _from_facts(field: FormField, ask: Asked, facts: Sequence[Fact], now: dateti
         best.value,
         round(best.confidence * (_DOUBT if rivals else 1.0), 3),
         best.memories,
-        tuple(others[:MOST_ALTERNATIVES]),
+        (*others, *over)[:MOST_ALTERNATIVES],
         key=ask.key,
         note=ask.note,
     )

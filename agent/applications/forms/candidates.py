@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cache
 
+from agent.applications.forms.facts.outlived import outlived
 from agent.applications.forms.facts.read import BOOKED_FOR, THINGS, Fact
 from agent.applications.forms.fields import ME, Asked
 from agent.applications.forms.matching.label_words import words
@@ -64,6 +65,8 @@ _SOURCES: dict[str, tuple[str, ...]] = {
 }
 _TRAVEL_WORDS = frozenset({"guest", "passenger", "traveller", "traveler", "occupant"})
 _AT_WORK = frozenset({"work", "office", "business", "company"})
+_OF_WORK = frozenset({"organization", "organization-title"})
+"""Keys that words of work tell no two values of apart."""
 _KINDS = frozenset({"home", "private", "mobile", "cell", "landline", "billing", "shipping"})
 _IDLE_WORDS = frozenset(
     {"number", "the", "your", "my", "is", "a", "of", "no", "for", "date", "name"}
@@ -78,6 +81,8 @@ class Candidate:
     value: str
     confidence: float
     memories: tuple[str, ...]
+    over: bool = False
+    """Whether a later value has taken its place: it may be offered, not filled in."""
 
 
 _MADE_UP = ("nickname", "username", "given-name")
@@ -85,7 +90,7 @@ _MADE_UP = ("nickname", "username", "given-name")
 
 
 def candidates(ask: Asked, facts: Sequence[Fact], now: datetime) -> list[Candidate]:
-    """All that memory offers for the field, best first."""
+    """All that memory offers for the field, best first, those that are over last."""
     assert ask.key is not None
     found = list(_for_key(ask.key, ask.subject, ask, facts, now))
     if ask.key in ("name", "cc-name") and not found:
@@ -99,7 +104,7 @@ def candidates(ask: Asked, facts: Sequence[Fact], now: datetime) -> list[Candida
         found = [replace(c, confidence=c.confidence * 0.7) for c in found]
     if ask.key in ("name", "given-name", "family-name") and _TRAVEL_WORDS & ask.qualifiers:
         found = [*found, *_travelling_instead(ask, facts, now)]
-    return found
+    return sorted(found, key=lambda one: one.over)
 
 
 def only_offered(ask: Asked, facts: Sequence[Fact], now: datetime) -> list[Candidate]:
@@ -120,6 +125,12 @@ def sources_of(key: str) -> tuple[str, ...]:
     return (key, *_SOURCES.get(key, ()), *(("street-address",) if key in _ADDRESS_PARTS else ()))
 
 
+def subjects(asked: str) -> set[str]:
+    """Whose facts may answer for somebody: a wife's for a spouse, a booking's for oneself."""
+    own = {THINGS} if asked == ME else set()
+    return {asked, *vocabulary().wider.get(asked, ()), *own}
+
+
 def home_country(subject: str, facts: Sequence[Fact]) -> tuple[Country, str] | None:
     """The country somebody lives in, as an address or they themself say, and the memory."""
     for fact in facts:
@@ -134,30 +145,38 @@ def home_country(subject: str, facts: Sequence[Fact]) -> tuple[Country, str] | N
 def _for_key(
     key: str, subject: str, ask: Asked, facts: Sequence[Fact], now: datetime
 ) -> Iterator[Candidate]:
-    allowed = {subject, *vocabulary().wider.get(subject, ())}
-    if subject == ME:
-        allowed.add(THINGS)
+    allowed = subjects(subject)
     sources = sources_of(key)
     own = [f for f in facts if f.key in sources and f.subject in allowed]
-    ranked = sorted(own, key=lambda f: _rank(f, ask, now), reverse=True)
+    over = outlived(own, now, lambda fact: _aptness(fact, ask))
+    ranked = sorted(own, key=lambda f: (f not in over, *_rank(f, ask, now)), reverse=True)
     if key in _PHONE_PARTS:
-        yield from _phone_parts(key, ranked, home_country(subject, facts), ask)
+        holding = [fact for fact in ranked if fact not in over]
+        yield from _phone_parts(key, holding, home_country(subject, facts), ask)
         return
     for fact in ranked:
         for value, share in _readings(key, fact, ask, now):
             if ask.qualifiers & _AT_WORK and not fact.words & _AT_WORK and key in ("tel", "email"):
                 share *= 0.5  # a private number where the one at work is asked for
-            yield Candidate(key, value, fact.confidence * share, (fact.memory.id,))
+            confidence = fact.confidence * share
+            yield Candidate(key, value, confidence, (fact.memory.id,), fact in over)
 
 
 def _rank(fact: Fact, ask: Asked, now: datetime) -> tuple[float, ...]:
-    asked = ask.qualifiers - _key_words(fact.key)
-    overlap = len(asked & fact.words) - len((fact.words & _AT_WORK) - asked)
-    # A number at work is no contradiction of the private one that the person told.
-    apt = not asked & _AT_WORK or bool(fact.words & _AT_WORK)
+    apt, overlap = _aptness(fact, ask)
     trust = (fact.memory.trust or Trust.TOLD).rank
     age = fact.memory.created.timestamp()
     return (apt, trust, overlap, _ahead(fact, now), fact.confidence, age)
+
+
+def _aptness(fact: Fact, ask: Asked) -> tuple[float, float]:
+    """How well the words of the memory fit the label: whether both are of work, and how many."""
+    work = frozenset[str]() if fact.key in _OF_WORK else _AT_WORK
+    named = _key_words(fact.key) | _key_words(ask.key or fact.key) | (_AT_WORK - work)
+    asked = ask.qualifiers - named
+    overlap = len(asked & fact.words) - len((fact.words & work) - asked)
+    # A number at work is no contradiction of the private one that the person told.
+    return not asked & work or bool(fact.words & work), overlap
 
 
 @cache
@@ -234,7 +253,7 @@ def _joined_name(ask: Asked, facts: Sequence[Fact], now: datetime) -> Iterator[C
     """The whole name of somebody whose first and last name were told apart."""
     given = next(_for_key("given-name", ask.subject, ask, facts, now), None)
     family = next(_for_key("family-name", ask.subject, ask, facts, now), None)
-    if given is not None and family is not None:
+    if given is not None and family is not None and not (given.over or family.over):
         whole = f"{given.value} {family.value}"
         memories = tuple(dict.fromkeys((*given.memories, *family.memories)))
         trust = min(given.confidence, family.confidence)

@@ -149,7 +149,7 @@ def _filled(
                 draft = gold_draft(told, source.id)
                 store_drafts([draft], source, session.graph, session, told.at)
             memories = session.graph.memories.list()
-            newer = possibly_newer(memories, session.graph, least=DOUBTED)
+            newer = possibly_newer(memories, session.graph, least=DOUBTED, by=week.end)
             for sheet in people.sheets:
                 results = fill(
                     _fields(sheet), memories, embedder=models.embedder, now=week.end, newer=newer

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
 
 from agent.applications.forms.facts.attribute_patterns import (
@@ -25,8 +26,10 @@ from agent.applications.forms.fields import ME
 from agent.applications.forms.matching.label_words import fold, is_unspaced, matches, role_in, words
 from agent.applications.forms.values.fit import dates_in, without_when
 from agent.applications.forms.values.postal_addresses import country_named
+from agent.extraction.validity import begins
 from agent.language.patterns import bounded
-from store.types import Memory
+from agent.language.relation_names import LASTING
+from store.types import Memory, Triple
 
 THINGS = "thing"
 """The subject of 'the seat', 'the flight': a booking, whoever travels."""
@@ -55,13 +58,21 @@ class Fact:
     """The memory's words, to tell two numbers of one person apart."""
     dates: tuple[str, ...] = ()
     """The days the memory speaks of, to tell the coming booking from past ones."""
+    only: bool = False
+    """Whether a relation of the memory gives the same value to what has one value at a time: a
+    home, an employer. Pattern and relation agree, so it may take the place of an earlier value."""
+    begins: datetime | None = None
+    """The day from which that value holds; None where nothing says so."""
 
 
 def read_facts(memories: Sequence[Memory]) -> tuple[Fact, ...]:
     """Every fact of the memories, subjects resolved across them: 'Anna' is 'my wife Anna'."""
     found = [fact for memory in memories for fact in _facts_of(memory)]
     for role, name, memory in people_named(memories):
-        found.append(Fact("name", name, memory, role, 0.95, frozenset(words(memory.text))))
+        only = any(_is_one(triple, role, name) for triple in memory.triples)
+        said = frozenset(words(memory.text))
+        begun = _begins(memory) if only else None
+        found.append(Fact("name", name, memory, role, 0.95, said, (), only, begun))
     known = _people(memories, found)
     return tuple(replace(f, subject=known[f.subject]) if f.subject in known else f for f in found)
 
@@ -76,20 +87,35 @@ def _facts(memory: Memory) -> Iterator[Fact]:
     text = " ".join(memory.text.split())
     said = frozenset(words(text))
     dates = tuple(d for d, _, _ in dates_in(text))
-    seen: set[tuple[str, str, str]] = set()
-    for key, value, subject, confidence in (
+    related = tuple(_related(memory))
+    single = {(key, who, fold(tail)) for key, tail, who, relation in related if relation in LASTING}
+    by_pattern = (
         *_from_attributes(text),
         *_from_verbs(text, memory.subclass),
         *_from_stay(text),
         *_from_bookings(text),
-        *_from_triples(memory),
-        *((key, value, ME, 0.93) for key, value in from_own_language(memory)),
+    )
+    seen: set[tuple[str, str, str]] = set()
+    for number, (key, value, subject, confidence) in enumerate(
+        (
+            *by_pattern,
+            *((key, tail, who, 0.88) for key, tail, who, _ in related),
+            *((key, value, ME, 0.93) for key, value in from_own_language(memory)),
+        )
     ):
         for cleaned in _clean(key, value):
             if (key, cleaned, subject) in seen or _is_piece_of_date(key, cleaned, text):
                 continue
             seen.add((key, cleaned, subject))
-            yield Fact(key, cleaned, memory, subject, confidence, said, dates)
+            only = number < len(by_pattern) and (key, subject, fold(cleaned)) in single
+            # Where somebody lives is the home; an address of another kind has its own relation.
+            named = said | {"home"} if only and key == "street-address" else said
+            begun = _begins(memory) if only else None
+            yield Fact(key, cleaned, memory, subject, confidence, named, dates, only, begun)
+
+
+def _begins(memory: Memory) -> datetime | None:
+    return memory.valid_from or begins(memory.text, memory.triples, memory.created)
 
 
 def _is_piece_of_date(key: str, value: str, text: str) -> bool:
@@ -210,7 +236,8 @@ _RELATION_KEYS = {
 """Relations whose names are no words of a form."""
 
 
-def _from_triples(memory: Memory) -> Iterator[_Raw]:
+def _related(memory: Memory) -> Iterator[tuple[str, str, str, str]]:
+    """What the relations of a memory give: (key, value, subject, relation)."""
     for triple in memory.triples:
         key = _RELATION_KEYS.get(triple.relation)
         if key is None:
@@ -229,7 +256,7 @@ def _from_triples(memory: Memory) -> Iterator[_Raw]:
                 continue
         # A triple is the model's reading; only what the person's sentence says may be filled.
         if tail and fold(tail) in fold(memory.text):
-            yield key, tail, subject, 0.88
+            yield key, tail, subject, triple.relation
 
 
 def _clean(key: str, value: str) -> Iterator[str]:
@@ -325,6 +352,16 @@ def _named_in(memory: Memory) -> Iterator[tuple[str, str, Memory]]:
         role = role_in(triple.relation)
         if role and fold(triple.head) in _SELF and triple.tail[:1].isupper():
             yield role, triple.tail, memory
+
+
+def _is_one(triple: Triple, role: str, name: str) -> bool:
+    """Whether it gives the name to a role that one person has at a time."""
+    return (
+        triple.relation in LASTING
+        and role_in(triple.relation) == role
+        and fold(triple.head) in _SELF
+        and fold(triple.tail) == fold(name)
+    )
 
 
 def _people(memories: Sequence[Memory], facts: Sequence[Fact]) -> dict[str, str]:
