@@ -33,15 +33,12 @@ def quotations(notes: Sequence[Note]) -> list[str]:
     places: dict[tuple[str, int], list[Note]] = {}
     for note in newest_first:
         places.setdefault(note.passage.place, []).append(note)
-    return [
-        quotation(own[0], own[0].passage.text if len({n.passage.words for n in own}) > 1 else "")
-        for own in places.values()
-    ]
+    return [quotation(own[0]) for own in places.values()]
 
 
-def quotation(note: Note, text: str = "") -> str:
-    """The user's own words (those of the memory, or ``text``) with their day, in their language."""
-    day, text = f"{note.passage.said:%Y-%m-%d}", text or note.passage.words
+def quotation(note: Note) -> str:
+    """The user's own words with their day, in their language."""
+    day, text = f"{note.passage.said:%Y-%m-%d}", note.passage.text
     if is_chinese(text):
         return f"你在 {day} 说过：“{text}”"
     if not is_english(text):
