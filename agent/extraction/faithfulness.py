@@ -211,7 +211,7 @@ def guard(
             kept = _cover(kept, place, parts)
     kept.sort(key=lambda item: item[0])
     facts = [(place, fact) for place, line in kept for fact in split_facts(line)]
-    return tuple(dict.fromkeys(line for _, line in tied(facts)))
+    return tuple(dict.fromkeys(line for _, line in tied(facts, in_a_row=True)))
 
 
 def _first_person(line: str, source: str) -> str:
@@ -325,17 +325,20 @@ def is_worth_keeping(sentence: str) -> bool:
     return has_verb(sentence) or (len(content(sentence)) >= 2 and not _is_bare(sentence))
 
 
-def tied(kept: Sequence[Kept]) -> list[Kept]:
+def tied(kept: Sequence[Kept], *, in_a_row: bool = False) -> list[Kept]:
     """A memory that cannot be understood alone joins the one before it.
 
     That is one with an open pronoun or an answer ('I said yes'), a fragment without a verb, and,
     after a decision or an opinion, the bare reasons for it ('The windows stay clean.').
+
+    :param in_a_row: whether facts are told in a row, as in messages: then a fragment with a name
+        or number is one ('14 Bell Lane, Norwich.') and stands alone.
     """
     result: list[Kept] = []
     for place, line in kept:
         before = result[-1][1] if result else ""
         verbless = not (has_verb(line) or is_chinese(line))
-        open_ = bool(_OPEN.search(line)) or (verbless and _is_bare(line))
+        open_ = bool(_OPEN.search(line)) or (verbless and (not in_a_row or _is_bare(line)))
         joins = open_ or bool(_STANCE.search(before) and _is_bare(line))
         if before and joins and len(words(before)) + len(words(line)) <= LONGEST:
             plain = _PLAIN_START.match(line) or not has_verb(line)

@@ -52,8 +52,7 @@ def left_out(text: str, drafts: Sequence[Draft], reader: StatementReader) -> lis
     return [
         unit.text
         for unit, chance in told_units(text, reader)
-        if chance >= SURE
-        and sum(_shared(unit, span.start, span.end) for span in spans) < SHARED
+        if chance >= SURE and sum(_shared(unit, span.start, span.end) for span in spans) < SHARED
     ]
 
 

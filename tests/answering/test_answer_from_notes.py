@@ -161,9 +161,9 @@ def of_one_message(*units: str) -> list[Note]:
     ]
 
 
-def test_of_a_message_the_sentence_that_answers_is_quoted():
+def test_the_sentence_that_answers_is_quoted_with_the_whole_of_a_short_message():
     told, _ = ask("I don't know.", of_one_message(LAST, SOLD)[:1])
-    assert told.text == f"On 2024-05-17 you said: “{LAST}”"
+    assert told.text == f"On 2024-05-17 you said: “{LAST} {SOLD}”"
 
 
 def test_sentences_of_one_message_are_quoted_together():
