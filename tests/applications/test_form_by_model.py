@@ -201,7 +201,7 @@ def test_a_later_number_of_the_same_form_is_looked_at_without_any_edge():
 
 
 def test_a_later_number_of_somebody_else_is_not_looked_at():
-    memories = told("My mobile number is 07700 900311.", "My mother's number is 07700 900877.")
+    memories = told("My mobile number is 07700 900311.", "My wife's phone number is 07700 900877.")
     model = Copying({"Mobile number": "07700 900877"})
     (result,) = filled(["Mobile number"], memories, model)
     assert result.value == "07700 900311"
