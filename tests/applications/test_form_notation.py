@@ -15,6 +15,7 @@ from agent.applications.forms.formats.open_form import (
     fields_from_labels,
 )
 from agent.applications.forms.values.constraints import accepts
+from agent.applications.forms.values.fit import fit
 from agent.results import FilledField
 from store.types import Memory
 
@@ -203,3 +204,9 @@ def test_radio_buttons_of_one_name_under_two_questions_are_not_guessed():
     (result,) = fill(fields_from_html(page), remembered("I am a woman.", GERMAN), now=NOW)
     assert result.value is None
     assert "two labels" in result.note
+
+
+@pytest.mark.parametrize("key", ["name", "street-address", "organization"])
+def test_a_number_alone_is_no_name_and_no_address(key: str):
+    assert fit("3", key, FormField("Home")) is None
+    assert fit("3 Mill Road", key, FormField("Home")) == "3 Mill Road"

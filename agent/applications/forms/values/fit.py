@@ -167,11 +167,19 @@ def _in_order(order: re.Match[str], parts: dict[str, str]) -> str | None:
     return order["s"].join(written)
 
 
+_IN_LETTERS = frozenset(
+    {"name", "given-name", "family-name", "street-address", "address-line1", "organization"}
+)
+"""Keys that a number alone is no value of."""
+
+
 def fit(value: str, key: str | None, field: FormField) -> Value | None:
     """The value as the field takes it, or None when it cannot."""
     if field.options:
         return choose(value, key, field.options)
     if field.type in ("boolean", "array", "object"):
+        return None
+    if key in _IN_LETTERS and not any(char.isalpha() for char in value):
         return None
     if field.type == "email" and "@" not in value:
         return None
