@@ -31,6 +31,8 @@ from store.types import Status
 MAX_TOKENS = 80
 NO_LESS = 0.6
 """Of the relevance of a note, that from which what may have changed it is the answer."""
+LEAST_SHOWN = 0.1
+"""Of the relevance of the likeliest note, that below which a note is not shown to the model."""
 OVER = 0.6
 """Probability of an end from which the answer says that something holds no longer."""
 CLOSED, QUOTED_ALONE = 0.5, 0.65
@@ -152,7 +154,7 @@ def answer_from_notes(
     holding = [_in_own_words(n) if n.passage.place in hidden else n for n in holding]
     holding = _with_shifts(holding, llm)
     said = llm.chat(
-        build_turns(question, holding, now), max_tokens=MAX_TOKENS, on_text=on_text
+        build_turns(question, _shown(holding), now), max_tokens=MAX_TOKENS, on_text=on_text
     ).strip()
     best = max(holding, key=lambda note: note.relevance)
     wanted = quotable(holding)
@@ -205,6 +207,17 @@ def answer_from_notes(
     rests_on = (rests_on or {base.memory.id}) | {note.memory.id for note in missing}
     text = " ".join([to_you(said), *quotations(missing)])
     return Answer(text, tuple(n.as_choice() for n in holding if n.memory.id in rests_on), False)
+
+
+def _shown(holding: Sequence[Note]) -> list[Note]:
+    """The notes that the model reads: without those that the question hardly needs.
+
+    A small model takes them for a part of the story. What is bound to a note that it reads stays.
+    """
+    least = LEAST_SHOWN * max(note.relevance for note in holding)
+    near = [note for note in holding if not note.together or note.relevance >= least]
+    bound = {name for note in near for name in (note.by, note.refined, *note.beside)}
+    return [note for note in holding if note in near or note.memory.id in bound]
 
 
 def _nearest_of(question: str, holding: Sequence[Note]) -> Answer:

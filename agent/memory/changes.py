@@ -285,7 +285,6 @@ class Newer(NamedTuple):
 
     memory: Memory
     change: ChangeKind
-    probability: float
 
 
 def possibly_newer(
@@ -305,8 +304,5 @@ def possibly_newer(
         if not (old and new and may_replace(new.trust, old.trust)):
             continue
         if (new.valid_from or new.created) <= by:
-            newer[edge.older] = (
-                *newer.get(edge.older, ()),
-                Newer(new, edge.change, edge.probability),
-            )
+            newer[edge.older] = (*newer.get(edge.older, ()), Newer(new, edge.change))
     return newer

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from agent.answering.notes import DOUBTED
 from agent.applications.forms.by_meaning import as_written
 from agent.applications.forms.by_model import CODE, LESS_SURE, copied
 from agent.applications.forms.candidates import sources_of, subjects
@@ -49,8 +48,7 @@ def prefer_newer(
             continue
         found = next((newer[id_] for id_ in result.memories if id_ in newer), ())
         if llm is None:
-            doubted = [one for one in found if one.probability >= DOUBTED]
-            if not all(_of_another_thing(one, ask, facts) for one in doubted):
+            if not all(_of_another_thing(one, ask, facts) for one in found):
                 results[n] = _withdrawn(result)
             continue
         later = [one.memory for one in found[:1]]
