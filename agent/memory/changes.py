@@ -285,6 +285,7 @@ class Newer(NamedTuple):
 
     memory: Memory
     change: ChangeKind
+    probability: float
 
 
 def possibly_newer(
@@ -304,5 +305,8 @@ def possibly_newer(
         if not (old and new and may_replace(new.trust, old.trust)):
             continue
         if (new.valid_from or new.created) <= by:
-            newer[edge.older] = (*newer.get(edge.older, ()), Newer(new, edge.change))
+            newer[edge.older] = (
+                *newer.get(edge.older, ()),
+                Newer(new, edge.change, edge.probability),
+            )
     return newer

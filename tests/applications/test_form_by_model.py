@@ -168,7 +168,7 @@ def test_what_may_have_changed_a_memory_counts_if_it_has_a_value_for_the_field()
     old, new = told("The zz locker is 4711.", "Zz moved to 8822.")
     model = Copying({"Zz locker": "4711"})
     (result,) = filled(
-        ["Zz locker"], [old], model, newer={"m1": [Newer(new, ChangeKind.SUPERSEDES)]}
+        ["Zz locker"], [old], model, newer={"m1": [Newer(new, ChangeKind.SUPERSEDES, 0.4)]}
     )
     assert result.value == "4711"  # the newer one has none
 
@@ -177,7 +177,7 @@ def test_what_may_have_changed_a_memory_counts_if_it_has_a_value_for_the_field()
         ["Locker"],
         told("My locker is 4711."),
         model,
-        newer={"m1": [Newer(new, ChangeKind.SUPERSEDES)]},
+        newer={"m1": [Newer(new, ChangeKind.SUPERSEDES, 0.4)]},
     )
     assert result.value == "4711"
 
@@ -186,7 +186,7 @@ def test_what_may_have_changed_a_memory_counts_if_it_has_a_value_for_the_field()
         ["Locker"],
         told("My locker is 4711."),
         model,
-        newer={"m1": [Newer(new, ChangeKind.SUPERSEDES)]},
+        newer={"m1": [Newer(new, ChangeKind.SUPERSEDES, 0.4)]},
     )
     assert (result.value, result.memories) == ("8822", ("m2",))
     assert [one.value for one in result.alternatives] == ["4711"]
@@ -214,7 +214,7 @@ def test_without_a_model_a_value_in_doubt_is_offered():
         fields,
         told("My locker is 4711."),
         now=NOW,
-        newer={"m1": [Newer(new, ChangeKind.SUPERSEDES)]},
+        newer={"m1": [Newer(new, ChangeKind.SUPERSEDES, 0.4)]},
     )
     assert result.value is None
     assert [one.value for one in result.alternatives] == ["4711"]

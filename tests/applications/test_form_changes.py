@@ -121,7 +121,7 @@ def test_a_change_in_doubt_counts_unless_all_that_was_told_is_of_another_thing(
     later: str, change: ChangeKind, filled: bool
 ):
     memories = told("My wife is Anna Weber.", later)
-    newer = {"m1": [Newer(memories[1], change)]}
+    newer = {"m1": [Newer(memories[1], change, 0.4)]}
     (result,) = fill(fields_from_labels(["Spouse's name"]), memories, now=NOW, newer=newer)
     assert result.value == ("Anna Weber" if filled else None)
     if not filled:

@@ -110,7 +110,7 @@ def test_a_plan_has_changed_nothing_before_its_day(graph: MemoryGraph):
     old_one, new_one = memories = graph.memories.of([old, entry.memory])
     assert possibly_newer(memories, graph, least=0.3, by=NOW) == {}
     found = possibly_newer(memories, graph, least=0.3, by=NOW + timedelta(days=11))
-    assert found == {old_one.id: (Newer(new_one, ChangeKind.SUPERSEDES),)}
+    assert found == {old_one.id: (Newer(new_one, ChangeKind.SUPERSEDES, 0.8),)}
 
 
 # ---- the second reader ----------------------------------------------------------------------

@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
-from agent.answering.notes import DOUBTED
 from agent.applications.forms.by_meaning import Nearest, among, fill_by_meaning
 from agent.applications.forms.by_model import facts_by_model, fill_by_model
 from agent.applications.forms.candidates import Candidate, candidates, only_offered
@@ -26,7 +25,7 @@ from agent.applications.forms.sensitive import is_sensitive
 from agent.applications.forms.values.fit import fit
 from agent.applications.forms.written import MOST_ALTERNATIVES, empty, written
 from agent.extraction.faithfulness import first_person
-from agent.memory.changes import Newer, possibly_newer
+from agent.memory.changes import LEAST, Newer, possibly_newer
 from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors import ensure_vectors_for
 from agent.ports import Embedder, LanguageModel, Vectors
@@ -70,11 +69,11 @@ def fill_from(
     """
     graph, embedder = source.graph, source.embedder
     memories = graph.memories.list()
-    newer = possibly_newer(memories, graph, least=DOUBTED, by=now)
+    newer = possibly_newer(memories, graph, least=LEAST, by=now)
     for space, other in others:
         theirs = other.memories.list()
         memories += tuple(as_seen(memory, space) for memory in theirs)
-        for old, found in possibly_newer(theirs, other, least=DOUBTED, by=now).items():
+        for old, found in possibly_newer(theirs, other, least=LEAST, by=now).items():
             seen = tuple(one._replace(memory=as_seen(one.memory, space)) for one in found)
             newer[named_in(space.name, old)] = seen
 

@@ -1,10 +1,10 @@
 """Values that a newer memory may have changed: the newer one is looked at for this very field.
 
 A change edge says that a newer memory may change an older one, not which part of it. So the field
-decides: where the newer memory has a value for it, that one counts. The language model looks at
-newer memories with another number of the same form, too, whatever the edges say: "the old SIM is
-dead, they gave me 07700 900874". Without it a value in doubt is offered, not filled in, unless the
-newer memory tells of another thing.
+decides: where the newer memory has a value for it, that one counts. The language model looks at less
+likely changes, too, and at newer memories with another number of the same form ("the old SIM is dead,
+they gave me 07700 900874"), where the person told them. Without it a value in doubt is offered, not
+filled in, unless the newer memory tells of another thing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from agent.answering.notes import DOUBTED
 from agent.applications.forms.by_meaning import as_written
 from agent.applications.forms.by_model import CODE, LESS_SURE, copied
 from agent.applications.forms.candidates import sources_of, subjects
@@ -46,12 +47,14 @@ def prefer_newer(
         result = results[n]
         if result.value is None:
             continue
-        found = next((newer[id_] for id_ in result.memories if id_ in newer), ())
+        likely = next((newer[id_] for id_ in result.memories if id_ in newer), ())
+        found = [one for one in likely if one.probability >= DOUBTED]
         if llm is None:
             if not all(_of_another_thing(one, ask, facts) for one in found):
                 results[n] = _withdrawn(result)
             continue
-        later = [one.memory for one in found[:1]]
+        told = [one for one in likely if one.memory.trust in (None, Trust.TOLD)]
+        later = [one.memory for one in (found or told)[:1]]
         later += [one for one in _alike(result, ask, facts, memories) if one not in later]
         copy = copied(worded(field, ask), later[:MOST_NEWER], llm) if later else None
         if copy is None or copy.score < LESS_SURE:
