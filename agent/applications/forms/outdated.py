@@ -1,10 +1,10 @@
 """Values that a newer memory may have changed: the newer one is looked at for this very field.
 
 A change edge says that a newer memory may change an older one, not which part of it. So the field
-decides: where the newer memory has a value for it, that one counts. The language model looks at less
-likely changes, too, and at newer memories with another number of the same form ("the old SIM is dead,
-they gave me 07700 900874"), where the person told them. Without it a value in doubt is offered, not
-filled in, unless the newer memory tells of another thing.
+decides: where the newer memory has a value for it, that one counts. The language model looks at
+less likely changes, too, and at newer memories with another number of the same form ("the old SIM
+is dead, they gave me 07700 900874"), where the person told them. Without it a value in doubt is
+offered, not filled in, unless the newer memory tells of another thing.
 """
 
 from __future__ import annotations
