@@ -10,32 +10,30 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from difflib import get_close_matches
+from itertools import groupby
 
 from agent.language.dates import find_times
-from agent.language.sentences import numbers, words
+from agent.language.sentences import numbers
 
 ALIKE = 0.8
 """Similarity of two spellings (difflib's ratio) from which one is a slip of the other."""
 SHORTEST = 4
 """Letters below which two names differ by too little to tell a slip from another name."""
 _NAME = re.compile(r"(?<=[\w,] )[A-Z][\w’'-]+")
-_OWNER = re.compile(r"['’]s?$")
-_RUN = re.compile(r"\d+")
 
 
 def as_spelt(line: str, source: str) -> str:
     """The line with its names spelt as the source spells them."""
-    known = set(words(source))
+    known = {word.lower(): word for word in map(_bare, source.split())}
 
     def spelt(name: re.Match[str]) -> str:
-        bare = _OWNER.sub("", name[0])
+        bare = _without_owner(name[0])
         if len(bare) < SHORTEST or bare.lower() in known:
             return name[0]
         near = get_close_matches(bare.lower(), known, 1, ALIKE)
         if not near:
             return name[0]
-        written = re.search(rf"\b{re.escape(near[0])}\b", source, re.IGNORECASE)
-        own = written[0] if written else near[0]
+        own = known[near[0]]
         return own[:1].upper() + own[1:] + name[0][len(bare) :]
 
     return _NAME.sub(spelt, line)
@@ -48,13 +46,13 @@ def invents(line: str, told: str, now: datetime | None) -> bool:
     """
     rest, _ = without_known_dates(line, told, now)
     low = told.lower()
-    names = (_OWNER.sub("", name).lower() for name in _NAME.findall(rest))
+    names = (_without_owner(name).lower() for name in _NAME.findall(rest))
     return any(name not in low for name in names) or bool(lost(rest, told))
 
 
 def lost(text: str, told: str) -> set[str]:
     """The numbers of a text that ``told`` does not have, however they are written there."""
-    runs = _RUN.findall(told)
+    runs = _runs(told)
     return {
         number
         for number in numbers(text)
@@ -63,8 +61,28 @@ def lost(text: str, told: str) -> set[str]:
 
 
 def _within(number: str, runs: list[str]) -> bool:
-    own = _RUN.findall(number)
+    own = _runs(number)
     return any(runs[at : at + len(own)] == own for at in range(len(runs) - len(own) + 1))
+
+
+def _runs(text: str) -> list[str]:
+    """The runs of digits in a text, in order."""
+    return ["".join(run) for digits, run in groupby(text, str.isdigit) if digits]
+
+
+def _bare(word: str) -> str:
+    """A word without the marks and signs around it, and without the ending of an owner."""
+    while word and not word[0].isalnum():
+        word = word[1:]
+    while word and not word[-1].isalnum():
+        word = word[:-1]
+    return _without_owner(word)
+
+
+def _without_owner(name: str) -> str:
+    for ending in ("'s", "’s", "'", "’"):
+        name = name.removesuffix(ending)
+    return name
 
 
 def without_known_dates(line: str, told: str, now: datetime | None) -> tuple[str, int]:
