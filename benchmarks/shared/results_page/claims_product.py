@@ -97,8 +97,8 @@ QUALITY = (
     Claim(
         "Autofill",
         "On web forms fields get the right value or stay empty; the few wrong fills are on forms"
-        " whose wordings were not looked at. In simulated lives a later address or employer is filled"
-        " in from its day on, and few values are out of date.",
+        " whose wordings were not looked at. In simulated lives a later address or employer is"
+        " filled in from its day on, and few values are out of date.",
         ("autofill",),
         "the product",
         (
