@@ -23,6 +23,14 @@ def set_in_file(key: str, value: str, space: Path | None = None) -> Path:
     return _edit(lambda document: document.update({key: toml}), space)
 
 
+def value_of(key: str, text: str) -> object:
+    """A setting's value as it is read from text: a number, a path, or the text itself.
+
+    :raises InvalidInput: if there is no such setting, or the value is unusable.
+    """
+    return parsed(_known(key, None), text, "command line", config_file())
+
+
 def unset_in_file(key: str, space: Path | None = None) -> Path:
     """Take one setting out; one that is not in it is no error.
 

@@ -344,11 +344,12 @@ def config_set(
     (agents), and those that 'memlane config' lists as yours for it (docs/spaces.md).
     """
     run: Run = context.obj
-    from agent.config_edit import set_in_file
+    from agent.config_edit import set_in_file, value_of
 
     file = set_in_file(key, value, _file_of_space(run))
+    read = value_of(key, value)
     run.emit(
-        {key: value, "file": str(file)},
+        {key: str(read) if isinstance(read, Path) else read, "file": str(file)},
         lambda out: out.print(f"{key} = {value}  (in {file})"),
     )
 

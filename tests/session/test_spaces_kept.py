@@ -140,7 +140,8 @@ def test_a_backup_of_the_home_has_all_spaces(
     assert SECRET in asked_in(three, "club")
     assert SECRET not in asked_in(three, "work"), "a restore allows nothing again"
     monkeypatch.setenv("MEMLANE_HOME", str(tmp_path / "new"))
-    assert three("restore", str(file), "--yes").code == 0
+    done = three("restore", str(file), "--yes", "--json")
+    assert {one["path"] for one in done.json["spaces"].values()} == {str(file)}
     assert [space.sees for space in spaces(tmp_path / "new")] == [(), (), ("club",)]
     assert SECRET in asked_in(three, "club") and SECRET in asked_in(three, "work")
 

@@ -219,6 +219,10 @@ def test_config_set_keeps_comments(memlane: Memlane, tmp_path: Path):
     assert (tmp_path / "config.toml").read_text() == '# mine\nk = 4\npolicy = "all"\n'
 
 
+def test_config_set_prints_the_value_as_it_is_read(memlane: Memlane):
+    assert memlane("config", "set", "k", "12", "--json").json["k"] == 12
+
+
 def test_config_unset_takes_one_setting_out(memlane: Memlane, tmp_path: Path):
     (tmp_path / "config.toml").write_text("# mine\nk = 4\n")
     memlane("config", "set", "policy", "all")

@@ -108,6 +108,7 @@ def restore(
         document["spaces"] = {
             name: {
                 **_backup_document(one.backup),
+                "path": str(file),  # it lay in that; it was unpacked into a folder that is gone
                 "aside": None if one.aside is None else str(one.aside),
                 "damaged": one.damaged,
             }
