@@ -207,6 +207,14 @@ def test_a_later_number_of_somebody_else_is_not_looked_at():
     assert result.value == "07700 900311"
 
 
+def test_somebody_elses_number_does_not_hide_the_own_one_beside_it():
+    later = "My wife's phone number is 07700 900877. the old sim is dead, it's 07700 900444 now"
+    model = Copying({"Mobile number": "07700 900444"})
+    memories = told("My mobile number is 07700 900311.", later)
+    (result,) = filled(["Mobile number"], memories, model)
+    assert result.value == "07700 900444"
+
+
 def test_without_a_model_a_value_in_doubt_is_offered():
     (new,) = told("Zz moved to 8822.")
     fields = fields_from_labels(["Locker"])

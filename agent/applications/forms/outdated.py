@@ -86,20 +86,19 @@ def _alike(
     told = max((known[id_].created for id_ in result.memories if id_ in known), default=None)
     if told is None or sum(char.isdigit() for char in value) < CODE:
         return []
+    others = {
+        (fact.memory.id, fact.value)
+        for fact in facts
+        if fact.key not in sources_of(ask.key or "") or fact.subject not in subjects(ask.subject)
+    }
     later = [
         memory
         for memory in memories
         if memory.created > told
         and memory.trust in (None, Trust.TOLD)
-        and any(number != value for number in _of_form(value, memory.text))
-        and not any(
-            fact.memory.id == memory.id
-            and any(fact.value == number for number in _of_form(value, memory.text))
-            and (
-                fact.key not in sources_of(ask.key or "")
-                or fact.subject not in subjects(ask.subject)
-            )
-            for fact in facts
+        and any(
+            number != value and (memory.id, number) not in others
+            for number in _of_form(value, memory.text)
         )
     ]
     return sorted(later, key=lambda memory: memory.created, reverse=True)
