@@ -8,17 +8,20 @@ from dataclasses import dataclass, replace
 from agent.answering.retrieve import Part, Retrieved
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Home
-from agent.memory.passages import Passage, passage_of, sources_of
+from agent.memory.passages import Passage, around, passage_of, sources_of
 from policies.base import Question
 from policies.baselines.fusion import activate
 from policies.scoring.ranking import best, similar
 from store.derived.large.part import Sought
+from store.graph import MemoryGraph
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Memory, Source, Status, may_replace
+from store.types import Memory, Source, Status, Trust, may_replace
 
 LIKELIEST, NEAREST, ENDED = 12, 6, 4
 """Memories that are looked at beside the selection: by meaning and words, by meaning alone, and of
 those that have ended."""
+ANCHORS, AROUND = 3, 4
+"""Lines of documents that bring others of their section along, and how many each brings."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
 """Edges that bring the newer note along and leave the older one true."""
 HOPS = 2
@@ -37,6 +40,8 @@ class Candidates:
     """Cosine of each to the question; -1 where a memory has no vector."""
     over: frozenset[str]
     """Those that have ended by themselves, and were not selected as what the question asks for."""
+    around: dict[str, tuple[str, ...]]
+    """Of lines of documents, the lines that stand around them, the nearest first."""
 
 
 def candidates(
@@ -56,6 +61,7 @@ def candidates(
         tuple(edge for one in parts for edge in one.edges),
         {name: cosine for one in parts for name, cosine in one.near.items()},
         frozenset().union(*(one.over for one in parts)),
+        {name: lines for one in parts for name, lines in one.around.items()},
     )
 
 
@@ -64,6 +70,8 @@ def _of_space(put: Question, part: Part, *, past: bool, ended: bool) -> Candidat
     home, named = part.home, part.named
     selected = {choice.memory.id for choice in part.found.selection.chosen}
     known = _near(put, part, past=past, ended=ended)
+    lines = _around(known, home.graph)
+    known |= {one.id: one for near in lines.values() for one in near}
     edges: dict[tuple[str, str], ChangeEdge] = {}
     for _ in range(0 if past else HOPS):
         for edge in home.graph.change_edges.of(known):
@@ -106,6 +114,10 @@ def _of_space(put: Question, part: Part, *, past: bool, ended: bool) -> Candidat
         ),
         {named(n): -1.0 if v is None else float(v @ put.vector) for n, v in vectors.items()},
         frozenset(over),
+        {
+            named(name): tuple(named(one.id) for one in near if one.id in own)
+            for name, near in lines.items()
+        },
     )
 
 
@@ -126,6 +138,19 @@ def _near(put: Question, part: Part, *, past: bool, ended: bool) -> dict[str, Me
         over = [memory for memory in over if memory.status is Status.CURRENT][:ENDED]
         near = {memory.id: memory for memory in over} | near
     return near
+
+
+def _around(known: Mapping[str, Memory], graph: MemoryGraph) -> dict[str, list[Memory]]:
+    """What stands around the first lines of documents among what is known."""
+    noted = [memory for memory in known.values() if memory.trust is Trust.NOTED][:ANCHORS]
+    sources = sources_of(noted, graph)
+    return {
+        memory.id: around(
+            memory, sources[memory.source], graph.memories.made_from(memory.source), AROUND
+        )
+        for memory in noted
+        if memory.source in sources
+    }
 
 
 def _passage(

@@ -31,6 +31,8 @@ from store.types import Memory, Status
 
 BESIDE = 4
 """Most notes beside the selection."""
+BRINGING = 2
+"""Likeliest memories that bring the lines around them into what is read together."""
 LEAST = 0.1
 """Relevance below which a passage beside the selection is no note."""
 LEAST_READ = 0.05
@@ -204,6 +206,9 @@ def _listed(pool: Candidates, relevance: Mapping[str, float]) -> list[str]:
     for by in (relevance, pool.near):
         for rank, name in enumerate(sorted(score, key=lambda name: -by[name])):
             score[name] += 1 / (SMOOTHING + rank)
+    for name in sorted(score, key=lambda name: -score[name])[:BRINGING]:
+        for line in pool.around.get(name, ()):
+            score[line] = max(score[line], score[name])
     return sorted(score, key=lambda name: -score[name])
 
 

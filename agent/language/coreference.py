@@ -94,9 +94,6 @@ def _resolve_they(sentence: str, before: Sequence[str]) -> str:
         before[-1],
     )
     if not subject:
-        person = people_in(before[-1])
-        if len(person) == 1 and _THEY_ONE.match(sentence):  # one person, spoken of as 'they'
-            return f"{person[0][:1].upper()}{person[0][1:]}{sentence[4:]}"
         return sentence
     plural = subject.group(1).endswith("s") and not subject.group(1).endswith("ss")
     if plural != (match.group(1) == "They"):
@@ -106,11 +103,6 @@ def _resolve_they(sentence: str, before: Sequence[str]) -> str:
     )
     return f"{subject.group(1)}{ending}{sentence[match.end() :]}"
 
-
-_THEY_ONE = re.compile(
-    r"They (?:asked|said|told|offered|suggested|agreed|promised|wanted|needed|mentioned|will|would"
-    r"|can|could|had|did|sent|gave|signed|called|wrote|recommended)\b"
-)
 
 _LEANS = re.compile(r"\b(?:both|it|them|this|that|one|ones|too|there|then|the former|the latter)\b")
 _CLAUSE = re.compile(

@@ -6,7 +6,7 @@ themselves, so a clumsy extraction costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -54,6 +54,34 @@ def passage_of(memory: Memory, sources: Mapping[str, Source]) -> Passage:
     if source is None or memory.span is None:
         return own
     return _passage(memory, source) or own
+
+
+def around(memory: Memory, source: Source, lines: Iterable[Memory], most: int) -> list[Memory]:
+    """The lines of a document's section that stand nearest to a memory, at most so many.
+
+    'When: Thursday, 08:50' says little without the line before it, and is found by nothing in it.
+    """
+    if memory.span is None:
+        return []
+    start, end = _section(source.text, memory.span.start)
+    places = {
+        one.id: (abs(one.span.start - memory.span.start), one)
+        for one in lines
+        if one.span is not None and start <= one.span.start < end and one.id != memory.id
+    }
+    return [one for _, one in sorted(places.values(), key=lambda pair: pair[0])[:most]]
+
+
+def _section(text: str, at: int) -> tuple[int, int]:
+    """Where the section of a document that holds a place begins and ends: from title to title."""
+    begin = start = 0
+    for line in text.splitlines(keepends=True):
+        if line.startswith("#"):
+            if start > at:
+                return begin, start
+            begin = start
+        start += len(line)
+    return begin, len(text)
 
 
 def texts_of_passages(source: Source) -> list[str]:

@@ -15,6 +15,7 @@ from agent.answering.answer_from_notes import answer_from_notes
 from agent.answering.grounding import supported
 from agent.answering.notes import CHANGED, Note, gather, selected
 from agent.answering.plain_statements import CHANCE
+from agent.answering.question.parts import questions_in
 from agent.answering.question.question_time import About
 from agent.answering.question.references import in_context, recent
 from agent.answering.retrieve import Retrieved
@@ -28,7 +29,9 @@ from agent.memory.changes import possibly_newer
 from agent.memory.home import Home
 from agent.models.note_reader import note_reader
 from agent.models.timing import Stopwatch
+from agent.ports import Embedder
 from agent.results import Exchange, Reply, Route, Standing
+from agent.session.several_questions import combined
 from policies.selection import Choice
 from store.types import Memory
 
@@ -50,6 +53,8 @@ class Responder(Home, Protocol):
 
     @property
     def router(self) -> Router: ...
+    @property
+    def trained(self) -> Embedder: ...
     def retrieve(
         self,
         question: str,
@@ -72,8 +77,21 @@ def answer_message(
     on_text: OnText | None = None,
     before: Sequence[Exchange] = (),
 ) -> Reply:
-    """The reply to a message that tells nothing; ``before`` is the small talk it goes on with."""
-    reply = _reply(home, message, route, clock, policy, k, use_llm, on_text, before)
+    """The reply to a message that tells nothing; ``before`` is the small talk it goes on with.
+
+    What asks several things is answered one by one, and told when all are known.
+    """
+    questions: tuple[str, ...] = (message,)
+    if use_llm and route is Route.RETRIEVE:
+        with clock.measure("detect"):
+            questions = questions_in(message, home.trained, home.statements, home.llm)
+    if len(questions) > 1:
+        on_text = None
+    replies = [
+        _reply(home, question, route, clock, policy, k, use_llm, on_text, before)
+        for question in questions
+    ]
+    reply = replies[0] if len(replies) == 1 else combined(questions, replies)
     return replace(reply, text=with_gaps(reply.text))
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from agent.answering.candidates import candidates
 from agent.answering.notes import gather
 from agent.config import Config
 from agent.ports import Embedder
 from agent.session.session import Session
+from policies.selection import Choice, Selection
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
@@ -113,3 +115,24 @@ def test_what_is_over_does_not_come_along(
     found = session.retrieve("Where is the dinner?", k=1, use_llm=False)
     notes = gather("Where is the dinner?", found, session, ScriptedReader(), use_llm=False)
     assert [note.memory.id for note in notes] == [old]
+
+
+def test_a_line_of_a_note_brings_the_lines_of_its_section(
+    graph: MemoryGraph, settings: Config, embedder: Embedder, own_home: Path, tmp_path: Path
+):
+    config = replace(settings, home=own_home, fixed_now=NOW)
+    session = Session(config, graph, embedder=embedder, statements=ScriptedReader())
+    note = tmp_path / "clinic.md"
+    note.write_text(
+        "# Blood test\n\nWhen: Thursday 23 May 2024, 08:50\nRoom: 14, second floor\n\n"
+        "# Garden\n\nThe shed needs paint.\n"
+    )
+    list(session.ingest([note]))
+    (line,) = (m for m in graph.memories.list() if "When" in m.text)
+    found = replace(
+        session.retrieve("When is my blood test?", use_llm=False),
+        selection=Selection("top-k", (Choice(line, 0.9),), ()),
+    )
+    pool = candidates("When is my blood test?", found, session, past=False, ended=False)
+    beside = [pool.memories[name].text for name in pool.around[line.id]]
+    assert len(beside) == 1 and "14, second floor" in beside[0]

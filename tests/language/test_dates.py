@@ -270,11 +270,11 @@ def test_a_message_without_a_zone_is_a_mistake_of_the_caller():
     ("said", "stored"),
     [
         ("Tomorrow is my mom's birthday.", "2024-05-12 is my mom's birthday."),
-        ("I fly to Rome next Friday at 5pm.", "I fly to Rome on 2024-05-17 17:00."),
+        ("I fly to Rome next Friday at 5pm.", "I fly to Rome on Friday 2024-05-17 17:00."),
         ("I fly tomorrow.", "I fly on 2024-05-12."),
         ("Tomorrow I fly.", "On 2024-05-12 I fly."),
         ("Yesterday's lunch was great.", "2024-05-10's lunch was great."),
-        ("I work here until next Friday.", "I work here until 2024-05-17."),
+        ("I work here until next Friday.", "I work here until Friday 2024-05-17."),
         ("I am away from tomorrow to Friday.", "I am away from 2024-05-12 to 2024-05-17."),
         ("I pay by the end of the month.", "I pay by 2024-05-31."),
         ("I use the gym until the end of next week.", "I use the gym until 2024-05-19."),
@@ -340,15 +340,18 @@ def test_a_weekly_habit_is_no_date(text: str):
 @pytest.mark.parametrize(
     ("said", "stored"),
     [
-        ("The dentist is on Sunday.", "The dentist is on 2024-05-12."),
-        ("I have a dentist appointment on Tuesday.", "I have a dentist appointment on 2024-05-14."),
-        ("I play chess with Ben on Tuesday.", "I play chess with Ben on 2024-05-14."),
-        ("I am busy on Tuesday.", "I am busy on 2024-05-14."),
-        ("I swim this Tuesday.", "I swim on 2024-05-14."),
-        ("I fly to Rome on Tuesday.", "I fly to Rome on 2024-05-14."),
-        ("I will swim on Tuesday.", "I will swim on 2024-05-14."),
-        ("I swam on Thursday.", "I swam on 2024-05-09."),
-        ("My gym will be open on Sunday.", "My gym will be open on 2024-05-12."),
+        ("The dentist is on Sunday.", "The dentist is on Sunday 2024-05-12."),
+        (
+            "I have a dentist appointment on Tuesday.",
+            "I have a dentist appointment on Tuesday 2024-05-14.",
+        ),
+        ("I play chess with Ben on Tuesday.", "I play chess with Ben on Tuesday 2024-05-14."),
+        ("I am busy on Tuesday.", "I am busy on Tuesday 2024-05-14."),
+        ("I swim this Tuesday.", "I swim on Tuesday 2024-05-14."),
+        ("I fly to Rome on Tuesday.", "I fly to Rome on Tuesday 2024-05-14."),
+        ("I will swim on Tuesday.", "I will swim on Tuesday 2024-05-14."),
+        ("I swam on Thursday.", "I swam on Thursday 2024-05-09."),
+        ("My gym will be open on Sunday.", "My gym will be open on Sunday 2024-05-12."),
     ],
 )
 def test_what_happens_on_one_day_gets_its_date(said: str, stored: str):

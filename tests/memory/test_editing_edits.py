@@ -233,7 +233,7 @@ def test_the_day_moves_and_the_hour_stays(session):
     told(session, "The dinner with Ana is on Friday at 19:30 at Luigi's.")
     done = told(session, "The dinner with Ana is moved to Saturday.")
     assert kinds(done) == ["replace"]
-    assert current(session) == ["The dinner with Ana is on 2024-05-11 19:30 at Luigi's."]
+    assert current(session) == ["The dinner with Ana is on Saturday 2024-05-11 19:30 at Luigi's."]
 
 
 def test_another_seat_keeps_the_coach(session):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import date
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -24,6 +25,9 @@ KINDS: Mapping[str, re.Pattern[str]] = {
 }
 
 
+_NAMED_DAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day (\d{4}-\d{2}-\d{2})\b")
+
+
 @lru_cache(maxsize=8192)  # a draft is compared with many memories
 def values_of(text: str) -> Mapping[str, tuple[str, ...]]:
     """Dates and times of a text as they stand there, by kind."""
@@ -39,3 +43,20 @@ def clock(value: str) -> str:
     half = (match.group(3) or "").casefold()
     hour = hour % 12 + 12 if half == "p" else hour % 12 if half == "a" else hour
     return f"{hour:02d}:{match.group(2) or '00'}"
+
+
+def without_weekdays(text: str) -> str:
+    """The text with 'Friday 2024-05-10' as '2024-05-10': the date says it already."""
+    return _NAMED_DAY.sub(r"\1", text)
+
+
+def right_weekdays(text: str) -> str:
+    """The text in which each weekday before a date is that of the date, also of one put in anew."""
+    return _NAMED_DAY.sub(_named, text)
+
+
+def _named(found: re.Match[str]) -> str:
+    try:
+        return f"{date.fromisoformat(found[1]):%A} {found[1]}"
+    except ValueError:  # 2024-02-31, as somebody typed it
+        return found[0]

@@ -186,6 +186,12 @@ _STRETCH = 2000
 _SIMPLE_WORD = re.compile(r"\d+|[^\W\d_]+")
 
 
+def names_weekday(text: str) -> bool:
+    """Whether a word of the text is a weekday's name, also a short one ('thurs')."""
+    found = (LEXICON.get(word.lower()) for word in _SIMPLE_WORD.findall(text))
+    return any(one and one.categories & {"WEEKDAY", "WEAK_WEEKDAY"} for one in found)
+
+
 def windows(text: str) -> Iterator[tuple[int, int]]:
     """Stretches of the text around its anchors, cut at spaces, in order and apart."""
     begin = end = -1

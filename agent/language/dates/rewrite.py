@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from agent.language.dates.lexicon import MONTH_NAMES
+from agent.language.dates.lexicon import MONTH_NAMES, names_weekday
 from agent.language.dates.parser import Expression, expressions
 from agent.language.dates.values import Reading, When, midnight
 
@@ -109,7 +109,12 @@ def _edit(text: str, found: Expression) -> tuple[int, int, str] | None:
         return start, end, _in_figures(when, reading, text, start, end)
     if to_the_end:
         return start, end, _date(reading.end - timedelta(days=1))
-    return _hung(text, start, end, *_absolute(when, reading, text[start:end]))
+    adverb, body = _absolute(when, reading, text[start:end])
+    if adverb == "on" and names_weekday(text[start:end]):
+        # 'Bin day is Friday' may be every Friday: the word stays beside the date.
+        date = _date(reading.start)
+        body = body.replace(date, f"{reading.start:%A} {date}")
+    return _hung(text, start, end, adverb, body)
 
 
 def _in_figures(when: When, reading: Reading, text: str, start: int, end: int) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from agent.language.dates import find_times, validity
-from agent.language.dates.date_literals import KINDS, MONTHS, clock, values_of
+from agent.language.dates.date_literals import KINDS, MONTHS, clock, right_weekdays, values_of
 from agent.language.patterns import linear
 from store.journal import Amend
 from store.types import Memory, Triple
@@ -130,7 +130,7 @@ def _day(text: str, right: str, wrong: str | None, now: datetime) -> str | None:
         if moved is None:
             return None
         new = moved.isoformat() if _ISO.fullmatch(found.group()) else _worded(moved, found.group())
-        return text[: found.start()] + new + text[found.end() :]
+        return right_weekdays(text[: found.start()] + new + text[found.end() :])
     return None
 
 

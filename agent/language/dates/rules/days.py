@@ -91,7 +91,7 @@ def _days(year: int, month: int, first: int, last: int) -> Reading:
 # --- one day -------------------------------------------------------------------------------------
 
 
-@rule("DATETIME", "t:ISO_TIME")
+@rule("DATETIME", spell("((w:{WDAY}) ,?)? t:ISO_TIME"))
 def iso_time(found: Found) -> When:
     token = found.token("t")
     assert token.moment is not None

@@ -12,7 +12,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent.extraction.validity import held
-from agent.language.dates.date_literals import KINDS, clock, values_of
+from agent.language.dates.date_literals import (
+    KINDS,
+    clock,
+    right_weekdays,
+    values_of,
+    without_weekdays,
+)
 from agent.memory.editing.judges.wording_features import common, folded
 from store.types import Draft, Memory, Triple
 
@@ -89,13 +95,14 @@ def merged(draft: Draft, memory: Memory) -> Draft:
     swap = _swaps(draft, memory)
     if not swap:
         return draft
-    beyond = set(folded(draft.text)) - set(folded(memory.text)) - _ABOUT_MOVING
+    told_words, known_words = (folded(without_weekdays(one.text)) for one in (draft, memory))
+    beyond = set(told_words) - set(known_words) - _ABOUT_MOVING
     # '9:15' is put in as '09:15': neither form is a word of its own.
     told = [value for found in values_of(draft.text).values() for value in found]
     new_words = beyond - {word for new in (*swap.values(), *told) for word in folded(new)}
     # What the draft calls the event ('the dinner reservation' for a table) is no news of it.
     new_words -= {word for t in draft.triples if t.relation in _TIMED for word in folded(t.head)}
-    kept = _without(memory.text, swap) - set(folded(draft.text))
+    kept = _without(without_weekdays(memory.text), swap) - set(told_words)
     if new_words or not kept:
         until = draft.valid_until or _end(draft, memory)
         return draft if until == draft.valid_until else replace(draft, valid_until=until)
@@ -150,4 +157,4 @@ def _without(text: str, swap: Mapping[str, str]) -> set[str]:
 def _swapped(text: str, swap: Mapping[str, str]) -> str:
     for old, new in swap.items():
         text = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new.replace("\\", r"\\"), text)
-    return text
+    return right_weekdays(text)
