@@ -314,6 +314,13 @@ def test_the_question_lasts_for_one_message(undecided):
         ("jazz", Holds.OLD),
         ("What is the new one?", None),
         ("I bought a trumpet yesterday", None),
+        ("the newer one, please", Holds.NEW),
+        ("两个都对", Holds.BOTH),
+        ("旧的那个", Holds.OLD),
+        # What tells something of its own is no answer, whatever words of one it has.
+        ("Now Bo teaches me the trumpet.", None),
+        ("My last concert was sold out", None),
+        ("我现在喜欢古典音乐和新的乐队", None),
     ],
 )
 def test_what_counts_as_an_answer(message, wanted):

@@ -100,6 +100,15 @@ def test_an_end_told_later_ends_what_is_known(session: Session):
     assert session.graph.verify() == ()
 
 
+def test_what_an_end_tells_besides_is_not_lost_with_it(session: Session):
+    session.remember("I work at Acme.", at=day("2024-05-01"))
+    told = session.remember("I work at Acme until 7 May, then at Bolt.", at=day("2024-05-02"))
+    ended, added = (entry.memory for entry in told.entries)
+    memories = session.graph.memories
+    assert ended == "m1" and memories.get(ended).valid_until == day("2024-05-08")
+    assert "Bolt" in memories.get(added).text and memories.get(added).valid_until is None
+
+
 def test_a_named_thing_told_as_now_another_is_replaced(session: Session):
     session.remember("My gym is called Stone Hall.", at=day("2024-05-01"))
     session.remember("From 3 May my gym is Gravity.", at=day("2024-05-02"))

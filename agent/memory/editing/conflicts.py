@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agent.language.sentences import is_chinese
 from agent.memory.editing.judges.wording_features import common, folded
 
 
@@ -32,6 +33,8 @@ class Holds(StrEnum):
 
 _LONGEST = 12
 """Words of an answer; a longer message tells something of its own."""
+FEW = 3
+"""Characters of Chinese beside what is answered, which has no spaces to tell its words by."""
 _BOTH = re.compile(r"\bboth\b|\beither\b|两个都|都(?:是|对)", re.IGNORECASE)
 _NEW = re.compile(
     r"\b(?:new(?:er)?|second|latter|latest|last|now|changed|update it|replace)\b|新|第二|后",
@@ -41,6 +44,10 @@ _OLD = re.compile(
     r"\b(?:old(?:er)?|first|former|earlier|previous|original|still|unchanged)\b|旧|第一|以前",
     re.IGNORECASE,
 )
+_ASKED = frozenset(
+    folded("which one ones holds hold keep true right correct it is are that the yes please thanks")
+)
+"""Words of the question, and with which it is answered; they tell nothing."""
 
 
 def ask(old: str, new: str) -> str:
@@ -58,16 +65,24 @@ def answer_in(message: str, old: str, new: str) -> Holds | None:
     """
     if len(message.split()) > _LONGEST or message.rstrip().endswith(("?", "？")):
         return None
+    own_old, own_new = set(common(folded(old))), set(common(folded(new)))
+    rest = message
+    for answer in (_BOTH, _NEW, _OLD):
+        rest = answer.sub(" ", rest)
+    named = set(common(folded(rest)))
+    if is_chinese(message) and len(rest.strip(" 。！")) <= FEW:
+        named = set()
+    # Whatever else it says must stand in one of the two, or it is a message of its own: 'Bo is my
+    # landlord now' answers nothing about two others, and must not be lost as an answer.
+    if not named <= own_old | own_new | _ASKED:
+        return None
     if _BOTH.search(message):
         return Holds.BOTH
     said = [bool(_OLD.search(message)), bool(_NEW.search(message))]
     if said[0] != said[1]:
         return Holds.OLD if said[0] else Holds.NEW
-    own_old, own_new = set(common(folded(old))), set(common(folded(new)))
-    named = set(common(folded(message)))
     for_old, for_new = named & (own_old - own_new), named & (own_new - own_old)
-    # Whatever else it says must stand in one of the two, or it is a message of its own.
-    if named <= own_old | own_new and bool(for_old) != bool(for_new):
+    if bool(for_old) != bool(for_new):
         return Holds.OLD if for_old else Holds.NEW
     return None
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agent.extraction.validity import is_over
+from agent.language.dates import find_times
 from agent.language.relation_names import LASTING
-from agent.memory.editing.compare import slot
+from agent.memory.editing.compare import names, slot, values, words
 from store.derived.partitions import NearMemory
 from store.row_codecs import entity_key
-from store.types import Draft, may_replace
+from store.types import Draft, Memory, may_replace
 
 _PLANNED = re.compile(
     r"\b(?:will|shall|going to|(?:am|are|is) (?:moving|starting|joining|switching|changing)"
@@ -57,6 +59,22 @@ def ended_by(draft: Draft, matches: Sequence[NearMemory]) -> NearMemory | None:
         if told & known and begun and free:
             return match
     return None
+
+
+def beyond_the_end(draft: Draft, memory: Memory) -> Draft | None:
+    """What a draft that ends a memory tells besides, by itself; None where that is nothing.
+
+    'Ana was my tutor until May, now it is Bo' ends Ana, and Bo must not be lost with her.
+    """
+    text = draft.text
+    for span in reversed(find_times(text, draft.created)):
+        text = text[: span.start_char] + text[span.end_char :]
+    known = {*words(memory.text)}
+    if names(text) <= known and {*values(text)} <= {*values(memory.text)}:
+        return None
+    ended = {(*slot(t), entity_key(t.tail)) for t in memory.triples}
+    triples = tuple(t for t in draft.triples if (*slot(t), entity_key(t.tail)) not in ended)
+    return replace(draft, triples=triples, valid_from=None, valid_until=None)
 
 
 def passes(draft: Draft, match: NearMemory) -> bool:

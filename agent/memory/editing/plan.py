@@ -41,7 +41,7 @@ from agent.memory.editing.compare import (
 )
 from agent.memory.editing.conflicts import Question
 from agent.memory.editing.decision import Judge, decide
-from agent.memory.editing.expiry import ended_by, passes, replaces_nothing
+from agent.memory.editing.expiry import beyond_the_end, ended_by, passes, replaces_nothing
 from store.derived.partitions import NearMemory
 from store.journal import Edit, Expire, Insert, Replace
 from store.types import Draft, Memory, Subclass, may_replace
@@ -95,6 +95,8 @@ def plan_edits(
         if ending is not None and draft.valid_until is not None:
             taken.add(ending.memory.id)
             edits.append(Expire(ending.memory.id, draft.valid_until))
+            besides = beyond_the_end(draft, ending.memory)
+            edits += [] if besides is None else [Insert(besides)]
             continue
         same = next((m for m in alike if same_statement(told[m.memory.id], m)), None)
         if same is not None:
