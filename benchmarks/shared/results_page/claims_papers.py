@@ -186,14 +186,17 @@ EMG = (
     ),
     Claim(
         "EMG-RAG: four weeks of edits",
-        "Given right extraction the graph says what holds now. From raw text it does not: a"
-        " change in an unknown wording stays wrong in each later week (one life of each bank).",
+        "Given right extraction the graph says what holds now. From raw text it does not always:"
+        " a change in an unknown wording stays wrong in each later week (one life of each bank,"
+        " of a few questions each).",
         ("lives", "lives_end_to_end", "emg_edits"),
         "the product",
         (
             Row("stale / lost / right about the past: raw text, test bank",
                 "lives_end_to_end:test.endtoend.{stale,lost,asof_right}",
-                n="lives_end_to_end:test.endtoend.{stale_n,lost_n,asof_right_n}",
+                {"messages pasted": "lives_end_to_end:test.plain.{stale,lost,asof_right}",
+                 "with examples": "lives_end_to_end:test.few_shot.{stale,lost,asof_right}"},
+                "lives_end_to_end:test.endtoend.{stale_n,lost_n,asof_right_n}",
                 bars=(most(0.02), most(0.02), least(0.9))),
             Row("stale / lost / right about the past: raw text, training bank",
                 "lives_end_to_end:train.endtoend.{stale,lost,asof_right}",

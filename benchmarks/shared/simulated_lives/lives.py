@@ -34,7 +34,7 @@ import numpy as np
 
 from agent.applications.forms.fields import FormField
 from agent.config import load_config
-from agent.language.dates import resolve_text
+from agent.language.dates import find_times, resolve_text
 from agent.memory.editing.compare import negated
 from agent.memory.remember import store_drafts
 from agent.ports import Vectors
@@ -316,10 +316,17 @@ def _asof_right(asked: Asked, lines: Sequence[Line]) -> bool:
     if asked.kind == "when":
         first = lines[0] if lines else None
         return first is not None and any(
-            day in first.text or day == first.begins for day in asked.right
+            day in first.text or day == first.begins or day in _days(first.text, asked.at)
+            for day in asked.right
         )
     said = _stated(asked, lines)
     return said is not None and any(states(said.text, value) for value in asked.right)
+
+
+def _days(text: str, now: datetime) -> set[str]:
+    """The days that a text names in another form: an answer in words says 'on April 5, 2024'."""
+    starts = (span.start for span in find_times(text, now) if span.kind in ("date", "datetime"))
+    return {f"{start:%Y-%m-%d}" for start in starts if start is not None}
 
 
 if __name__ == "__main__":
