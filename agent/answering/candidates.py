@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from agent.answering.retrieve import Part, Retrieved
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Home
-from agent.memory.passages import Passage, around, passage_of, sources_of
+from agent.memory.passages import Passage, passage_of, section, sources_of
 from policies.base import Question
 from policies.baselines.fusion import activate
 from policies.scoring.ranking import best, similar
@@ -141,16 +141,20 @@ def _near(put: Question, part: Part, *, past: bool, ended: bool) -> dict[str, Me
 
 
 def _around(known: Mapping[str, Memory], graph: MemoryGraph) -> dict[str, list[Memory]]:
-    """What stands around the first lines of documents among what is known."""
+    """What stands around the first lines of documents among what is known.
+
+    'When: Thursday, 08:50' says little without the line before it, and nothing in it is found.
+    """
     noted = [memory for memory in known.values() if memory.trust is Trust.NOTED][:ANCHORS]
     sources = sources_of(noted, graph)
-    return {
-        memory.id: around(
-            memory, sources[memory.source], graph.memories.made_from(memory.source), AROUND
-        )
-        for memory in noted
-        if memory.source in sources
-    }
+    found = {}
+    for memory in noted:
+        if memory.source in sources and memory.span is not None:
+            place = memory.span.start
+            stretch = section(sources[memory.source].text, place)
+            near = graph.memories.read_near(memory.source, stretch, place, AROUND + 1)
+            found[memory.id] = [one for one in near if one.id != memory.id]
+    return found
 
 
 def _passage(

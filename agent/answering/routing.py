@@ -138,7 +138,7 @@ class Router:
             raise WeightsDamaged(
                 f"The weights at {path} are no routing weights ({error}). {_REMEDY}"
             ) from error
-        if (_hash(encoder), dimension) != (_hash(embedder.identity), embedder.dimension):
+        if not same_encoder(encoder, embedder.identity) or dimension != embedder.dimension:
             raise ModelError(
                 f"The routing weights {path.name} were made for the encoder {encoder} "
                 f"({dimension} numbers), but the encoder in use is {embedder.identity} "
@@ -285,9 +285,9 @@ def _log_softmax(scores: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.asarray(raised - np.log(np.exp(raised).sum(axis=1, keepdims=True)))
 
 
-def _hash(identity: str) -> str:
-    """The part of an identity that tells weights apart; a folder may go by any name."""
-    return identity.rpartition(":")[2]
+def same_encoder(one: str, other: str) -> bool:
+    """Whether two identities are of the same weights; a folder may go by any name."""
+    return one.rpartition(":")[2] == other.rpartition(":")[2]
 
 
 def _decision(probabilities: NDArray[np.float64]) -> RouteDecision:

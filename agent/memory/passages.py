@@ -6,7 +6,7 @@ themselves, so a clumsy extraction costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from store.erasure.plan import GONE
 from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.tables.sources import BLANK
-from store.types import Memory, Source, SourceKind
+from store.types import Memory, Source, SourceKind, Span
 
 LONGEST = 400
 """Characters of a passage; a longer one gives way to the memory's own sentence."""
@@ -56,32 +56,16 @@ def passage_of(memory: Memory, sources: Mapping[str, Source]) -> Passage:
     return _passage(memory, source) or own
 
 
-def around(memory: Memory, source: Source, lines: Iterable[Memory], most: int) -> list[Memory]:
-    """The lines of a document's section that stand nearest to a memory, at most so many.
-
-    'When: Thursday, 08:50' says little without the line before it, and is found by nothing in it.
-    """
-    if memory.span is None:
-        return []
-    start, end = _section(source.text, memory.span.start)
-    places = {
-        one.id: (abs(one.span.start - memory.span.start), one)
-        for one in lines
-        if one.span is not None and start <= one.span.start < end and one.id != memory.id
-    }
-    return [one for _, one in sorted(places.values(), key=lambda pair: pair[0])[:most]]
-
-
-def _section(text: str, at: int) -> tuple[int, int]:
-    """Where the section of a document that holds a place begins and ends: from title to title."""
+def section(text: str, at: int) -> Span:
+    """The section of a document that holds a place: from its title to the next."""
     begin = start = 0
     for line in text.splitlines(keepends=True):
         if line.startswith("#"):
             if start > at:
-                return begin, start
+                return Span(begin, start)
             begin = start
         start += len(line)
-    return begin, len(text)
+    return Span(begin, max(len(text), at + 1))
 
 
 def texts_of_passages(source: Source) -> list[str]:

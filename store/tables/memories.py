@@ -11,7 +11,7 @@ from itertools import islice
 from store.errors import UnknownId
 from store.journal import Change
 from store.row_codecs import ROW, Table, entity_key, iso, memory_from_row, public_id, row_id
-from store.types import Memory, Status, Triple
+from store.types import Memory, Span, Status, Triple
 
 _SELECT = f"""SELECT {", ".join(ROW)} FROM memories
     JOIN subclasses ON subclasses.id = memories.subclass
@@ -97,6 +97,15 @@ class MemoryTable(Table):
         """Memories that were made from this source."""
         key = row_id("s", source, "source")
         return tuple(self._read("WHERE memories.source = ?", [key]))
+
+    def read_near(self, source: str, stretch: Span, place: int, limit: int) -> tuple[Memory, ...]:
+        """Current memories read from a stretch of a source, the nearest to ``place`` first."""
+        rows = self._rows.query(
+            """SELECT id FROM memories WHERE source = ? AND status = 'current'
+               AND span_start >= ? AND span_start < ? ORDER BY abs(span_start - ?), id LIMIT ?""",
+            [row_id("s", source, "source"), stretch.start, stretch.end, place, limit],
+        )
+        return self.of([public_id("m", row["id"]) for row in rows])
 
     def told_at(self, place: str, limit: int) -> tuple[Memory, ...]:
         """The latest current memories that were told at a place."""

@@ -45,7 +45,11 @@ def test_what_is_not_of_the_message_leaves_it_whole(lines: Sequence[str], sessio
     assert split(TWO, *lines, session=session) == (TWO,)
 
 
-@pytest.mark.parametrize("message", ["Where do I live?", "Wann ist mein Termin und wer kommt mit?"])
+@pytest.mark.parametrize(
+    "message",
+    ["Where do I live?", "Wann ist mein Termin und wer kommt mit?", " ".join([TWO] * 10)],
+    ids=["one", "German", "long"],
+)
 def test_the_model_is_not_asked_about_one_question_or_another_language(
     message: str, session: Session
 ):

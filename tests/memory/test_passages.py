@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from agent.memory.passages import passage_of
+from agent.memory.passages import passage_of, section
 from store.types import Memory, Source, SourceKind, Span
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
@@ -23,3 +23,13 @@ def test_the_words_are_the_unit_and_whole_whatever_signs_stand_in_them():
 def test_a_memory_without_a_source_has_its_own_words():
     memory = Memory("m1", "I work at Redford.", "", "attribute.occupation", NOW)
     assert passage_of(memory, {}).words == "I work at Redford."
+
+
+def test_a_section_goes_from_its_title_to_the_next():
+    text = "intro\n# One\na\nb\n# Two\nc\n"
+    found = [section(text, text.index(word)) for word in ("intro", "a\n", "c\n")]
+    assert [text[one.start : one.end] for one in found] == [
+        "intro\n",
+        "# One\na\nb\n",
+        "# Two\nc\n",
+    ]

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.answering.grounding import names, terms
-from agent.answering.routing import wording_slots
+from agent.answering.routing import same_encoder, wording_slots
 from agent.language.identify import common_language
+from agent.language.injection import as_data
 from agent.models.fixed_turns import fixed
 from agent.ports import KINDS, ChatTurn, Embedder, LanguageModel, StatementReader
 from policies.weight_file import read_arrays
@@ -28,6 +29,8 @@ SEVERAL = 0.4
 """Probability from which a message may ask several things, and the model is asked to split it."""
 ASKS = 0.5
 """Probability from which a part is a question."""
+LONGEST = 400
+"""Characters of a message that is split; a longer one is no question that somebody typed."""
 MOST = 4
 """More parts than a person asks at once."""
 MAX_TOKENS = 80
@@ -63,11 +66,11 @@ def questions_in(
 
     Only in English, and with the encoder that the weights were made for.
     """
-    if reader is None or common_language(message, []) != "en":
+    if reader is None or len(message) > LONGEST or common_language(message, []) != "en":
         return (message,)
     if chance_of_several(message, embedder) < SEVERAL:
         return (message,)
-    said = llm.chat((*_BEGIN, ChatTurn("user", message)), max_tokens=MAX_TOKENS)
+    said = llm.chat((*_BEGIN, ChatTurn("user", as_data(message))), max_tokens=MAX_TOKENS)
     parts = asking([line.strip() for line in said.splitlines() if line.strip()], reader)
     return tuple(parts) if _are_of(message, parts) else (message,)
 
@@ -75,7 +78,7 @@ def questions_in(
 def chance_of_several(message: str, embedder: Embedder) -> float:
     """The probability that a message asks more than one thing; 0 with an unknown encoder."""
     weights = _weights()
-    if weights["encoder"] != embedder.identity:
+    if not same_encoder(str(weights["encoder"]), embedder.identity):
         return 0.0
     slots, values = wording_slots(message)
     score = embedder.encode([message])[0] @ weights["meaning"] + weights["bias"]
@@ -85,6 +88,8 @@ def chance_of_several(message: str, embedder: Embedder) -> float:
 
 def asking(parts: Sequence[str], reader: StatementReader) -> list[str]:
     """Those that ask something, by the statement reader: a model splits off frames as well."""
+    if not parts:
+        return []
     rows = [KINDS.index("question"), KINDS.index("command")]
     chances = reader.kinds(parts)[:, rows].sum(axis=1)
     return [part for part, chance in zip(parts, chances, strict=True) if chance >= ASKS]
