@@ -17,6 +17,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +26,7 @@ from sklearn.metrics import roc_auc_score
 
 from agent.answering.question.parts import SEVERAL, WEIGHTS, questions_in
 from agent.config import load_config
-from agent.session.session import open_session
+from agent.session.session import Session, open_session
 from benchmarks.quality.answers.changes_data import HELD_VOICES
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
 from benchmarks.shared.questions.qa_models import KeptAnswers
@@ -82,10 +83,10 @@ def _join(one: str, other: str, chance: random.Random) -> str:
     return f"{one}{join}{small if join.strip() not in ('?', '.', '') else other}"
 
 
-def questions_of(folder: object) -> dict[str, list[str]]:
+def questions_of(folder: Path) -> dict[str, list[str]]:
     """The questions of episodes, by voice."""
     found: dict[str, list[str]] = defaultdict(list)
-    for episode in read_episodes(folder):  # type: ignore[arg-type]
+    for episode in read_episodes(folder):
         found[episode.voice].append(episode.question)
     return found
 
@@ -139,12 +140,12 @@ def main() -> None:
     write_results("question_parts_train", config, [0, 1], figures)
 
 
-def split(rows: Sequence[Asked], models: object) -> dict[str, float | int | None]:
+def split(rows: Sequence[Asked], models: Session) -> dict[str, float | int | None]:
     """What the language model makes of the messages that the weights take to ask several things."""
-    llm = KeptAnswers(models.llm)  # type: ignore[attr-defined]
+    llm = KeptAnswers(models.llm)
     right: dict[bool, list[bool]] = {True: [], False: []}
     for row in rows:
-        parts = questions_in(row.text, models.trained, models.statements, llm)  # type: ignore[attr-defined]
+        parts = questions_in(row.text, models.trained, models.statements, llm)
         right[row.parts > 1].append(len(parts) == row.parts)
         progress(f"{len(parts)} for {row.parts}: {row.text} -> {parts}")
     return {
