@@ -15,6 +15,7 @@ from agent.answering.question.question_time import About, Asked, anchored, read_
 from agent.answering.question.slot_lookup import in_slot
 from agent.answering.question.time_filter import asks_of_days, eligible, falls_in, of_few_days
 from agent.language.dates import find_times
+from agent.memory.changes import probably_ended
 from agent.memory.entities.aliases import also_said, also_said_then
 from agent.memory.entities.events import event_of
 from agent.memory.entities.identity import Identities
@@ -33,6 +34,8 @@ from store.spaces import Space, as_seen, named_in
 from store.tokenize import words
 from store.types import Memory
 
+CHANGED = 0.5
+"""Probability from which a change counts in a question about what was before."""
 FRONT = 3
 """How many memories are taken because they fill the place or fall on the day asked for."""
 LISTED = 10
@@ -129,7 +132,7 @@ def retrieve(
     worded = wordings(put, variants, embedder.encode)
     if anchor is not None or len(worded) > 1:
         view = look(history=history, asked=_sought(asked, *worded))
-    held = _narrowed(view, asked, anchor) if history else view
+    held = _narrowed(view, asked, anchor, graph) if history else view
     chosen = choose(
         worded, means, policy, held, known, lambda memory: event_of(memory, graph, known)
     )
@@ -247,9 +250,19 @@ def tellings(view: GraphView) -> list[Telling]:
     return [known[number] for number in view.numbers.tolist()]
 
 
-def _narrowed(view: GraphView, asked: Asked, anchor: Memory | None) -> GraphView:
-    """The view without what did not hold at the time that is asked about."""
-    allowed = eligible(view.once(timeline), asked, anchor)
+def _narrowed(
+    view: GraphView, asked: Asked, anchor: Memory | None, graph: MemoryGraph
+) -> GraphView:
+    """The view without what did not hold at the time that is asked about.
+
+    What probably changed is there as well where the question asks for what was before: else it
+    would have no answer where no edit was sure of the change.
+    """
+    line = view.once(timeline)
+    allowed = eligible(line, asked, anchor)
+    if asked.about is About.FORMER:
+        ended = probably_ended(line.memory, graph, least=CHANGED)
+        allowed |= eligible(line.with_ended(ended), asked, anchor)
     rows = [row for row, memory in enumerate(view.memories) if memory.id in allowed]
     return view.narrowed(rows)
 

@@ -8,7 +8,7 @@ older memory sees the newer one beside it. Which automatic replacement may be ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
@@ -29,7 +29,7 @@ from store.derived.vector_index import MemoryIndex
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Draft, Memory, SourceKind, may_replace
+from store.types import Draft, Memory, SourceKind, Status, may_replace
 
 REPLACES = 0.5
 """Probability, by both readers, that what a plan replaces is changed or said again; below it the
@@ -286,6 +286,31 @@ class Newer(NamedTuple):
     memory: Memory
     change: ChangeKind
     probability: float
+
+
+def probably_ended(
+    known: Callable[[str], Memory | None], graph: MemoryGraph, *, least: float
+) -> dict[str, Memory]:
+    """By their ids, memories that another one probably ended, as they are if it did.
+
+    For the timeline of a question about what was before; nothing is stored. Only edges of at least
+    this probability count, between memories that no edit has ended.
+    """
+    ended: dict[str, Memory] = {}
+    for edge in graph.change_edges.open():  # likeliest first
+        if edge.probability < least or edge.change not in _REPLACING or edge.older in ended:
+            continue
+        old, new = known(edge.older), known(edge.newer)
+        if old is None or new is None or not may_replace(new.trust, old.trust):
+            continue
+        ends = edge.change is ChangeKind.ENDS
+        if not ends and new.valid_until is not None and new.valid_until <= new.created:
+            continue  # 'I lived in Oslo until 2019' takes no other address's place
+        end = new.valid_from or new.created
+        until = end if old.valid_until is None else min(end, old.valid_until)
+        after = None if ends else new.id
+        ended[old.id] = replace(old, status=Status.REPLACED, valid_until=until, replaced_by=after)
+    return ended
 
 
 def possibly_newer(

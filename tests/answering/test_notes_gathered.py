@@ -17,7 +17,7 @@ from policies.selection import Choice, Selection
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Draft
+from store.types import Draft, Status
 from tests.conftest import ScriptedModel
 from tests.memory.test_change_edges import NOW, ScriptedReader, insert
 
@@ -136,3 +136,29 @@ def test_a_line_of_a_note_brings_the_lines_of_its_section(
     pool = candidates("When is my blood test?", found, session, past=False, ended=False)
     beside = [pool.memories[name].text for name in pool.around[line.id]]
     assert len(beside) == 1 and "14, second floor" in beside[0]
+
+
+@pytest.mark.parametrize(("probability", "counts"), [(0.7, True), (0.3, False)])
+def test_what_probably_changed_is_what_was_before(
+    graph: MemoryGraph,
+    settings: Config,
+    embedder: Embedder,
+    own_home: Path,
+    probability: float,
+    counts: bool,
+):
+    later = NOW + timedelta(days=30)
+    session = Session(
+        replace(settings, home=own_home, fixed_now=later), graph, embedder=embedder,
+        statements=ScriptedReader(),
+    )  # fmt: skip
+    drafts = [
+        Draft("I sing at Kindling.", "attribute.occupation", NOW),
+        Draft("I sing at Redford.", "attribute.occupation", NOW + timedelta(days=9)),
+    ]
+    old, new = [entry.memory for entry in graph.apply([Insert(d) for d in drafts], at=NOW)]
+    graph.change_edges.put([ChangeEdge(old, new, ChangeKind.SUPERSEDES, probability)], NOW)
+
+    found = session.retrieve("Where did I sing before?", use_llm=False).selection.chosen
+    assert ({choice.memory.id for choice in found} == {old}) is counts
+    assert graph.memories.get(old).status is Status.CURRENT

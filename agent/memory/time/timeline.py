@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import MAXYEAR, datetime, timedelta
 from functools import cached_property
@@ -115,6 +116,29 @@ class Timeline:
         }
         self.periods: Mapping[str, Period] = {m.id: _period(m, began.get(m.id)) for m in memories}
         self._keys: dict[str, frozenset[Key]] = {}
+
+    def with_ended(self, ended: Mapping[str, Memory]) -> Timeline:
+        """The timeline in which some memories, by their ids, have ended as given.
+
+        What is known of all the others is not worked out again: of 100,000 memories few differ.
+        """
+        if not ended:
+            return self
+        made = copy(self)
+        made.memories = [ended.get(memory.id, memory) for memory in self.memories]
+        made._by_id = {**self._by_id, **ended}
+        began = {m.replaced_by: m.valid_until for m in ended.values() if m.replaced_by}
+        differ = ended.keys() | began.keys()
+        periods = {name: _period(made._by_id[name], began.get(name)) for name in differ}
+        made.periods = {**self.periods, **periods}
+        made._keys = {}
+        # Where a cached property keeps its value.
+        made.__dict__["contended"] = self.contended | differ
+        return made
+
+    def memory(self, name: str) -> Memory | None:
+        """One of the memories, by its id."""
+        return self._by_id.get(name)
 
     @cached_property
     def tellings(self) -> Sequence[Telling]:
