@@ -8,8 +8,10 @@ CHANGES = "{two_messages,writer_1,writer_2,chinese,languages}"
 QUALITY = (
     Claim(
         "Editing: repeat, deny, replace",
-        "An edit is right more often than by a prompt on the 1.5B model; it errs most where one"
-        " value at a time is allowed. Plain statements are hardly ever lost.",
+        "A memory is replaced only where that is nearly certain, so an edit is right less often"
+        " than by a prompt on the 1.5B model: where one value at a time is allowed, the old one"
+        " mostly stays beside the new one, with an edge that tells of the doubt. Plain statements"
+        " are hardly ever lost.",
         ("editing",),
         "the product",
         (
@@ -17,7 +19,7 @@ QUALITY = (
                 "operation.{accuracy,one_allowed,several_allowed}",
                 {"always append": "always_append.accuracy",
                  "trained on its users": "in_domain.{accuracy,one_allowed,several_allowed}"},
-                "utterances"),
+                "utterances", (least(0.8), None, None)),
             Row("CarMem: right, utterances that the model was asked too",
                 "prompt.operation.accuracy_on_the_same", {"1.5B, prompt": "prompt.accuracy"},
                 "prompt.n"),
