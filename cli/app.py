@@ -15,7 +15,9 @@ from typing import Annotated
 import typer
 
 from cli.arguments import hoisted
-from cli.commands import admin, guide, spaces
+from cli.commands import guide, spaces
+from cli.commands.admin import config, models
+from cli.commands.admin.doctor import doctor
 from cli.commands.conversation import say_ask_remember
 from cli.commands.conversation.chat import chat
 from cli.commands.conversation.demo import demo
@@ -79,7 +81,7 @@ app.add_typer(entities.app, name="entities")
 app.add_typer(types.app, name="types")
 app.add_typer(persona.app, name="persona")
 app.add_typer(spaces.app, name="spaces")
-app.add_typer(admin.models, name="models")
+app.add_typer(models.app, name="models")
 app.command()(mcp)
 app.add_typer(hook.app, name="hook")
 app.command()(up)
@@ -89,8 +91,8 @@ app.add_typer(browser.app, name="browser")
 app.command()(lock)
 app.command()(unlock)
 app.command()(status)
-app.command()(admin.doctor)
-app.add_typer(admin.config, name="config")
+app.command()(doctor)
+app.add_typer(config.app, name="config")
 app.command()(transfer.export)
 app.command("import")(transfer.import_)
 app.command()(backup.backup)

@@ -19,6 +19,7 @@ from agent.answering.retrieve import Retrieved
 from agent.errors import PromptTooLong
 from agent.language.identify import common_language, is_english
 from agent.language.injection import steers
+from agent.memory.changes import CHANGED
 from agent.memory.gloss import Glosses
 from agent.memory.home import Home
 from agent.memory.passages import Passage
@@ -46,9 +47,6 @@ NEAREST = 0.15
 (``python -m benchmarks.homes --stories 1 --silent``)."""
 OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
-CHANGED = 0.5
-"""Probability of a change from which the older note is taken to hold no longer: it is calibrated,
-so what more likely holds is not hidden."""
 DOUBTED = 0.3
 """Probability of a change from which the older note is no answer by itself."""
 UNREAD = 0.4

@@ -15,7 +15,7 @@ from agent.answering.question.question_time import About, Asked, anchored, read_
 from agent.answering.question.slot_lookup import in_slot
 from agent.answering.question.time_filter import asks_of_days, eligible, falls_in, of_few_days
 from agent.language.dates import find_times
-from agent.memory.changes import probably_ended
+from agent.memory.changes import CHANGED, probably_ended
 from agent.memory.entities.aliases import also_said, also_said_then
 from agent.memory.entities.events import event_of
 from agent.memory.entities.identity import Identities
@@ -34,8 +34,6 @@ from store.spaces import Space, as_seen, named_in
 from store.tokenize import words
 from store.types import Memory
 
-CHANGED = 0.5
-"""Probability from which a change counts in a question about what was before."""
 FRONT = 3
 """How many memories are taken because they fill the place or fall on the day asked for."""
 LISTED = 10

@@ -34,6 +34,9 @@ from store.types import Draft, Memory, SourceKind, Status, may_replace
 REPLACES = 0.5
 """Probability, by both readers, that what a plan replaces is changed or said again; below it the
 plan only inserts. The statement reader alone was sure already (``editing.replacing``)."""
+CHANGED = 0.5
+"""Probability of a change from which the older memory is taken to hold no longer: it is calibrated,
+so what more likely holds is not hidden."""
 LEAST = 0.1
 """Probability of a change from which an edge is kept."""
 TOGETHER = 0.5

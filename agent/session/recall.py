@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.answering.candidates import BOTH_HOLD
-from agent.answering.notes import CHANGED
 from agent.answering.retrieve import Part
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.language.validation import checked_message
+from agent.memory.changes import CHANGED
 from agent.memory.home import Home
 from agent.results import Reply, Route
 from agent.session.respond import Responder

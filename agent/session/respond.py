@@ -13,7 +13,7 @@ from typing import Protocol
 from agent.answering.answer import Answer, answer, converse
 from agent.answering.answer_from_notes import answer_from_notes
 from agent.answering.grounding import supported
-from agent.answering.notes import CHANGED, Note, gather, selected
+from agent.answering.notes import Note, gather, selected
 from agent.answering.plain_statements import CHANCE
 from agent.answering.question.parts import questions_in
 from agent.answering.question.question_time import About
@@ -25,7 +25,7 @@ from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
 from agent.language.redaction import with_gaps
 from agent.language.replies import unknown
-from agent.memory.changes import possibly_newer
+from agent.memory.changes import CHANGED, possibly_newer
 from agent.memory.home import Home
 from agent.models.note_reader import note_reader
 from agent.models.timing import Stopwatch

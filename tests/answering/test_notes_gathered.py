@@ -22,6 +22,11 @@ from tests.conftest import ScriptedModel
 from tests.memory.test_change_edges import NOW, ScriptedReader, insert
 
 
+def a_month_later(graph: MemoryGraph, settings: Config, embedder: Embedder, home: Path) -> Session:
+    config = replace(settings, home=home, fixed_now=NOW + timedelta(days=30))
+    return Session(config, graph, embedder=embedder, statements=ScriptedReader())
+
+
 @pytest.mark.parametrize(
     ("question", "planned", "timeline"),
     [
@@ -100,11 +105,7 @@ def test_a_newer_memory_comes_along_with_the_older_one_that_was_selected(
 def test_what_is_over_does_not_come_along(
     graph: MemoryGraph, settings: Config, embedder: Embedder, own_home: Path
 ):
-    later = NOW + timedelta(days=30)
-    session = Session(
-        replace(settings, home=own_home, fixed_now=later), graph, embedder=embedder,
-        statements=ScriptedReader(),
-    )  # fmt: skip
+    session = a_month_later(graph, settings, embedder, own_home)
     drafts = [
         Draft("The dinner is at Vela.", "attribute.occupation", NOW),
         Draft("The voucher is valid until 9 May.", "attribute.occupation", NOW,
@@ -147,11 +148,7 @@ def test_what_probably_changed_is_what_was_before(
     probability: float,
     counts: bool,
 ):
-    later = NOW + timedelta(days=30)
-    session = Session(
-        replace(settings, home=own_home, fixed_now=later), graph, embedder=embedder,
-        statements=ScriptedReader(),
-    )  # fmt: skip
+    session = a_month_later(graph, settings, embedder, own_home)
     drafts = [
         Draft("I sing at Kindling.", "attribute.occupation", NOW),
         Draft("I sing at Redford.", "attribute.occupation", NOW + timedelta(days=9)),

@@ -23,8 +23,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agent.answering.answer import admits_nothing
-from agent.answering.notes import CHANGED
 from agent.config import load_config
+from agent.memory.changes import CHANGED
 from agent.memory.passages import passage_of, sources_of
 from agent.memory.remember import remember_as_said
 from agent.session.session import Session, open_session

@@ -1,8 +1,7 @@
-"""Administration commands: models, doctor, config."""
+"""``memlane models``: what is installed, what is used, and more of them."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,11 +12,10 @@ from cli.context import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-models = typer.Typer(help="Language and embedding models.", no_args_is_help=True)
-config = typer.Typer(help="Show or change settings.", invoke_without_command=True)
+app = typer.Typer(help="Language and embedding models.", no_args_is_help=True)
 
 
-@models.command("list")
+@app.command("list")
 def models_list(context: typer.Context) -> None:
     """Show which models are installed.
 
@@ -85,7 +83,7 @@ def models_list(context: typer.Context) -> None:
     )
 
 
-@models.command("use")
+@app.command("use")
 def models_use(
     context: typer.Context,
     model: Annotated[
@@ -115,7 +113,7 @@ def models_use(
     )
 
 
-@models.command("use-encoder")
+@app.command("use-encoder")
 def models_use_encoder(
     context: typer.Context,
     folder: Annotated[str, typer.Argument(help="A sentence-transformers folder, or a name.")],
@@ -166,7 +164,7 @@ def models_use_encoder(
     run.emit(said, show)
 
 
-@models.command("pull")
+@app.command("pull")
 def models_pull(
     context: typer.Context,
     repository: Annotated[str, typer.Argument(help="OWNER/NAME on the model hub.")],
@@ -190,7 +188,7 @@ def models_pull(
     )
 
 
-@models.command("check")
+@app.command("check")
 def models_check(context: typer.Context) -> None:
     """Test the models on this machine and find the fastest settings that work.
 
@@ -238,7 +236,7 @@ def models_check(context: typer.Context) -> None:
     )
 
 
-@models.command("cache")
+@app.command("cache")
 def models_cache(
     context: typer.Context,
     clear: Annotated[bool, typer.Option("--clear", help="Clear them.")] = False,
@@ -293,125 +291,3 @@ def models_cache(
             out.print(str(where["path"]))
 
     run.emit(document, show)
-
-
-@config.callback()
-def config_show(context: typer.Context) -> None:
-    """Show each setting, its value and where it came from."""
-    if context.invoked_subcommand:
-        return
-    run: Run = context.obj
-    from agent.config import SETTINGS
-
-    settings = run.config
-    rows = [
-        {
-            "key": setting.key,
-            "value": getattr(settings, setting.key),
-            "origin": settings.origins[setting.key],
-            "variable": setting.variable,
-            "help": setting.help,
-        }
-        for setting in SETTINGS
-    ]
-
-    def show(out: Console) -> None:
-        for row in rows:
-            out.print(f"{row['key']:<15} {row['value'] or '-'}  ({row['origin']}) - {row['help']}")
-        out.print(f"file: {settings.file}")
-
-    run.emit(
-        {
-            "file": str(settings.file),
-            "settings": [
-                {**row, "value": str(v) if isinstance(v := row["value"], Path) else v}
-                for row in rows
-            ],
-        },
-        show,
-    )
-
-
-@config.command("set")
-def config_set(
-    context: typer.Context,
-    key: Annotated[str, typer.Argument(help="The setting, such as policy.")],
-    value: Annotated[str, typer.Argument(help="Its value.")],
-) -> None:
-    """Write one setting into config.toml.
-
-    In a space (--space NAME) it is a setting of that space alone: what programs may do there
-    (agents), and those that 'memlane config' lists as yours for it (docs/spaces.md).
-    """
-    run: Run = context.obj
-    from agent.config_edit import set_in_file, value_of
-
-    file = set_in_file(key, value, _file_of_space(run))
-    read = value_of(key, value)
-    run.emit(
-        {key: str(read) if isinstance(read, Path) else read, "file": str(file)},
-        lambda out: out.print(f"{key} = {value}  (in {file})"),
-    )
-
-
-def _file_of_space(run: Run) -> Path | None:
-    """The settings file of the space at hand; None for ``main``, whose file may be broken."""
-    named = run.options.get("space") or os.environ.get("MEMLANE_SPACE") or "main"
-    return None if named == "main" else run.config.file
-
-
-@config.command("unset")
-def config_unset(
-    context: typer.Context,
-    key: Annotated[str, typer.Argument(help="The setting, such as policy.")],
-) -> None:
-    """Take one setting out of config.toml, so that its default holds again."""
-    run: Run = context.obj
-    from agent.config import load_config
-    from agent.config_edit import unset_in_file
-
-    file = unset_in_file(key, _file_of_space(run))
-    settings = load_config(run.options)
-    value, origin = getattr(settings, key), settings.origins[key]
-    run.emit(
-        {key: str(value) if isinstance(value, Path) else value, "file": str(file)},
-        lambda out: out.print(f"{key} = {value or '-'}  ({origin})"),
-    )
-
-
-def doctor(
-    context: typer.Context,
-    quick: Annotated[bool, typer.Option("--quick", help="Do not load and run the models.")] = False,
-    forgotten: Annotated[
-        bool,
-        typer.Option(
-            "--forgotten",
-            help="Search every byte of the home for forgotten text; implies --quick.",
-        ),
-    ] = False,
-) -> None:
-    """Check the home, the models and the configuration.
-
-    Checks the database, the data derived from it, file permissions and the models, and that no
-    connection leaves this machine.
-    """
-    run: Run = context.obj
-    from agent.session.doctor import examine
-
-    with run.assembling() as progress:
-        checks = examine(
-            run.config,
-            try_models=not (quick or forgotten),
-            search_forgotten=forgotten,
-            on_progress=progress,
-        )
-
-    def show(out: Console) -> None:
-        for check in checks:
-            mark = "[green]ok[/green]  " if check.ok else "[red]FAIL[/red]"
-            out.print(f"{mark} {check.name}: ", end="", markup=True)
-            out.print(check.detail)
-
-    run.emit({"checks": [{"name": c.name, "ok": c.ok, "detail": c.detail} for c in checks]}, show)
-    if not all(check.ok for check in checks):
-        raise typer.Exit(1)

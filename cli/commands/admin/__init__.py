@@ -1,0 +1,1 @@
+"""Commands about models, settings and the state of the home."""
