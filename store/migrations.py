@@ -531,8 +531,8 @@ def m025_decided_questions(db: Database) -> None:
 def m026_calibrated_edges(db: Database) -> None:
     """Probabilities of changes mean what they say: those kept so far were too sure.
 
-    The weights are those of the statement reader alone (``relation.alone`` of
-    ``benchmarks.second_reader_train``), beside what else a sentence changes on average.
+    The weights are those of the statement reader alone (``alone`` of
+    ``agent/models/data/second_reader.npz``), beside what else a sentence changes on average.
     """
     kept = db.execute(
         "SELECT older, newer, probability FROM change_edges WHERE change != 'may_add'"

@@ -39,9 +39,9 @@ LEAST = 0.1
 LEAST_READ = 0.05
 """The same where the notes were read together, and whatever the judge of abstention says: that
 knows less. What was selected is no note below it either."""
-KNOWN = 0.4
+KNOWN = 0.25
 """Probability that any of the notes that were read together answers, below which nothing is claimed
-(``silent`` of ``python -m benchmarks.note_reader_train``)."""
+(``silent`` of ``python -m benchmarks.adapter_fit``)."""
 NEAREST = 0.15
 """The same, below which not even the nearest note is shown
 (``python -m benchmarks.homes --stories 1 --silent``)."""

@@ -2,10 +2,9 @@
 
 The model reads the question and all dated notes together, the newest first, so it sees what a later
 note did to an earlier one. What it has made of a note stands in its hidden state at the end of the
-note's line. Linear classifiers (``benchmarks.note_reader_train`` makes the weights, for one model
-each) read that state beside the mean of all lines: one that knows homes of much that was told, one
-that knows homes of a few messages, mixed by a third one that tells the two apart by the mean. A
-fourth says whether any note answers.
+note's line. A linear classifier reads that state beside the mean of all lines, another one reads
+the mean and says whether any note answers. They were learned together with the adapter with which
+the model reads (``adapters.reading_adapter``); ``benchmarks.adapter_fit`` writes the weights.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import numpy as np
 
 from agent.language.injection import as_data
 from agent.models.fixed_turns import fixed
-from agent.models.second_reader import log_odds, logit, rivals, tells_states
+from agent.models.second_reader import logit, mixed, rivals, tells_states
 from agent.ports import ChatTurn, HiddenStateModel, LanguageModel, Vectors
 from policies.weight_file import read_arrays
 
@@ -104,9 +103,9 @@ class NoteReader:
 def relevance_of(states: Vectors, weights: Mapping[str, Vectors]) -> Vectors:
     """The calibrated probability of each note by the states of all: (n,).
 
-    ``mix`` says for either kind of home how the score of a note and those of the others make it.
+    ``mix`` says how the score of a note and those of the others make it.
     """
-    return _calibrated(signs(scores_of(states, weights)), weights["mix"], _much(states, weights))
+    return mixed(signs(scores_of(states, weights)), weights["mix"])
 
 
 def answered_of(states: Vectors, first: Sequence[float], weights: Mapping[str, Vectors]) -> float:
@@ -115,30 +114,16 @@ def answered_of(states: Vectors, first: Sequence[float], weights: Mapping[str, V
     ``answered_mix`` is to ``signs_of_all`` what ``mix`` is to ``signs``.
     """
     about = [[one] for one in signs_of_all(states, first, weights)]
-    return float(_calibrated(about, weights["answered_mix"], _much(states, weights))[0])
+    return float(mixed(about, weights["answered_mix"])[0])
 
 
 def scores_of(states: Vectors, weights: Mapping[str, Vectors]) -> Vectors:
     """The log-odds of each of several notes by their states, not calibrated: (n,).
 
-    ``weight`` for a state, ``around`` for the mean of all, and ``bias`` have three rows: of homes
-    of much, and of homes of little whether a note is about it and whether it holds.
+    ``weight`` is for a state, ``around`` for the mean of all.
     """
-    around = weights["around"] @ states.mean(axis=0)
-    of_much, about, holds = (states @ weights["weight"].T + around + weights["bias"]).T
-    much = _much(states, weights)
-    return np.asarray(much * of_much + (1 - much) * both(about, holds), np.float32)
-
-
-def both(one: Vectors, other: Vectors) -> Vectors:
-    """The log-odds that two independent things are true, by the log-odds of each."""
-    return np.asarray(-np.logaddexp(np.logaddexp(-one, -other), -one - other))
-
-
-def _much(states: Vectors, weights: Mapping[str, Vectors]) -> float:
-    """How likely these are notes of a home of much (``much``, ``much_bias``)."""
-    score = states.mean(axis=0) @ weights["much"] + weights["much_bias"]
-    return float(1 / (1 + np.exp(-score)))
+    around = states.mean(axis=0) @ weights["around"]
+    return np.asarray(states @ weights["weight"] + around + weights["bias"], np.float32)
 
 
 def signs(scores: Vectors) -> list[Vectors]:
@@ -153,20 +138,16 @@ def signs(scores: Vectors) -> list[Vectors]:
 def signs_of_all(
     states: Vectors, first: Sequence[float], weights: Mapping[str, Vectors]
 ) -> tuple[float, float, float]:
-    """What the probability rests on that any note answers.
-
-    The score of the mean (``answered``, ``answered_bias``), those of the notes together, and the
-    statement reader's best.
-    """
+    """What the probability rests on that any note answers (``together``)."""
     mean = float(states.mean(axis=0) @ weights["answered"] + weights["answered_bias"])
-    together = float(np.logaddexp.reduce(scores_of(states, weights)))
-    return mean, together, float(logit(first).max())
+    return together(mean, scores_of(states, weights), first)
 
 
-def _calibrated(signs: Sequence[Sequence[float] | Vectors], mix: Vectors, much: float) -> Vectors:
-    """The probability by what is mixed for homes of much and of little (the rows of ``mix``)."""
-    score = much * log_odds(signs, mix[0]) + (1 - much) * log_odds(signs, mix[1])
-    return np.asarray(1 / (1 + np.exp(-score)), np.float32)
+def together(
+    mean: float, scores: Vectors, first: Sequence[float] | Vectors
+) -> tuple[float, float, float]:
+    """The score of the mean, those of the notes together, and the statement reader's best."""
+    return mean, float(np.logaddexp.reduce(scores)), float(logit(first).max())
 
 
 def note_reader(model: LanguageModel) -> NoteReader | None:

@@ -1,9 +1,10 @@
 """The language model as a second reader of statements.
 
-What the model has made of a pair of texts is read off its hidden state by a linear classifier
-(``benchmarks.second_reader_train`` makes the weights, for one model each). It knows more of the
-world than the statement reader, makes other mistakes and is a hundred times as slow, so it is
-asked about few pairs, and both opinions count.
+What the model has made of a pair of texts is read off its hidden state by a linear classifier,
+which was learned together with the adapter with which it reads (``adapters.reading_adapter``);
+``benchmarks.adapter_fit`` writes the weights. It knows more of the world than the statement
+reader, makes other mistakes and is a hundred times as slow, so it is asked about few pairs, and
+both opinions count.
 
 How much they count depends on the home. Among a hundred things that were told most that sounds
 like a change is none; where little was told yet the same opinions mean a change far more often.
@@ -21,59 +22,16 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 
 from agent.language.injection import as_data
-from agent.models.closed_question import worked
+from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn, HiddenStateModel, LanguageModel, Vectors
 from policies.weight_file import read_arrays
 
 WEIGHTS = Path(__file__).parent / "data" / "second_reader.npz"
-BEGIN = worked(
+BEGIN = fixed(
     "A person tells an assistant things over time. You see a new message and an old note of "
-    "the same person. Does the new message mean that the old note is no longer true? Answer "
-    "yes or no.",
-    (
-        (
-            "New message: Sold the Fabia to my cousin. The Leaf charges overnight in the yard."
-            "\nOld note: I drive a grey Skoda Fabia.",
-            True,
-        ),
-        (
-            "New message: My brother's choir moved to Tuesdays.\n"
-            "Old note: Choir practice is on Mondays at 19:00.",
-            False,
-        ),
-        (
-            "New message: The test says shellfish is out as well.\n"
-            "Old note: I'm allergic to peanuts.",
-            False,
-        ),
-        (
-            "New message: the stairs at mill lane are killing me, 40 boxes n counting\n"
-            "Old note: We live on Harbour Street.",
-            True,
-        ),
-        (
-            "New message: Lyon it is! Finally packed, and the cat is at Vera's.\n"
-            "Old note: My flight to Lyon leaves at 9:10.",
-            False,
-        ),
-        (
-            "New message: First checkup at the practice in Weststrasse went ok\n"
-            "Old note: Dr Adler looks after my teeth.",
-            True,
-        ),
-        (
-            "New message: Mr Ode waved us off for good today.\n"
-            "Old note: Piano lesson every Thursday with Mr Ode.",
-            True,
-        ),
-        (
-            "New message: I nearly took that job at the zoo, glad I didn't\n"
-            "Old note: My sister Ana works at the zoo.",
-            False,
-        ),
-    ),
+    "the same person. Does the new message mean that the old note is no longer true?"
 )
-"""The instruction and worked examples. The states depend on every word of them."""
+"""The instruction. The states depend on every word of it."""
 
 
 def about_change(old: str, new: str) -> str:
@@ -98,8 +56,8 @@ class Beside(NamedTuple):
 class SecondReader:
     """Both opinions about pairs, weighed.
 
-    :param weights: for homes of much and of little (first and second row) how a state is read
-        (``weight``, ``bias``) and how the opinions are mixed (``mix``); ``layer`` of the model.
+    :param weights: how a state is read (``weight``, ``bias``), and for homes of much and of little
+        (first and second row) how the opinions are mixed (``mix``); ``layer`` of the model.
     """
 
     def __init__(self, model: HiddenStateModel, weights: dict[str, Vectors]) -> None:
@@ -151,7 +109,7 @@ def both_mixed(
     for home, share in enumerate((much, 1 - much)):
         signs: list[Sequence[float] | Vectors] = [logit(first), others]
         if states is not None:
-            signs.insert(1, states @ weights["weight"][home] + weights["bias"][home])
+            signs.insert(1, states @ weights["weight"] + weights["bias"])
         mix = weights["alone" if states is None else "mix"][home]
         score += share * log_odds(signs, mix)
     return np.asarray(1 / (1 + np.exp(-score)), np.float32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,7 +15,6 @@ from agent.models.note_reader import (
     NoteReader,
     about_notes,
     answered_of,
-    both,
     note_reader,
     relevance_of,
     scores_of,
@@ -53,15 +51,13 @@ def weights(model: str = "inside:1") -> dict[str, Any]:
     return {
         "layer": np.array(7),
         "model": np.str_(model),
-        "weight": np.array([[4.0, -2.0], [0.0, 0.0], [0.0, 0.0]], np.float32),
-        "around": np.zeros((3, 2), np.float32),
-        "bias": np.zeros(3),
-        "much": np.zeros(2, np.float32),
-        "much_bias": np.array(50.0),
+        "weight": np.array([4.0, -2.0], np.float32),
+        "around": np.zeros(2, np.float32),
+        "bias": np.zeros(()),
         "answered": np.array([0.0, 1.0], np.float32),
         "answered_bias": np.zeros(()),
-        "mix": np.array([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0]], np.float32),
-        "answered_mix": np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 5.0]], np.float32),
+        "mix": np.array([1.0, 0.0, 0.0], np.float32),
+        "answered_mix": np.array([1.0, 0.0, 1.0, 0.0], np.float32),
     }
 
 
@@ -96,32 +92,12 @@ def test_whether_any_answers_is_a_question_to_both_readers():
     assert reader.read("Where?", [], []).answered == 0
 
 
-MUCH, LITTLE, BETWEEN = ({"much_bias": np.array(bias)} for bias in (50.0, -50.0, 0.0))
-
-
-def test_homes_of_much_and_of_little_are_read_by_weights_of_their_own():
+def test_a_note_is_read_beside_the_others():
     states = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
-    rows = np.array([[1.0, 0.0], [30.0, 1.0], [0.0, 2.0]], np.float32)
-    own = weights() | {"weight": rows}
-    assert scores_of(states, own | MUCH) == pytest.approx([1, 0])
-    assert scores_of(states, own | LITTLE) == pytest.approx([0, both_of(1, 2)], abs=1e-5)
-    assert scores_of(states, own | BETWEEN) == pytest.approx([0.5, both_of(1, 2) / 2], abs=1e-5)
-    assert relevance_of(states, own | MUCH) == pytest.approx([0.731, 0.5], abs=0.001)
-    assert relevance_of(states, own | LITTLE)[0] == pytest.approx(0.5)
-    assert answered_of(states, [0.5, 0.5], own | LITTLE) == pytest.approx(0.993, abs=0.001)
-
-
-def both_of(one: float, other: float) -> float:
-    """The log-odds of two probabilities multiplied, written out."""
-    chance = 1 / (1 + math.exp(-one)) / (1 + math.exp(-other))
-    return math.log(chance / (1 - chance))
-
-
-def test_what_is_about_it_and_holds_needs_both():
-    one, other = np.array([3.0, 3.0, -3.0]), np.array([3.0, -3.0, -3.0])
-    assert both(one, other) == pytest.approx(
-        [both_of(*pair) for pair in zip(one, other, strict=True)]
-    )
+    own = weights() | {"weight": np.array([1.0, 0.0]), "around": np.array([0.0, 4.0])}
+    assert scores_of(states, own) == pytest.approx([3, 2])
+    assert relevance_of(states, own) == pytest.approx([0.953, 0.881], abs=0.001)
+    assert answered_of(states, [0.5, 0.5], own) == pytest.approx(0.622, abs=0.001)
 
 
 def test_notes_compete():

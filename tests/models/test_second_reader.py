@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gguf import GGUFWriter
 
 from agent.config import Config
-from agent.errors import ModelError, PromptTooLong
+from agent.errors import ModelDamaged, ModelError, PromptTooLong
 from agent.models import second_reader as module
+from agent.models.adapters import reading_adapter
 from agent.models.adapters.llama import LlamaModel
+from agent.models.adapters.reading_adapter import adapter_of
 from agent.models.lazy import LocalLanguageModel
 from agent.models.registry import ModelRegistry
 from agent.models.second_reader import (
@@ -37,11 +40,59 @@ def prompt(text: str) -> list[ChatTurn]:
     return [ChatTurn("system", "Is it about food? Answer yes or no."), ChatTurn("user", text)]
 
 
+SHA256 = "0123456789abcdef"
+ASKED = [ChatTurn("user", "What is soup made of?")]
+
+
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LlamaModel]:
-    path = ModelRegistry(tmp_path_factory.mktemp("models")).resolve_llm("smollm2-135m")
-    with LlamaModel(path, sha256="0123456789abcdef", n_ctx=512) as opened:
+def weights_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return ModelRegistry(tmp_path_factory.mktemp("models")).resolve_llm("smollm2-135m")
+
+
+@pytest.fixture(scope="module")
+def model(weights_file: Path) -> Iterator[LlamaModel]:
+    with LlamaModel(weights_file, sha256=SHA256, n_ctx=512) as opened:
         yield opened
+
+
+def adapter(path: Path, *, width: int = 576) -> Path:
+    """An adapter that turns what layer 3 adds to the stream."""
+    writer = GGUFWriter(path, "llama")
+    writer.add_type("adapter")
+    writer.add_string("adapter.type", "lora")
+    writer.add_float32("adapter.lora.alpha", 0.0)
+    writer.add_tensor("blk.3.attn_output.weight.lora_a", np.ones((2, width), np.float16))
+    writer.add_tensor("blk.3.attn_output.weight.lora_b", np.ones((width, 2), np.float16))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def test_an_adapter_changes_what_is_read_and_nothing_that_is_written(
+    model: LlamaModel, weights_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    plain, said = model.states([prompt(TEXTS[0])], layer=LAYER), model.chat(ASKED, max_tokens=8)
+    path = adapter(tmp_path / "reading-0123456789ab.gguf")
+    monkeypatch.setattr(reading_adapter, "FOLDER", tmp_path)
+    assert adapter_of(model.identity) == path
+    with LlamaModel(weights_file, sha256=SHA256, n_ctx=512) as adapted:
+        read = adapted.states([prompt(TEXTS[0])], layer=LAYER)
+        assert adapted.chat(ASKED, max_tokens=8) == said
+    assert np.abs(read - plain).mean() > 0.1 * np.abs(plain).mean()
+
+
+def test_a_damaged_adapter_is_told(
+    weights_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    adapter(tmp_path / "reading-0123456789ab.gguf", width=64)
+    monkeypatch.setattr(reading_adapter, "FOLDER", tmp_path)
+    with (
+        LlamaModel(weights_file, sha256=SHA256, n_ctx=512) as adapted,
+        pytest.raises(ModelDamaged, match="Install memlane again"),
+    ):
+        adapted.states([prompt(TEXTS[0])], layer=LAYER)
 
 
 TEXTS = ("The soup was cold.", "The train was late again on Monday.", "Bread, butter, jam.")
@@ -112,8 +163,8 @@ class Inside(ScriptedModel):
 def weights() -> dict[str, Any]:
     return {
         "layer": np.array(7),
-        "weight": np.array([[4.0, -2.0]] * 2, np.float32),
-        "bias": np.zeros(2, np.float32),
+        "weight": np.array([4.0, -2.0], np.float32),
+        "bias": np.zeros((), np.float32),
         "mix": np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 2.0]], np.float32),
     }
 

@@ -30,6 +30,7 @@ from agent.models.adapters.gguf import Weights, default_threads
 from agent.models.adapters.llama_prefixes import KeptPrefixes
 from agent.models.adapters.llama_states import HiddenStates
 from agent.models.adapters.prefix_tree import common
+from agent.models.adapters.reading_adapter import adapter_of
 from agent.models.adapters.sampling import Sampler, TextStream
 from agent.models.adapters.trial_text import TRIAL
 from agent.ports import ChatTurn, Vectors
@@ -191,7 +192,12 @@ class LlamaModel:
             if self._states is not None:
                 self._states.close()
             self._states = HiddenStates(
-                self._weights, layer, threads=self._threads, flash=self._flash, kept=self._kept
+                self._weights,
+                layer,
+                threads=self._threads,
+                flash=self._flash,
+                adapter=adapter_of(self._identity),
+                kept=self._kept,
             )
         return self._states
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import llama_cpp as ll
@@ -25,6 +26,7 @@ from agent.models.adapters.decoding import decode
 from agent.models.adapters.gguf import Weights
 from agent.models.adapters.llama_prefixes import KeptPrefixes
 from agent.models.adapters.prefix_tree import common
+from agent.models.adapters.reading_adapter import attach, version_of
 from agent.ports import Vectors
 
 CELLS = 2048
@@ -44,7 +46,9 @@ libggml.ggml_backend_tensor_get.argtypes = [
 
 
 class HiddenStates:
-    """Reads prompts up to a layer. Not safe for two threads at once: the owner holds a lock.
+    """Reads prompts up to a layer, with an ``adapter`` if one is given.
+
+    Not safe for two threads at once: the owner holds a lock.
 
     :raises ModelError: if the model has no such layer, or there is no memory for the context.
     """
@@ -56,6 +60,7 @@ class HiddenStates:
         *,
         threads: int,
         flash: bool = True,
+        adapter: Path | None = None,
         kept: KeptPrefixes | None = None,
     ) -> None:
         if not 0 <= layer < ll.llama_model_n_layer(weights.model) - 1:
@@ -63,7 +68,7 @@ class HiddenStates:
         self._weights = weights
         self._width = int(ll.llama_model_n_embd(weights.model))
         self.layer = layer
-        self._kept = kept and kept.of(f"up to layer {layer}")
+        self._kept = kept and kept.of(f"up to layer {layer}, adapter {version_of(adapter)}")
         self._name = b"l_out-%d" % layer
         self._read: Vectors | None = None
         # llama.cpp calls it as long as the context lives.
@@ -78,6 +83,8 @@ class HiddenStates:
             params.flash_attn_type = ll.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.cb_eval = self._callback
         self._context = weights.context(params)
+        if adapter:
+            attach(adapter, weights.model, self._context)
         self._memory = ll.llama_get_memory(self._context)
         self._batch = ll.llama_batch_init(BATCH, 0, 1)
         self._trunks: dict[int, list[int]] = {0: [], LINES: []}

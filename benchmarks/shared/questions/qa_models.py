@@ -19,6 +19,7 @@ import numpy as np
 from agent.config import Config
 from agent.errors import ModelError
 from agent.models.adapters.gguf import Weights
+from agent.models.adapters.reading_adapter import adapter_of, version_of
 from agent.models.registry import ModelRegistry
 from agent.models.second_reader import tells_states
 from agent.ports import ChatTurn, LanguageModel, Vectors
@@ -46,11 +47,16 @@ class KeptAnswers:
     def loaded(self) -> bool:
         return True
 
+    @cached_property
+    def _reading(self) -> str:
+        """What states depend on beside the prompt."""
+        return f"{self.identity} {version_of(adapter_of(self.identity))}"
+
     def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
         """As the model's, kept in half precision."""
         if not tells_states(self._model):
             raise ModelError(f"{self.identity} does not tell its hidden states.")
-        keys = [_key(self.identity, layer, [turn.content for turn in turns]) for turns in prompts]
+        keys = [_key(self._reading, layer, [turn.content for turn in turns]) for turns in prompts]
         missing = {
             key: turns for key, turns in zip(keys, prompts, strict=True) if self._state(key) is None
         }
@@ -65,7 +71,7 @@ class KeptAnswers:
         """As the model's, kept in half precision."""
         if not tells_states(self._model):
             raise ModelError(f"{self.identity} does not tell its hidden states.")
-        key = _key(self.identity, "lines", layer, [turn.content for turn in turns])
+        key = _key(self._reading, "lines", layer, [turn.content for turn in turns])
         row = self._state(key)
         if row is None:
             row = self._model.line_states(turns, layer=layer).astype(np.float16).tobytes()

@@ -72,6 +72,7 @@ OPTIONS = {
     "emg_links": "--lives 2",
     "emg_online": "--data DIR",
     "emg_policies": "--data DIR --answers 0 --lives 4",
+    "adapter_fit": "TRAINED",
     "emg_policies_conversations":
         "--data DIR --part conversations --sets locomo --answers 12 --policies top-k bm25 rrf"
         " fused-plain fused recency random partitioned decomposed walk scout purple rums-binary"
@@ -84,7 +85,6 @@ OPTIONS = {
     "large_home_import": "--import-lines 1000000",
     "map_cross": "--data DIR",
     "map_ratings": "--data DIR",
-    "note_reader_train": "--little --held translator lorry_driver",
     "persona_opinions": "--data DIR",
     "placing": "--data DIR",
     "probe": "--data DIR",
@@ -96,7 +96,6 @@ OPTIONS = {
     "reward_kinds": "--data DIR --reward-model smollm2-135m",
     "reward_model": "--data DIR",
     "routing": "--data DIR",
-    "second_reader_train": "--little",
     "rums_h1": "--data DIR",
     "rums_h1_some": "--data DIR --side 0 --of 'smollm2-135m plain=0' 'smollm2-135m chat=0'"
         " 'qwen2.5-coder-1.5b plain=0' 'qwen2.5-coder-1.5b chat=40'",

@@ -1,0 +1,252 @@
+"""Makes what ships of a trained adapter: ``python -m benchmarks.adapter_fit TRAINED``.
+
+``TRAINED`` is the folder that ``adapter_train`` wrote. The adapter becomes a file that llama.cpp
+loads, the classifiers become linear ones of plain states, and their scores are calibrated by the
+writers that neither learned from. Where the statement reader's opinion counts too, the voices that
+it learned from are left out.
+
+Measured is each held-out writer by what was calibrated without that writer: of notes the area under
+the curve and average precision; *top*: the likeliest note is needed, of the questions for which one
+is; *changed*: area of needed notes against those that were changed; *answered*: area of questions
+that a note answers against the others; *silent*: the shares of both below ``notes.KNOWN``; of pairs
+areas and average precision of the statement reader, of the language model and of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gguf import GGUFWriter
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from agent.answering.notes import KNOWN
+from agent.config import load_config
+from agent.models.adapters.reading_adapter import FOLDER
+from agent.models.lazy import LocalLanguageModel
+from agent.models.note_reader import WEIGHTS as NOTES
+from agent.models.note_reader import signs, together
+from agent.models.second_reader import WEIGHTS as PAIRS
+from agent.models.second_reader import logit, mixed
+from agent.ports import Vectors
+from benchmarks.shared.common import parser, progress, write_results
+from benchmarks.training.reader.adapter_examples import CHANGED, LABELS, OUT
+from policies.weight_file import read_arrays
+
+LAYER = 17
+"""Of 28, counted from 0: the last that the adapter changes."""
+NEEDED = LABELS.index("needed")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One prompt of a writer that was not learned from, with the scores of the trained model."""
+
+    writer: str
+    home: str
+    held: bool
+    labels: Vectors
+    first: Vectors
+    scores: Vectors
+    rivals: float
+    compared: int
+    weight: float
+
+
+def main() -> None:
+    options = parser("adapter_fit", __doc__ or "")
+    options.add_argument("trained", type=Path, help="folder that adapter_train wrote")
+    options.add_argument("--examples", type=Path, default=OUT, help="those of adapter_examples")
+    options.add_argument("--out", type=Path, default=FOLDER, help="folder to write to")
+    given = options.parse_args()
+    scores, heads = (
+        read_arrays(given.trained / "scores.npz"),
+        read_arrays(given.trained / "heads.npz"),
+    )
+    lines = list(_read(given.examples, "lines", scores))
+    pairs = list(_read(given.examples, "pairs", scores))
+    figures: dict[str, float] = {}
+    notes = _of_notes(lines, figures)
+    both = _of_pairs(pairs, figures)
+    for key, value in figures.items():
+        progress(f"{key} {value:.3f}")
+    if not given.quick:
+        _ship(given.out, heads, read_arrays(given.trained / "adapter.npz"), notes, both)
+    settings = {"writers": sorted({one.writer for one in (*lines, *pairs)}), "quick": given.quick}
+    write_results("adapter_fit", settings, [0], figures)
+
+
+def _ship(
+    folder: Path,
+    heads: dict[str, Vectors],
+    adapter: dict[str, Vectors],
+    notes: dict[str, Any],
+    pairs: dict[str, Any],
+) -> None:
+    """Write the classifiers, their scales taken out, with what calibrates them, and the adapter."""
+    identity = LocalLanguageModel(load_config()).identity
+    shared: dict[str, Any] = {"layer": np.float32(LAYER), "model": np.str_(identity)}
+    width = len(heads["lines_mean"])
+    own, around = heads["lines.weight"][0].reshape(2, width) / heads["lines_std"]
+    answered = heads["answered.weight"][0] / heads["lines_std"]
+    of_pair = heads["pairs.weight"][0] / heads["pairs_std"]
+    mean = heads["lines_mean"]
+    weights: dict[str, Any] = {
+        "weight": own,
+        "around": around,
+        "bias": heads["lines.bias"][0] - (own + around) @ mean,
+        "answered": answered,
+        "answered_bias": heads["answered.bias"][0] - answered @ mean,
+    }
+    np.savez_compressed(folder / NOTES.name, **shared, **weights, **notes)
+    bias = heads["pairs.bias"][0] - of_pair @ heads["pairs_mean"]
+    np.savez_compressed(folder / PAIRS.name, **shared, weight=of_pair, bias=bias, **pairs)
+    path = folder / f"reading-{identity.rpartition(':')[2]}.gguf"
+    _write_adapter(path, adapter)
+    progress(f"wrote {path} ({path.stat().st_size // 1024} KB)")
+
+
+def _read(folder: Path, task: str, scores: dict[str, Vectors]) -> Iterator[Read]:
+    """The prompts of a task that were not learned from."""
+    data = np.load(folder / f"{task}.npz")
+    ends = np.cumsum(data["place_counts"])
+    at = 0
+    for n in np.flatnonzero(data["split"] != "learn"):
+        labels = data["labels"][ends[n] - data["place_counts"][n] : ends[n]]
+        first = data["first"][at : at + len(labels)]
+        at += len(labels)
+        yield Read(
+            str(data["writer"][n]),
+            str(data["home"][n]),
+            str(data["split"][n]) == "measure",
+            labels,
+            first,
+            scores[f"{task}.{n}"].astype(np.float32),
+            float(data["rivals"][n]),
+            int(data["compared"][n]),
+            float(data["weight"][n]),
+        )
+
+
+def _fit(
+    inputs: Vectors, labels: Sequence[bool] | Vectors, weight: Sequence[float] | None = None
+) -> Vectors:
+    """Weights of the signs and a bias, so that the sum is a calibrated log-odds."""
+    model = LogisticRegression(C=100.0, max_iter=1000).fit(inputs, labels, sample_weight=weight)
+    return np.array([*model.coef_[0], model.intercept_[0]], np.float32)
+
+
+def _apart(rows: Sequence[Read], fit: Callable[[Sequence[Read]], Vectors]) -> list[Vectors]:
+    """Of each row what is fitted without its writer."""
+    known = {w: fit([one for one in rows if one.writer != w]) for w in {one.writer for one in rows}}
+    return [known[one.writer] for one in rows]
+
+
+def _of_notes(rows: Sequence[Read], figures: dict[str, float]) -> dict[str, Vectors]:
+    """How the scores of notes are mixed."""
+    rows = [one for one in rows if one.home != "languages"]
+    fair = [one for one in rows if one.held or one.home == "people"]
+    mixes, answered = _apart(rows, _mix_of_notes), _apart(fair, _mix_of_all)
+    for home in ("people", "voices"):
+        held = [n for n, one in enumerate(rows) if one.held and one.home == home]
+        labels = np.concatenate([rows[n].labels for n in held])
+        chances = [mixed(signs(rows[n].scores[:-1]), mixes[n]) for n in held]
+        needed, own = labels == NEEDED, np.concatenate(chances)
+        known = [(one, mix) for one, mix in zip(fair, answered, strict=True) if one.home == home]
+        whole = [
+            float(mixed([[s] for s in _of_all(one)], mix)[0]) for one, mix in known if one.held
+        ]
+        some = np.array([NEEDED in one.labels for one, _ in known if one.held])
+        top = [
+            rows[n].labels[chance.argmax()] == NEEDED
+            for n, chance in zip(held, chances, strict=True)
+            if NEEDED in rows[n].labels
+        ]
+        figures |= {
+            f"{home}.n": len(labels),
+            f"{home}.needed": int(needed.sum()),
+            f"{home}.auc": float(roc_auc_score(needed, own)),
+            f"{home}.precision": float(average_precision_score(needed, own)),
+            f"{home}.top": float(np.mean(top)),
+            f"{home}.changed": float(roc_auc_score(needed[labels > 0], own[labels > 0])),
+            f"{home}.answered": float(roc_auc_score(some, whole)),
+            f"{home}.silent.answered": float(np.mean(np.array(whole)[some] < KNOWN)),
+            f"{home}.silent.others": float(np.mean(np.array(whole)[~some] < KNOWN)),
+        }
+    return {"mix": _mix_of_notes(rows), "answered_mix": _mix_of_all(fair)}
+
+
+def _mix_of_notes(rows: Sequence[Read]) -> Vectors:
+    inputs = np.concatenate([np.stack(signs(one.scores[:-1]), axis=1) for one in rows])
+    return _fit(inputs, np.concatenate([one.labels == NEEDED for one in rows]))
+
+
+def _mix_of_all(rows: Sequence[Read]) -> Vectors:
+    return _fit(np.array([_of_all(one) for one in rows]), [NEEDED in one.labels for one in rows])
+
+
+def _of_all(one: Read) -> tuple[float, float, float]:
+    return together(float(one.scores[-1]), one.scores[:-1], one.first)
+
+
+def _of_pairs(rows: Sequence[Read], figures: dict[str, float]) -> dict[str, Vectors]:
+    """How opinions about pairs are mixed, in homes of much and of little."""
+    homes = [
+        [one for one in rows if one.home == "people"],
+        [one for one in rows if one.home == "voices" and one.held],
+    ]
+    for name, own in zip(("much", "little"), homes, strict=True):
+        mixes = _apart(own, _mix_of_pairs)
+        held = [(one, mix) for one, mix in zip(own, mixes, strict=True) if one.held]
+        labels = np.array([bool(np.isin(one.labels[0], CHANGED)) for one, _ in held])
+        scores = {
+            "statement_reader": np.array([one.first[0] for one, _ in held]),
+            "language_model": np.array([one.scores[0] for one, _ in held]),
+            "both": np.array([float(mixed(_signs([one]), mix)[0]) for one, mix in held]),
+        }
+        figures |= {f"{name}.n": len(held), f"{name}.changes": int(labels.sum())}
+        for kind, score in scores.items():
+            figures[f"{name}.{kind}.auc"] = float(roc_auc_score(labels, score))
+            figures[f"{name}.{kind}.precision"] = float(average_precision_score(labels, score))
+        for least in (0.2, 0.5, 0.95):
+            found = scores["both"] >= least
+            figures[f"{name}.both.from_{least}.right"] = float(labels[found].mean())
+            figures[f"{name}.both.from_{least}.found"] = float(found[labels].mean())
+    # The statement reader's opinion alone does not depend on the adapter.
+    alone = read_arrays(PAIRS)["alone"]
+    return {"mix": np.stack([_mix_of_pairs(own) for own in homes]), "alone": alone}
+
+
+def _signs(rows: Sequence[Read]) -> list[Vectors]:
+    first = logit([float(one.first[0]) for one in rows])
+    own = np.array([one.scores[0] for one in rows], np.float32)
+    return [first, own, np.array([one.rivals for one in rows], np.float32)]
+
+
+def _mix_of_pairs(rows: Sequence[Read]) -> Vectors:
+    labels = [bool(np.isin(one.labels[0], CHANGED)) for one in rows]
+    return _fit(np.stack(_signs(rows), axis=1), labels, [one.weight for one in rows])
+
+
+def _write_adapter(path: Path, arrays: dict[str, Vectors]) -> None:
+    """The file that llama.cpp loads; the scale is in the arrays."""
+    writer = GGUFWriter(path, "qwen2")
+    writer.add_type("adapter")
+    writer.add_string("adapter.type", "lora")
+    writer.add_float32("adapter.lora.alpha", 0.0)
+    for name, array in arrays.items():
+        if int(name.split(".")[1]) <= LAYER:
+            stem, _, side = name.rpartition(".")
+            writer.add_tensor(f"{stem}.lora_{side}", array.astype(np.float16))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,253 @@
+"""Trains the reading adapter, on a machine with a GPU (an H100 takes five minutes).
+
+In the folder that ``adapter_examples`` wrote, where PyTorch, NumPy and ``gguf`` are there:
+``python -m benchmarks.training.reader.adapter_train . OUT``.
+
+``OUT`` gets the adapter (``adapter.npz``), the classifiers of the states (``heads.npz``) and the
+scores of the prompts that nothing was learned from (``scores.npz``), of which ``adapter_fit`` makes
+what ships.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from benchmarks.training.reader.adapter_network import Network, read_tensors
+
+CHANGES = (3, 4, 5, 6)
+"""Of ``agent.ports.RELATIONS`` those after which the older text no longer holds."""
+RELATIONS = 7
+CHANGED, NEEDED = 1, 2
+"""Labels of notes (``adapter_examples.LABELS``)."""
+WIDTH = 1536
+BESIDE = 0.3
+"""What the losses beside the main one count: of changed notes, of all notes, of relations."""
+RATE, HEAD_RATE = 3e-4, 1e-3
+WARM_UP = 40
+SCALED = 600
+"""Prompts by which the scale of the states is taken."""
+
+Array = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Prompts as tokens, the places whose states are read, and a label of each place."""
+
+    name: str
+    tokens: Sequence[Array]
+    places: Sequence[Array]
+    labels: Sequence[Array]
+    learned: NDArray[np.bool_]
+
+
+class Heads(nn.Module):
+    """Linear classifiers of scaled states."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines = nn.Linear(2 * WIDTH, 2)
+        self.answered = nn.Linear(WIDTH, 1)
+        self.pairs = nn.Linear(WIDTH, 1)
+        self.relations = nn.Linear(WIDTH, RELATIONS)
+        for name in ("lines", "pairs"):
+            self.register_buffer(f"{name}_mean", torch.zeros(WIDTH))
+            self.register_buffer(f"{name}_std", torch.ones(WIDTH))
+        for parameter in self.parameters():
+            nn.init.zeros_(parameter)
+
+    def scale(self, name: str, states: Tensor) -> None:
+        """Take the scale of a task's states."""
+        getattr(self, f"{name}_mean").copy_(states.mean(0))
+        getattr(self, f"{name}_std").copy_(states.std(0) + 1e-4)
+
+    def scaled(self, name: str, states: Tensor) -> Tensor:
+        mean: Tensor = getattr(self, f"{name}_mean")
+        std: Tensor = getattr(self, f"{name}_std")
+        return (states - mean) / std
+
+    def of_lines(self, states: Tensor, prompt: Tensor, count: int) -> tuple[Tensor, Tensor]:
+        """Of each line whether it is needed and whether it was changed (n, 2), and of each of
+        ``count`` prompts whether any line answers; ``prompt`` is that of each line."""
+        x = self.scaled("lines", states)
+        sums = torch.zeros(count, WIDTH, device=x.device).index_add(0, prompt, x)
+        mean = sums / torch.bincount(prompt, minlength=count)[:, None]
+        return self.lines(torch.cat([x, mean[prompt]], -1)), self.answered(mean)[:, 0]
+
+    def of_pairs(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        """Of each pair whether the older text no longer holds (n,), and the relation (n, 7)."""
+        x = self.scaled("pairs", states)
+        return self.pairs(x)[:, 0], self.relations(x)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("folder", type=Path)
+    options.add_argument("out", type=Path)
+    options.add_argument("--epochs", type=int, default=2)
+    options.add_argument("--minutes", type=float, default=4.6, help="most that training takes")
+    options.add_argument("--budget", type=int, default=12_000, help="tokens of a batch")
+    options.add_argument("--device", default="cuda")
+    options.add_argument("--limit", type=int, help="prompts of each task, to try it out")
+    given = options.parse_args()
+    torch.manual_seed(0)
+    kind = torch.bfloat16 if given.device == "cuda" else torch.float32
+    net = Network(read_tensors(given.folder, kind, given.device)).to(given.device)
+    heads = Heads().to(given.device)
+    known = np.load(given.folder / "used.npy")
+    number = np.zeros(known.max() + 1, np.int32)
+    number[known] = np.arange(len(known))
+    tasks = [_read(given.folder / f"{name}.npz", number) for name in ("lines", "pairs")]
+    for task in tasks:
+        rows = np.flatnonzero(task.learned)[: given.limit or SCALED].tolist()
+        with torch.no_grad():
+            states = [_states(task, own, net)[0] for own in _batches(task, rows, given.budget)]
+        heads.scale(task.name, torch.cat(states))
+    _train(tasks, net, heads, given)
+    net.eval()
+    given.out.mkdir(parents=True, exist_ok=True)
+    arrays: dict[str, Any] = {}
+    for name, a, b in net.adapters():
+        arrays |= {f"{name}.a": a.half().cpu().numpy(), f"{name}.b": b.half().cpu().numpy()}
+    np.savez(given.out / "adapter.npz", **arrays)
+    np.savez(given.out / "heads.npz", **{k: v.cpu().numpy() for k, v in heads.state_dict().items()})
+    scores: dict[str, Any] = {}
+    for task in tasks:
+        rows = np.flatnonzero(~task.learned)[: given.limit].tolist()
+        for own in _batches(task, rows, 2 * given.budget):
+            for row, score in zip(own, _scores(task, own, net, heads), strict=True):
+                scores[f"{task.name}.{row}"] = score
+    np.savez_compressed(given.out / "scores.npz", **scores)
+
+
+def _read(path: Path, number: Array) -> Task:
+    data = np.load(path)
+
+    def cut(values: Array, counts: str) -> list[Array]:
+        return np.split(values, np.cumsum(data[counts])[:-1])
+
+    return Task(
+        path.stem,
+        cut(number[data["tokens"]], "token_counts"),
+        cut(data["places"], "place_counts"),
+        cut(data["labels"], "place_counts"),
+        data["split"] == "learn",
+    )
+
+
+def _train(tasks: Sequence[Task], net: Network, heads: Heads, given: argparse.Namespace) -> None:
+    """Batches of both tasks in turn; the rate falls with the cosine of the time or work done."""
+    low = [parameter for parameter in net.parameters() if parameter.requires_grad]
+    own = [*heads.parameters()]
+    optimizer = torch.optim.AdamW(
+        [{"params": low, "first": RATE}, {"params": own, "first": HEAD_RATE}], weight_decay=0.01
+    )
+    chance = random.Random(0)
+    plan = [*_plan(tasks, given, chance)]
+    losses: dict[str, list[float]] = defaultdict(list)
+    begun = time.monotonic()
+    for step, (task, rows) in enumerate(plan):
+        minutes = (time.monotonic() - begun) / 60
+        done = max(step / len(plan), minutes / given.minutes)
+        if done >= 1:
+            break
+        rate = min(1, (step + 1) / WARM_UP) * (1 + math.cos(math.pi * done)) / 2
+        for group in optimizer.param_groups:
+            group["lr"] = rate * group["first"]
+        loss = _loss(task, rows, net, heads)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_([*low, *own], 1.0)
+        optimizer.step()
+        losses[task.name].append(float(loss.detach()))
+        if step % 100 == 99:
+            means = {name: f"{np.mean(values):.3f}" for name, values in losses.items()}
+            print(f"{step + 1} of {len(plan)}, {minutes:.1f} min: {means}", flush=True)
+            losses.clear()
+
+
+def _plan(
+    tasks: Sequence[Task], given: argparse.Namespace, chance: random.Random
+) -> Iterator[tuple[Task, list[int]]]:
+    for _ in range(given.epochs):
+        batches = []
+        for task in tasks:
+            rows = np.flatnonzero(task.learned)[: given.limit].tolist()
+            chance.shuffle(rows)
+            batches += [(task, own) for own in _batches(task, rows, given.budget)]
+        chance.shuffle(batches)
+        yield from batches
+
+
+def _batches(task: Task, rows: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Prompts of about the same length, at most so many tokens with the padding."""
+    own: list[int] = []
+    for row in sorted(rows, key=lambda row: len(task.tokens[row]) // 8):
+        longest = max(len(task.tokens[one]) for one in (*own, row))
+        if own and longest * (len(own) + 1) > budget:
+            yield own
+            own = []
+        own.append(row)
+    if own:
+        yield own
+
+
+def _states(task: Task, rows: Sequence[int], net: Network) -> tuple[Tensor, Tensor]:
+    """The states at all places of these prompts (n, width), and the prompt of each."""
+    device = net.embedding.device
+    longest = max(len(task.tokens[row]) for row in rows)
+    tokens = np.zeros((len(rows), longest), np.int64)
+    for place, row in enumerate(rows):
+        tokens[place, : len(task.tokens[row])] = task.tokens[row]
+    counts = [len(task.places[row]) for row in rows]
+    prompt = torch.from_numpy(np.repeat(np.arange(len(rows)), counts)).to(device)
+    places = torch.from_numpy(np.concatenate([task.places[row] for row in rows])).to(device)
+    return net(torch.from_numpy(tokens).to(device))[prompt, places], prompt
+
+
+def _loss(task: Task, rows: Sequence[int], net: Network, heads: Heads) -> Tensor:
+    states, prompt = _states(task, rows, net)
+    labels = torch.from_numpy(np.concatenate([task.labels[row] for row in rows])).to(states.device)
+    odds = F.binary_cross_entropy_with_logits
+    if task.name == "pairs":
+        change, relation = heads.of_pairs(states)
+        changed = torch.isin(labels, torch.tensor(CHANGES, device=labels.device))
+        return odds(change, changed.float()) + BESIDE * F.cross_entropy(relation, labels.long())
+    lines, answered = heads.of_lines(states, prompt, len(rows))
+    needed = (labels == NEEDED).float()
+    known = torch.zeros_like(answered).index_add(0, prompt, needed).clamp(max=1)
+    changed = (labels == CHANGED).float()
+    beside = odds(lines[:, 1], changed) + odds(answered, known)
+    return odds(lines[:, 0], needed) + BESIDE * beside
+
+
+@torch.no_grad()
+def _scores(
+    task: Task, rows: Sequence[int], net: Network, heads: Heads
+) -> list[NDArray[np.float32]]:
+    """Of each prompt the score of each place; of lines also that any of them answers."""
+    states, prompt = _states(task, rows, net)
+    if task.name == "pairs":
+        return list(heads.of_pairs(states)[0][:, None].cpu().numpy())
+    lines, answered = heads.of_lines(states, prompt, len(rows))
+    ends = np.cumsum([len(task.places[row]) for row in rows])[:-1]
+    own = np.split(lines[:, 0].cpu().numpy(), ends)
+    return [np.append(*both) for both in zip(own, answered.cpu().numpy(), strict=True)]
+
+
+if __name__ == "__main__":
+    main()
