@@ -57,7 +57,8 @@ class Adapted(nn.Module):
         x = x.to(kind)
         low = F.dropout(x, DROPPED, self.training)
         low = F.linear(F.linear(low, self.a.to(kind)), self.b.to(kind))
-        return F.linear(x, self.weight, self.bias) + SCALE * low
+        own: Tensor = F.linear(x, self.weight, self.bias)
+        return own + SCALE * low
 
 
 class Layer(nn.Module):
@@ -91,13 +92,14 @@ class Layer(nn.Module):
         h = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
         x = x + self.attn_output(h.transpose(1, 2).reshape(batch, length, -1)).float()
         h = norm(x, self.ffn_norm)
-        return x + self.ffn_down(F.silu(self.ffn_gate(h)) * self.ffn_up(h)).float()
+        fed: Tensor = self.ffn_down(F.silu(self.ffn_gate(h)) * self.ffn_up(h))
+        return x + fed.float()
 
 
 def norm(x: Tensor, weight: Tensor) -> Tensor:
     """RMS norm in 32 bit."""
-    normed: Tensor = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + EPS)
-    return normed * weight.float()
+    normed: Tensor = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + EPS) * weight.float()
+    return normed
 
 
 def rotated(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
