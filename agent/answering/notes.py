@@ -280,7 +280,8 @@ def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> t
     """The selection, of ``BESIDE`` other passages the most relevant, and what changed these.
 
     What was selected stays whatever the reader says of it: it may be a link of a chain. What no
-    longer holds takes nobody's place: it is not shown to the model.
+    longer holds takes nobody's place: it is not shown to the model. What was changed by a note comes
+    with it: that something is over is known by what it ended.
     """
     chosen = [note for note in notes if note.memory.id in selected]
     others = [note for note in notes if note.memory.id not in selected and note.relevance >= least]
@@ -294,6 +295,10 @@ def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> t
     known = {note.memory.id for note in chosen}
     doubted = {note.by for note in chosen if note.changed >= DOUBTED and note.relevance >= least}
     chosen += [note for note in notes if note.memory.id in doubted - known]
+    said = {note.passage.place for note in chosen}
+    telling = {note.memory.id for note in notes if note.passage.place in said}
+    gone = [note for note in notes if not note.holds and note.by in telling]
+    chosen += [note for note in gone if note not in chosen][:BESIDE]
     return tuple(sorted(chosen, key=lambda note: (note.passage.said, number_of(note.memory.id))))
 
 
