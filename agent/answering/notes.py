@@ -49,6 +49,8 @@ OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 DOUBTED = 0.3
 """Probability of a change from which the older note is no answer by itself."""
+LEAST_ODDS = 0.01
+"""Relevance below which one note is as good as another."""
 UNREAD = 0.4
 """Relevance of a passage in another language that has no gloss."""
 SMOOTHING = 10
@@ -143,7 +145,7 @@ def gather(
         for name, memory in pool.memories.items()
     ]
     if read is not None:
-        notes = [_unless_it_answers_better(note, notes) for note in notes]
+        notes = [_with_the_question(note, notes) for note in notes]
     chosen = scores.keys() & relevance.keys()
     least = OVERRULING if found.likely is not None and not chosen else LEAST
     if read is not None:
@@ -260,19 +262,19 @@ def _note(
     return replace(note, changed=1.0) if memory.status is Status.REPLACED and not past else note
 
 
-def _unless_it_answers_better(note: Note, notes: Sequence[Note]) -> Note:
-    """The note, less likely changed where it answers the question better than what changed it.
+def _with_the_question(note: Note, notes: Sequence[Note]) -> Note:
+    """The note, as likely changed as the pair and the question say together.
 
     The pair was judged without the question. The notes were read with it, and relevance means that
-    a note answers and holds: of two notes of which one holds, their relevances are odds, too. So
-    both opinions have to agree before a note is hidden: a dentist is not hidden by a new doctor.
-    One sentence of a message may end what the next one replaces, so all of it counts.
+    a note answers and holds: of two notes of which one holds, their relevances are odds, too. So a
+    dentist is not hidden by a new doctor, and a doubtful change counts where the newer note is the
+    answer. One sentence of a message may end what the next one replaces, so all of it counts.
     """
-    places = {other.passage.place for other in notes if other.memory.id == note.by}
-    newer = max((n.relevance for n in notes if n.passage.place in places), default=1.0)
-    if newer >= note.relevance or note.changed >= 1:
+    if not note.by or note.changed >= 1:
         return note
-    odds = note.changed / (1 - note.changed) * newer / note.relevance
+    places = {other.passage.place for other in notes if other.memory.id == note.by}
+    newer = max((n.relevance for n in notes if n.passage.place in places), default=note.relevance)
+    odds = note.changed / (1 - note.changed) * newer / max(note.relevance, LEAST_ODDS)
     return replace(note, changed=odds / (1 + odds))
 
 
@@ -280,8 +282,8 @@ def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> t
     """The selection, of ``BESIDE`` other passages the most relevant, and what changed these.
 
     What was selected stays whatever the reader says of it: it may be a link of a chain. What no
-    longer holds takes nobody's place: it is not shown to the model. What was changed by a note comes
-    with it: that something is over is known by what it ended.
+    longer holds takes nobody's place: it is not shown to the model. What a note changed comes with
+    it: that something is over is known by what it ended.
     """
     chosen = [note for note in notes if note.memory.id in selected]
     others = [note for note in notes if note.memory.id not in selected and note.relevance >= least]

@@ -90,7 +90,7 @@ def test_in_another_language_they_are_read_as_they_stand_and_in_english(
     [
         (0.1, "I don't know: I remember nothing about that."),
         (
-            0.3,
+            0.2,
             "I am not sure that you told me. The nearest is this. "
             "On 2024-05-08 you said: “I work at Redford.”",
         ),
@@ -140,3 +140,25 @@ def test_a_note_that_answers_better_is_not_hidden_by_what_may_have_changed_it(
     )
     assert session.ask("Where do I work?").text == "You work at Redford."
     assert "Redford" in model.asked[-1][-1].content
+
+
+def test_a_doubtful_change_counts_where_the_newer_note_is_the_answer(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    session.graph.change_edges.put([ChangeEdge("m2", "m1", ChangeKind.SUPERSEDES, 0.2)], NOW)
+    monkeypatch.setattr(
+        "agent.answering.notes.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
+    )
+    session.ask("Where do I work?")
+    assert "Kindling" not in model.asked[-1][-1].content
+
+
+def test_what_a_note_has_ended_comes_with_it_however_little_it_answers(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    model.replies[:] = ["Yes, you work at Redford."]
+    session.graph.change_edges.put([ChangeEdge("m2", "m1", ChangeKind.ENDS, 0.8)], NOW)
+    monkeypatch.setattr(
+        "agent.answering.notes.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
+    )
+    assert session.ask("Do I work there?").text.startswith("No longer. On 2024-05-08 you said:")
