@@ -28,9 +28,9 @@ QUALITY = (
     Claim(
         "Changes as people tell them",
         "The current value is told more often than by the same model with all messages pasted, in"
-        " every set. Somebody else's news that sounds like a change is the weak side: there pasting"
-        " with examples is better. The reader learned from other writers; thresholds were chosen on"
-        " voices of our own, the form of the answer and rules for other languages on these cases."
+        " every set. News that sounds like a change and is none is the weak side. The reader"
+        " learned from other writers, and thresholds were chosen on those; the form of the answer,"
+        " what a doubtful change counts and rules for other languages were chosen on these cases."
         " The alternative has four worked examples. The two more languages are German and Spanish,"
         " with cases of our own.",
         ("changes", "replacements"),
