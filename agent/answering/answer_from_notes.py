@@ -200,7 +200,7 @@ def answer_from_notes(
         note
         for note in wanted
         if not _says(said, note, question)
-        and (note.memory.id in base.beside or (vague and note is best))
+        and (note.memory.id in base.beside or note.surely_needed or (vague and note is best))
     ]
     choices = [note.as_choice() for note in holding]
     rests_on = {choice.memory.id for choice in evidence(question, said, choices)}

@@ -49,6 +49,8 @@ OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 DOUBTED = 0.3
 """Probability of a change from which the older note is no answer by itself."""
+SURE = 0.5
+"""Relevance of a note that was read together with others from which an answer has to tell it."""
 LEAST_ODDS = 0.01
 """Relevance below which one note is as good as another."""
 UNREAD = 0.4
@@ -92,6 +94,11 @@ class Note:
     def holds(self) -> bool:
         """Whether it is still taken to be true."""
         return not self.over and self.changed < CHANGED
+
+    @property
+    def surely_needed(self) -> bool:
+        """Whether the notes were read together and this one is an answer by itself."""
+        return self.together and self.relevance >= SURE
 
     def as_choice(self) -> Choice:
         """The memory as a choice, with its score in the selection."""

@@ -92,6 +92,15 @@ def test_what_changed_a_part_of_a_note_is_told_beside_the_rest_of_it():
     assert told.text == "Yoga is in the barn on Mondays."
 
 
+@pytest.mark.parametrize(("relevance", "told_too"), [(0.6, True), (0.4, False)])
+def test_what_is_surely_an_answer_too_is_told_beside_the_sentence(relevance, told_too):
+    first, second = notes_of("I volunteer at the food bank.", "Sold raffle tickets for the band.")
+    read = [replace(first, together=True), replace(second, together=True, relevance=relevance)]
+    told, _ = ask("You volunteer at the food bank.", read)
+    assert told.text.startswith("You volunteer at the food bank.")
+    assert ("raffle" in told.text) is told_too
+
+
 def test_a_sentence_rests_on_the_note_with_its_value_not_on_that_with_the_words_of_the_question():
     notes = notes_of("Quill & Tar pays me 640.", "The contract says 460.")
     model = ScriptedModel(["Quill & Tar pays you 460."])
