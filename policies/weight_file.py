@@ -1,8 +1,9 @@
 """Files of trained weights: read whole and checked, or refused in one line.
 
 The zip of an npz keeps a checksum (CRC-32) of each array; a JSON file of weights keeps the SHA-256
-of what it says. Both are compared whenever the file is read, so a flipped or missing byte is found
-before anything is computed with it.
+of what it says; a file that another library reads ends its name with its SHA-256. All are compared
+whenever the file is read, so a flipped or missing byte is found before anything is computed with
+it.
 """
 
 from __future__ import annotations
@@ -46,6 +47,20 @@ def read_arrays(
 def _array(data: bytes) -> NDArray[Any]:
     array: NDArray[Any] = np.load(io.BytesIO(data), allow_pickle=False)
     return array
+
+
+def check_hash(path: Path) -> str:
+    """The first 12 digits of a file's SHA-256, with which its name ends.
+
+    :raises WeightsDamaged: if the file is missing, or not what was written.
+    """
+    try:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    except FileNotFoundError:
+        raise WeightsDamaged(f"There are no weights at {path}. {REINSTALL}") from None
+    if not path.stem.endswith(found):
+        raise _damaged(path, "SHA-256", REINSTALL)
+    return found
 
 
 def write_json(path: Path, told: Mapping[str, Any]) -> None:

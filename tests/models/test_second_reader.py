@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def adapter(path: Path, *, width: int = 576) -> Path:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return path
+    return path.rename(path.with_stem(f"{path.stem}-{sha256(path.read_bytes()).hexdigest()[:12]}"))
 
 
 def test_an_adapter_changes_what_is_read_and_nothing_that_is_written(

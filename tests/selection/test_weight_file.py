@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from policies.weight_file import read_arrays, read_json, write_json
+from policies.weight_file import check_hash, read_arrays, read_json, write_json
 from store.errors import WeightsDamaged
 
 ROOT = Path(__file__).parents[2]
@@ -20,13 +20,15 @@ LARGE = 2_000_000
 def read(path: Path) -> dict[str, object]:
     if path.suffix == ".json":
         return read_json(path)
+    if path.suffix == ".gguf":
+        return {"sha256": check_hash(path)}
     # As bytes, so that a number that is none equals itself.
     return {name: (a.shape, a.tobytes()) for name, a in read_arrays(path).items()}
 
 
 def test_all_shipped_weights_are_known_here():
     assert len(SHIPPED) >= 12
-    assert {path.suffix for path in SHIPPED} == {".json", ".npz"}
+    assert {path.suffix for path in SHIPPED} == {".json", ".npz", ".gguf"}
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
@@ -54,7 +56,7 @@ def test_damage_is_found_before_anything_is_computed(path: Path, tmp_path: Path)
 
 
 def test_a_missing_file_is_one_line(tmp_path: Path):
-    for read_file in (read_arrays, read_json):
+    for read_file in (read_arrays, read_json, check_hash):
         with pytest.raises(WeightsDamaged, match="There are no weights at"):
             read_file(tmp_path / "none")
 

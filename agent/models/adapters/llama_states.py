@@ -51,6 +51,7 @@ class HiddenStates:
     Not safe for two threads at once: the owner holds a lock.
 
     :raises ModelError: if the model has no such layer, or there is no memory for the context.
+    :raises WeightsDamaged: if the adapter is not what was written.
     """
 
     def __init__(
@@ -68,7 +69,8 @@ class HiddenStates:
         self._weights = weights
         self._width = int(ll.llama_model_n_embd(weights.model))
         self.layer = layer
-        self._kept = kept and kept.of(f"up to layer {layer}, adapter {version_of(adapter)}")
+        version = version_of(adapter)
+        self._kept = kept and kept.of(f"up to layer {layer}, adapter {version}")
         self._name = b"l_out-%d" % layer
         self._read: Vectors | None = None
         # llama.cpp calls it as long as the context lives.

@@ -8,7 +8,6 @@ context of ``HiddenStates`` alone: what the model writes stays what it was.
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 from pathlib import Path
 from typing import Any
@@ -16,19 +15,22 @@ from typing import Any
 import llama_cpp as ll
 
 from agent.errors import ModelDamaged, ModelError
+from policies.weight_file import check_hash
 
 FOLDER = Path(__file__).parents[1] / "data"
 
 
 def adapter_of(identity: str) -> Path | None:
     """The file made for a model, by its identity (``LanguageModel.identity``); None if none is."""
-    path = FOLDER / f"reading-{identity.rpartition(':')[2]}.gguf"
-    return path if path.is_file() else None
+    return next(iter(sorted(FOLDER.glob(f"reading-{identity.rpartition(':')[2]}-*.gguf"))), None)
 
 
 def version_of(path: Path | None) -> str:
-    """The first 12 digits of the file's SHA-256; empty without a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path else ""
+    """The first 12 digits of the file's SHA-256; empty without a file.
+
+    :raises WeightsDamaged: if the file is not what was written.
+    """
+    return check_hash(path) if path else ""
 
 
 def attach(path: Path, model: Any, context: Any) -> None:

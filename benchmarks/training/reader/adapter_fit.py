@@ -14,6 +14,7 @@ areas and average precision of the statement reader, of the language model and o
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,8 +106,12 @@ def _ship(
     np.savez_compressed(folder / NOTES.name, **shared, **weights, **notes)
     bias = heads["pairs.bias"][0] - of_pair @ heads["pairs_mean"]
     np.savez_compressed(folder / PAIRS.name, **shared, weight=of_pair, bias=bias, **pairs)
-    path = folder / f"reading-{identity.rpartition(':')[2]}.gguf"
-    _write_adapter(path, adapter)
+    for old in folder.glob("reading-*.gguf"):
+        old.unlink()
+    made = folder / "reading.gguf"
+    _write_adapter(made, adapter)
+    sha256 = hashlib.sha256(made.read_bytes()).hexdigest()
+    path = made.rename(folder / f"reading-{identity.rpartition(':')[2]}-{sha256[:12]}.gguf")
     progress(f"wrote {path} ({path.stat().st_size // 1024} KB)")
 
 
