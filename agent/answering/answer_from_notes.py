@@ -35,6 +35,9 @@ LEAST_SHOWN = 0.1
 """Of the relevance of the likeliest note, that below which a note is not shown to the model."""
 OVER = 0.6
 """Probability of an end from which the answer says that something holds no longer."""
+SURELY_ANSWERED = 0.9
+"""Where the model finds no answer: probability that any note answers from which the likeliest is
+quoted although none by itself is sure (``python -m benchmarks.homes --answers``)."""
 CLOSED, QUOTED_ALONE = 0.5, 0.65
 """Where the model finds no answer: what its yes to one note adds to the note's relevance, and from
 where that is quoted. The two make different mistakes: on homes of voices held out relevance
@@ -180,6 +183,8 @@ def answer_from_notes(
         wanted = left or wanted
         if not said or admits_nothing(said):
             wanted = [note for note in wanted if _answers(question, note, llm)]
+            if not wanted:
+                return _nearest_of(question, [note for note in holding if note.together])
         return _quoting(question, wanted, lead=no_longer(question) if ended else "")
     base = max(holding, key=lambda note: _rests_on(said, question, note))
     newer = next((note for note in holding if note.memory.id == base.by), None)
@@ -239,8 +244,10 @@ def _answers(question: str, note: Note, llm: LanguageModel) -> bool:
 
     The closed question about one note finds other mistakes than the reader's relevance.
     """
+    if note.together:
+        return note.surely_needed or note.answered >= SURELY_ANSWERED
     text = note.passage.words
-    if note.together or note.relevance >= QUOTED_ALONE or common_language(question, [text]) != "en":
+    if note.relevance >= QUOTED_ALONE or common_language(question, [text]) != "en":
         return True
     chance = chance_of_answer(question, note, llm)
     return chance is None or note.relevance + CLOSED * chance >= QUOTED_ALONE

@@ -39,9 +39,9 @@ LEAST = 0.1
 LEAST_READ = 0.05
 """The same where the notes were read together, and whatever the judge of abstention says: that
 knows less. What was selected is no note below it either."""
-KNOWN = 0.25
+KNOWN = 0.4
 """Probability that any of the notes that were read together answers, below which nothing is claimed
-(``silent`` of ``python -m benchmarks.adapter_fit``)."""
+(``silent`` of ``python -m benchmarks.adapter_fit``; ``python -m benchmarks.homes --answers``)."""
 NEAREST = 0.15
 """The same, below which not even the nearest note is shown
 (``python -m benchmarks.homes --stories 1 --silent``)."""
@@ -55,6 +55,8 @@ LEAST_ODDS = 0.01
 """Relevance below which one note is as good as another."""
 UNREAD = 0.4
 """Relevance of a passage in another language that has no gloss."""
+WHOLE = 0.8
+"""Of a passage's length that of a memory which says all of it."""
 SMOOTHING = 10
 """Of reciprocal rank fusion: how much less the first ranks count."""
 
@@ -70,8 +72,8 @@ class Note:
     together: bool = False
     """Whether the notes were read together: then it is the calibrated probability that the note
     answers the question and holds."""
-    unsure: bool = False
-    """Whether hardly any of the notes that were read together answers."""
+    answered: float = 1.0
+    """Probability that any of the notes that were read together answers."""
     over: bool = False
     """Whether it has ended by itself: a booking of last week, an offer until Sunday."""
     changed: float = 0.0
@@ -94,6 +96,11 @@ class Note:
     def holds(self) -> bool:
         """Whether it is still taken to be true."""
         return not self.over and self.changed < CHANGED
+
+    @property
+    def unsure(self) -> bool:
+        """Whether hardly any of the notes that were read together answers."""
+        return self.answered < KNOWN
 
     @property
     def surely_needed(self) -> bool:
@@ -147,7 +154,7 @@ def gather(
             score=scores.get(name),
             over=name in pool.over,
             together=read is not None,
-            unsure=read is not None and answered < KNOWN,
+            answered=1.0 if read is None else answered,
         )
         for name, memory in pool.memories.items()
     ]
@@ -184,16 +191,20 @@ def _read_together(
     In another language they are read as they stand and in English (``gloss`` of the question). The
     weights learned from English, and a translation loses something: both go wrong on their own.
     """
+    listed = [n for n in _listed(pool, relevance) if not steers(pool.passages[n].text)]
     notes: dict[DatedNote, str] = {}
-    for name in _listed(pool, relevance):
-        if len(notes) < NOTES and not steers(pool.passages[name].text):
-            notes.setdefault(_dated(pool.passages[name]), name)
+    whole = [(_passage(pool, n), n) for n in listed]
+    for line, name in (*whole, *((line, n) for n in listed for line in _own(pool, n))):
+        if len(notes) < NOTES:
+            notes.setdefault(line, name)
     first = [relevance[name] for name in notes.values()]
     try:
         readings = [reader.read(question, list(notes), first)]
         if gloss != question:
-            read = [_in_english(pool.passages[name]) for name in notes.values()]
-            glosses = [(said, text) for (said, _), text in zip(notes, read, strict=True)]
+            glosses = [
+                (said, _in_english(text, pool.passages[name]))
+                for (said, text), name in notes.items()
+            ]
             readings.append(reader.read(gloss, glosses, first))
     except PromptTooLong:  # in scripts of which each character is several tokens
         return None
@@ -202,9 +213,27 @@ def _read_together(
     # What was not read is no likelier than what was.
     least = min(known.values(), default=0.0)
     return max(reading.answered for reading in readings), {
-        name: known.get(_dated(pool.passages[name]), min(chance, least))
+        name: max(
+            (known[line] for line in (_passage(pool, name), *_own(pool, name)) if line in known),
+            default=min(chance, least),
+        )
         for name, chance in relevance.items()
     }
+
+
+def _passage(pool: Candidates, name: str) -> DatedNote:
+    return pool.passages[name].said, pool.passages[name].words
+
+
+def _own(pool: Candidates, name: str) -> list[DatedNote]:
+    """A memory's own sentence, where its passage says more; it is read if there is room.
+
+    Of several facts in a line the reader misses one, and finds it beside the line
+    (``python -m benchmarks.several_facts``).
+    """
+    said, words = _passage(pool, name)
+    text = pool.memories[name].text
+    return [(said, text)] if len(text) < WHOLE * len(words) else []
 
 
 def _listed(pool: Candidates, relevance: Mapping[str, float]) -> list[str]:
@@ -219,13 +248,9 @@ def _listed(pool: Candidates, relevance: Mapping[str, float]) -> list[str]:
     return sorted(score, key=lambda name: -score[name])
 
 
-def _dated(passage: Passage) -> DatedNote:
-    return passage.said, passage.words
-
-
-def _in_english(passage: Passage) -> str:
-    """The words of a passage, or their gloss where they are in another language and have one."""
-    return passage.words if is_english(passage.words) else passage.read or passage.words
+def _in_english(text: str, passage: Passage) -> str:
+    """A line, or the gloss of its passage where it is in another language and there is one."""
+    return text if is_english(text) else passage.read or text
 
 
 def _spread(relevance: Mapping[str, float], edges: Iterable[ChangeEdge]) -> dict[str, float]:

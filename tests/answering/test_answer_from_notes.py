@@ -66,6 +66,18 @@ def test_a_model_that_tells_no_probabilities_takes_no_quotation_away():
     assert REDFORD in told.text
 
 
+@pytest.mark.parametrize(
+    ("relevance", "answered", "claimed"), [(0.6, 0.5, True), (0.4, 0.95, True), (0.4, 0.5, False)]
+)
+def test_where_the_model_finds_no_answer_and_none_is_likely_the_nearest_note_is_no_claim(
+    relevance, answered, claimed
+):
+    read = replace(notes_of(REDFORD)[0], together=True, relevance=relevance, answered=answered)
+    told, _ = ask("I don't know.", [read])
+    assert told.abstained is not claimed and REDFORD in told.text
+    assert told.text.startswith("On 2024-05-09 you said" if claimed else "I am not sure that")
+
+
 def test_an_invented_name_is_no_answer():
     told, _ = ask("You work at Costa.", notes_of(KINDLING, REDFORD, changed=0.8))
     assert "Costa" not in told.text and REDFORD in told.text

@@ -18,7 +18,7 @@ from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Expire, Insert
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Draft
+from store.types import Draft, SourceKind, Span
 from tests.conftest import NOW, ScriptedModel
 from tests.memory.test_change_edges import ScriptedReader
 
@@ -85,12 +85,30 @@ def test_in_another_language_they_are_read_as_they_stand_and_in_english(
     assert text in reader.asked[0][1] and gloss in reader.asked[1][1]
 
 
+def test_of_several_facts_in_a_line_each_is_read_by_itself_too(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    reader = ScriptedNoteReader(answered=0.9)
+    monkeypatch.setattr("agent.answering.notes.note_reader", lambda _: reader)
+    line = "So I'm Ada, 58, potter, two greyhounds, and evenings I teach at Moorside."
+    said = session.graph.sources.add(SourceKind.CHAT, line, NOW)
+    drafts = [
+        Draft(text, "attribute.occupation", NOW, source=said.id, span=Span(0, len(line)))
+        for text in ("I'm a potter.", "In the evenings I teach at Moorside.")
+    ]
+    session.graph.apply([Insert(draft) for draft in drafts], at=NOW)
+    session.ask("Where do I work?")
+    texts = reader.asked[0][1]
+    assert {line, "I'm a potter.", "In the evenings I teach at Moorside."} <= texts
+    assert len(texts) == 6
+
+
 @pytest.mark.parametrize(
     ("answered", "text"),
     [
         (0.1, "I don't know: I remember nothing about that."),
         (
-            0.2,
+            0.3,
             "I am not sure that you told me. The nearest is this. "
             "On 2024-05-08 you said: “I work at Redford.”",
         ),
