@@ -38,6 +38,8 @@ from benchmarks.training.reader.note_groups import Group, Note, groups_of_person
 from benchmarks.training.reader.reader_data import VOICES, read_episodes
 from benchmarks.training.reader.reader_train import encoder_folder
 
+SAMPLED = 35
+"""Questions with an answer, and as many without."""
 FACTS, MORE = 3, 4
 """Notes that are joined into a line; most notes beside it."""
 
@@ -65,8 +67,8 @@ def main() -> None:
     reads: dict[str, list[Read]] = defaultdict(list)
     with open_session(load_config()) as models:
         reader = _reader(models.llm)
-        groups = list(_groups(models.embedder))
-        for number, group in enumerate(groups[::40] if given.quick else groups, 1):
+        groups = _sampled(list(_groups(models.embedder)))
+        for number, group in enumerate(groups[::20] if given.quick else groups, 1):
             for way in _ways(group, Random(group.question)):
                 answers = any(note.label == "needed" for note in way.notes[: way.own])
                 reads[way.name].append(_read(group, way, answers, reader, statements))
@@ -98,13 +100,22 @@ def _groups(embedder: Embedder) -> Iterator[Group]:
                 yield from groups_of_voice(list(rows), embedder, 0)
 
 
+def _sampled(groups: Sequence[Group]) -> list[Group]:
+    """As many questions with an answer in one note as without; none where notes changed others."""
+    chance = Random(0)
+    kinds: dict[int, list[Group]] = {1: [], 0: []}
+    for group in groups:
+        labels = [note.label for note in group.notes]
+        if "changed" not in labels and labels.count("unrelated") >= FACTS:
+            kinds.get(labels.count("needed"), []).append(group)
+    both = zip(*(chance.sample(own, SAMPLED) for own in kinds.values()), strict=True)
+    return [group for pair in both for group in pair]
+
+
 def _ways(group: Group, chance: Random) -> Iterator[Way]:
-    """A line of three notes in the ways it may be read; none where notes changed one another."""
+    """A line of three notes in the ways it may be read."""
     needed = [note for note in group.notes if note.label == "needed"]
     others = [note for note in group.notes if note.label == "unrelated"]
-    plain = len(needed) + len(others) == len(group.notes)
-    if not plain or len(needed) > 1 or len(others) < FACTS:
-        return
     own = [*needed, *chance.sample(others, FACTS - len(needed))]
     chance.shuffle(own)
     said = max(note.said for note in own)
