@@ -32,8 +32,9 @@ QUALITY = (
         " learned from other writers, and thresholds were chosen on those; the form of the answer,"
         " what a doubtful change counts and rules for other languages were chosen on these cases."
         " The alternative has four worked examples. The two more languages are German and Spanish,"
-        " with cases of our own.",
-        ("changes", "replacements"),
+        " with cases of our own. Whether any of several facts in a line answers is told apart (area"
+        " under the curve) more surely where the memories of the line are read beside it.",
+        ("changes", "replacements", "several_facts"),
         "memlane",
         (
             Row("current value told: two messages / writer 1 / writer 2 / Chinese / two more",
@@ -57,6 +58,10 @@ QUALITY = (
                 "replacements:{told,read}.right",
                 {},
                 "replacements:{told,read}.n", (least(0.95), least(0.99))),
+            Row("a fact among several in a line, writers held out: alone / beside other notes",
+                "several_facts:{both,both.more}.answered",
+                {"the line alone": "several_facts:{line,line.more}.answered"},
+                "several_facts:{both,both.more}.n"),
         ),
     ),
     Claim(
