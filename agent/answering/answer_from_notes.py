@@ -37,7 +37,7 @@ OVER = 0.6
 """Probability of an end from which the answer says that something holds no longer."""
 SURELY_ANSWERED = 0.9
 """Where the model finds no answer: probability that any note answers from which the likeliest is
-quoted although none by itself is sure (``python -m benchmarks.homes --answers``)."""
+quoted although none by itself is sure (docs/decisions/0023-reading-adapter.md)."""
 CLOSED, QUOTED_ALONE = 0.5, 0.65
 """Where the model finds no answer: what its yes to one note adds to the note's relevance, and from
 where that is quoted. The two make different mistakes: on homes of voices held out relevance

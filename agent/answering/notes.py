@@ -41,7 +41,7 @@ LEAST_READ = 0.05
 knows less. What was selected is no note below it either."""
 KNOWN = 0.4
 """Probability that any of the notes that were read together answers, below which nothing is claimed
-(``silent`` of ``python -m benchmarks.adapter_fit``; ``python -m benchmarks.homes --answers``)."""
+(``silent`` of ``python -m benchmarks.adapter_fit``; docs/decisions/0023-reading-adapter.md)."""
 NEAREST = 0.15
 """The same, below which not even the nearest note is shown
 (``python -m benchmarks.homes --stories 1 --silent``)."""
