@@ -145,7 +145,7 @@ def answer(
     if steers(_YOU.sub("someone", said)):
         return unanswered(question)
     times = " ".join(str(marks[c.memory.id]) for c in chosen) if marks else ""
-    if invented(said, f"{question} {times} {asked or ''}", [c.memory for c in chosen], now):
+    if invented(said, f"{question} {times} {asked or ''}", [c.memory for c in chosen], [now]):
         return unanswered(question)
     rests_on = evidence(question, said, chosen)
     near = {c.memory.id: c.score for c in chosen} if near is None else near

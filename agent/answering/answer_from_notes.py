@@ -154,11 +154,11 @@ def answer_from_notes(
         return unanswered(question)
     over = [note for note in notes if note not in holding]
     hidden = {note.passage.place for note in over}
-    holding = [_in_own_words(n) if n.passage.place in hidden else n for n in holding]
+    holding = [_in_own_words(n, over) if n.passage.place in hidden else n for n in holding]
     holding = _with_shifts(holding, llm)
-    said = llm.chat(
-        build_turns(question, _shown(holding), now), max_tokens=MAX_TOKENS, on_text=on_text
-    ).strip()
+    shown = _shown(holding)
+    turns = build_turns(question, shown, now)
+    said = llm.chat(turns, max_tokens=MAX_TOKENS, on_text=on_text).strip()
     best = max(holding, key=lambda note: note.relevance)
     wanted = quotable(holding)
     ended = _ended(best, notes)
@@ -166,7 +166,7 @@ def answer_from_notes(
         not said
         or admits_nothing(said)
         or steers(said)
-        or invented(said, question, [note.in_words() for note in holding], now)
+        or invented(said, question, [n.in_words() for n in shown], _times(shown, question, now))
         or any(_echoes(said, note) for note in holding)
         or _out_of_date(said, question, holding, over)
         or any(_misses_shift(said, note, now) for note in wanted)
@@ -205,7 +205,11 @@ def answer_from_notes(
         note
         for note in wanted
         if not _says(said, note, question)
-        and (note.memory.id in base.beside or note.surely_needed or (vague and note is best))
+        and (
+            note.memory.id in base.beside
+            or (note.surely_needed and not (note.by == base.memory.id and note.changed >= LEAST))
+            or (vague and note is best)
+        )
     ]
     choices = [note.as_choice() for note in holding]
     rests_on = {choice.memory.id for choice in evidence(question, said, choices)}
@@ -234,9 +238,17 @@ def _nearest_of(question: str, holding: Sequence[Note]) -> Answer:
     return Answer(text, tuple(note.as_choice() for note in shown), True)
 
 
-def _in_own_words(note: Note) -> Note:
-    """The note without the rest of its message, of which a part holds no longer."""
-    return replace(note, passage=replace(note.passage, text=note.passage.words))
+def _in_own_words(note: Note, over: Sequence[Note]) -> Note:
+    """The note without the rest of its message, of which a part holds no longer.
+
+    What changed a part of its line may have changed it, too.
+    """
+    note = replace(note, passage=replace(note.passage, text=note.passage.words))
+    gone = [other for other in over if other.by and other.passage.words == note.passage.words]
+    last = max(gone, key=lambda other: other.changed, default=note)
+    if last.changed <= note.changed:
+        return note
+    return replace(note, by=last.by, changed=last.changed, change=last.change)
 
 
 def _answers(question: str, note: Note, llm: LanguageModel) -> bool:
@@ -273,6 +285,17 @@ def _with_shift(note: Note, llm: LanguageModel) -> Note:
     after = note.passage.words
     after = after if is_english(after) else note.passage.read
     return replace(note, moved=shifted(before, older.said, after, llm))
+
+
+def _times(holding: Sequence[Note], question: str, now: datetime) -> list[datetime]:
+    """What notes and question tell of time, and when the notes were said.
+
+    Today is none of it by itself: the prompt names it, and a small model answers with it.
+    """
+    texts = [(question, now), *((note.passage.read, note.passage.said) for note in holding)]
+    spans = [span for text, said in texts for span in find_times(text, said)]
+    told = [time for span in spans for time in (span.start, span.last, span.end) if time]
+    return [*told, *(note.passage.said for note in holding)]
 
 
 def _misses_shift(said: str, note: Note, now: datetime) -> bool:
@@ -368,6 +391,8 @@ def _overtakes(best: Note, base: Note) -> bool:
     Else it may be somebody else's news, and the model that wrote the sentence has read it.
     """
     if base.relevance >= NO_LESS * best.relevance or not _later(best, base):
+        return False
+    if best.together and not best.surely_needed:
         return False
     may_have_changed = base.by == best.memory.id and base.changed >= DOUBTED
     return may_have_changed or base.relevance < LEAST

@@ -7,7 +7,7 @@ shown can be, costs nothing, and needs no second call.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import combinations, islice
 
@@ -28,11 +28,15 @@ STOP = frozenset(
 """Words that say nothing of what a question is about."""
 
 
-def invented(said: str, question: str, memories: Sequence[Memory], now: datetime) -> set[str]:
-    """Numbers and names of the answer that neither notes nor question contain."""
-    sources = " ".join(
-        [question, f"{now:%A %Y-%m-%d %H:%M %B %d}", *(_everything(memory) for memory in memories)]
-    )
+def invented(
+    said: str, question: str, memories: Sequence[Memory], times: Iterable[datetime]
+) -> set[str]:
+    """Numbers and names of the answer that neither notes nor question contain.
+
+    ``times`` are those that it may tell too, in whatever form.
+    """
+    dated = [f"{time:%A %Y-%m-%d %H:%M %B %d}" for time in times]
+    sources = " ".join([question, *dated, *(_everything(memory) for memory in memories)])
     known = {_bare(token) for token in _HARD.findall(sources)} | {
         word.casefold() for word in _WORD.findall(sources)
     }

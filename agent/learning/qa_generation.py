@@ -151,7 +151,7 @@ def unfit(
         return Failure.UNREADABLE
     # A short answer is one phrase: what follows a full stop ('Dr. Osei') begins no sentence.
     phrase = reference.replace(". ", " ")
-    if invented(phrase, "", memories, now) or invented(question, "", memories, now):
+    if invented(phrase, "", memories, [now]) or invented(question, "", memories, [now]):
         return Failure.UNSUPPORTED
     asked, told = terms(question), terms(reference)
     known = terms(" ".join(memory.text for memory in memories))

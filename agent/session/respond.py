@@ -17,7 +17,7 @@ from agent.answering.notes import Note, gather, selected
 from agent.answering.plain_statements import CHANCE
 from agent.answering.question.parts import questions_in
 from agent.answering.question.question_time import About
-from agent.answering.question.references import in_context, recent
+from agent.answering.question.references import WHILE, in_context, recent
 from agent.answering.retrieve import Retrieved
 from agent.answering.routing import Router
 from agent.answering.times.agenda import agenda
@@ -229,7 +229,7 @@ def whisper(
     ``before`` is what was said in private: only another private message may lean on that.
     """
     clock = Stopwatch()
-    told = (*recent(home.graph, home.config.now()), *before)
+    told = (*recent(home.graph, home.config.now(), within=WHILE), *before)
     meant = in_context(message, told)
     with clock.measure("detect"):
         likely = home.router.detect(meant).probabilities

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from agent.answering.plain_statements import CHANCE, may_tell
-from agent.answering.question.references import in_context, recent
+from agent.answering.question.references import WHILE, in_context, recent
 from agent.answering.retrieve import Part, Retrieved, retrieve
 from agent.answering.routing import Router
 from agent.answering.selection.policy_factory import build_policy
@@ -169,7 +169,7 @@ class Session:
         clock = Stopwatch()
         with clock.measure("store"):
             before = recent(self.graph, now)
-            meant = in_context(message, before)
+            meant = in_context(message, recent(self.graph, now, within=WHILE))
             # Stored before anything is made of it: no failure after this line loses the message.
             source = self.graph.sources.add(SourceKind.CHAT, message, now)
         with clock.measure("settle"), self._kept(source):

@@ -83,6 +83,41 @@ def test_an_invented_name_is_no_answer():
     assert "Costa" not in told.text and REDFORD in told.text
 
 
+def test_todays_date_is_no_answer_unless_a_note_tells_it():
+    moved = "The move is on the 21st."
+    told, _ = ask("You move on Wednesday 2024-05-08.", notes_of(moved))
+    assert told.text == f"On 2024-05-09 you said: “{moved}”"
+    told, _ = ask("You start on Friday 2024-05-10.", notes_of("I start tomorrow."))
+    assert told.text == "You start on Friday 2024-05-10."
+
+
+def test_a_note_that_is_not_sure_does_not_overtake_what_the_model_found():
+    first, later = notes_of("Work is the mill, gate 4.", "Long day at the dentist.")
+    read = [
+        replace(first, together=True, relevance=0.08),
+        replace(later, together=True, relevance=0.3),
+    ]
+    told, _ = ask("You work at the mill.", read)
+    assert told.text.startswith("You work at the mill.")
+
+
+def test_what_the_sentence_has_replaced_is_not_quoted_beside_it():
+    older, newer = notes_of(KINDLING, REDFORD, changed=0.4)
+    read = [replace(older, together=True), replace(newer, together=True)]
+    told, _ = ask("You work at Redford.", read)
+    assert told.text == "You work at Redford."
+
+
+def test_what_changed_a_part_of_a_line_may_have_changed_the_rest_of_it():
+    line = "I work at Kindling. Nice people."
+    older, beside, newer = notes_of(line, line, REDFORD, changed=0.8)
+    beside = replace(
+        beside, memory=replace(beside.memory, text="Nice people."), passage=older.passage
+    )
+    told, _ = ask("You work at Kindling.", [older, beside, newer])
+    assert told.text == f"On 2024-05-11 you said: “{REDFORD}”"
+
+
 def test_where_it_is_a_toss_up_both_are_told_and_nothing_is_claimed():
     older, newer = notes_of(KINDLING, REDFORD, changed=0.4)
     told, _ = ask("You work at Kindling.", [older, replace(newer, relevance=0.4)])

@@ -76,7 +76,7 @@ def test_an_invented_number_or_name_is_withheld(said: str):
     ],
 )
 def test_another_form_of_a_known_date_is_no_invention(said: str):
-    assert invented(said, ASKED, [c.memory for c in FLIGHT], NOW) == set()
+    assert invented(said, ASKED, [c.memory for c in FLIGHT], [NOW]) == set()
 
 
 def test_evidence_about_something_else_is_no_evidence():

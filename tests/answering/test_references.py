@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from agent.answering.question.references import YESTERDAY, in_context, recent
+from agent.answering.question.references import WHILE, YESTERDAY, in_context, recent
 from agent.language.mentions import Kind, listed, mentions
 from agent.results import Exchange
 from agent.session.session import Session
@@ -127,13 +127,19 @@ def test_judging_an_answer_to_a_question_that_leans_teaches_nothing(
     assert not judge(session, AnswerJudgement.GOOD).learnable
 
 
-def test_yesterdays_conversation_goes_on(session: Session, scripted: ScriptedModel):
+@pytest.mark.parametrize(
+    ("after", "read_as"),
+    [(WHILE, "Where does my sister Mia live?"), (WHILE + timedelta(minutes=1), "")],
+)
+def test_a_word_leans_on_what_was_said_within_the_hour(
+    after: timedelta, read_as: str, session: Session, scripted: ScriptedModel
+):
     session.respond("My sister Mia lives in Porto.")
     later = Session(
-        replace(session.config, fixed_now=NOW + timedelta(days=1)),
+        replace(session.config, fixed_now=NOW + after),
         session.graph,
         llm=scripted,
         embedder=session.embedder,
     )
     scripted.replies.append("Your sister Mia lives in Porto.")
-    assert later.respond("Where does she live?").read_as == "Where does my sister Mia live?"
+    assert later.respond("Where does she live?").read_as == read_as

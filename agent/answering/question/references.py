@@ -24,14 +24,20 @@ REACH = 4
 """Exchanges that a word may lean on: further back nobody knows any more what 'it' was."""
 YESTERDAY = timedelta(hours=36)
 """How old an exchange of the same conversation may be."""
+WHILE = timedelta(hours=1)
+"""The same, for a word to lean on it. After hours 'it' and 'she' seldom mean what was said before:
+in the chats of ``benchmarks/samples`` 4 of 24 such words were read right, 3 of 4 within the hour.
+"""
 
 
-def recent(graph: MemoryGraph, now: datetime) -> tuple[Exchange, ...]:
+def recent(
+    graph: MemoryGraph, now: datetime, *, within: timedelta = YESTERDAY
+) -> tuple[Exchange, ...]:
     """The last exchanges of a home, oldest first, without anything that is forgotten."""
     return tuple(
         Exchange(turn.text, _answer_of(turn, graph), turn.route == "neither")
         for turn in graph.turns.last(REACH)
-        if goes_on(turn, now)
+        if goes_on(turn, now) and now - turn.at <= within
     )
 
 

@@ -55,7 +55,7 @@ def supporters(
     ``vectors`` are those of ``evidence``, shape (n, dimension). A ``general`` line is an induced
     one: further from its evidence, and 'I value order' may well rest on dislikes.
     """
-    if not well_formed(text) or invented(text, "", evidence, now):
+    if not well_formed(text) or invented(text, "", evidence, [now]):
         return ()
     middle = vectors.mean(0)
     about = GUESSED if general else ABOUT
