@@ -56,7 +56,7 @@ NEARNESS = np.array([1.07, 5.27, -1.76], np.float32)
 """Where no note is ``SURE``: what the reader says of one, its cosine to the question and a bias, in
 log-odds. The reader learned from roundabout questions and misses a note that the question plainly
 names. Where it finds one, nearness would rather tell what was said first and holds no longer
-(``python -m benchmarks.chats --fit``).
+(``python -m benchmarks.nearness_fit``).
 """
 LEAST_ODDS = 0.01
 """Relevance below which one note is as good as another."""
