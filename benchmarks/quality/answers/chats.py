@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -155,14 +155,14 @@ def _count(arm: str, step: Step, said: str, silent: bool, counts: Counter[str]) 
     progress(f"  {arm} {'ok' if right else 'BAD'}: {step.text} -> {said[:110]!r}")
 
 
-def figures(counts: Counter[str]) -> dict[str, float]:
+def figures(counts: Mapping[str, int]) -> dict[str, float]:
     """The shares, and how many questions and messages they are of."""
     found: dict[str, float] = {}
     for key, n in counts.items():
         group, dot, name = key.rpartition(".")
         if name == "n":
             found[key] = n
-        elif dot and counts[f"{group}.n"]:
+        elif dot and counts.get(f"{group}.n"):
             found[key] = n / counts[f"{group}.n"]
     return found
 
