@@ -52,7 +52,7 @@ DOUBTED = 0.3
 """Probability of a change from which the older note is no answer by itself."""
 SURE = 0.5
 """Relevance of a note that was read together with others from which an answer has to tell it."""
-NEARNESS = np.array([1.07, 5.27, -1.76], np.float32)
+NEARNESS = np.array([1.02, 6.61, -2.26], np.float32)
 """Where no note is ``SURE``: what the reader says of one, its cosine to the question and a bias, in
 log-odds. The reader learned from roundabout questions and misses a note that the question plainly
 names. Where it finds one, nearness would rather tell what was said first and holds no longer

@@ -69,7 +69,7 @@ def main() -> None:
     if given.quick:
         return
     found = _fit(rows)
-    progress(f"NEARNESS = {found.round(2).tolist()}")
+    progress("NEARNESS = " + ", ".join(f"{one:.2f}" for one in found))
     known = {chat: _fit([r for r in rows if r.chat != chat]) for chat in {r.chat for r in rows}}
     both = [mixed([logit(row.relevance), row.near], known[row.chat]) for row in rows]
     figures = {"n": float(len(rows))}
