@@ -17,9 +17,8 @@ from agent.answering.answer import Answer, admits_nothing, to_you, unanswered
 from agent.answering.grounding import evidence, invented, terms
 from agent.answering.notes import DOUBTED, LEAST, Note
 from agent.answering.quotations import BESIDE_BEST, is_own, quotable, quotations
-from agent.answering.times.shifts import shifted
-from agent.language.dates import find_times
-from agent.language.identify import common_language, is_english
+from agent.answering.times.told_in_notes import misses_shift, times_told, with_shift
+from agent.language.identify import common_language
 from agent.language.injection import as_data, steers
 from agent.language.replies import nearest, no_longer, not_sure
 from agent.models.closed_question import chance_of_yes, worked
@@ -166,10 +165,10 @@ def answer_from_notes(
         not said
         or admits_nothing(said)
         or steers(said)
-        or invented(said, question, [n.in_words() for n in shown], _times(shown, question, now))
+        or invented(said, question, [n.in_words() for n in shown], times_told(shown, question, now))
         or any(_echoes(said, note) for note in holding)
         or _out_of_date(said, question, holding, over)
-        or any(_misses_shift(said, note, now) for note in wanted)
+        or any(misses_shift(said, note, now) for note in wanted)
         or (ended and said.lower().startswith("yes"))
     ):
         changing = {note.memory.id for note in wanted}
@@ -274,35 +273,7 @@ def chance_of_answer(question: str, note: Note, llm: LanguageModel) -> float | N
 def _with_shifts(holding: Sequence[Note], llm: LanguageModel) -> list[Note]:
     """The notes, with the computed time in those that move an older one and may be the answer."""
     wanted = quotable(holding)
-    return [_with_shift(note, llm) if note in wanted else note for note in holding]
-
-
-def _with_shift(note: Note, llm: LanguageModel) -> Note:
-    older = note.changes
-    if older is None or not (older.read and note.passage.read):
-        return note
-    before = older.text if is_english(older.text) else older.read
-    after = note.passage.words
-    after = after if is_english(after) else note.passage.read
-    return replace(note, moved=shifted(before, older.said, after, llm))
-
-
-def _times(holding: Sequence[Note], question: str, now: datetime) -> list[datetime]:
-    """What notes and question tell of time, and when the notes were said.
-
-    Today is none of it by itself: the prompt names it, and a small model answers with it.
-    """
-    texts = [(question, now), *((note.passage.read, note.passage.said) for note in holding)]
-    spans = [span for text, said in texts for span in find_times(text, said)]
-    told = [time for span in spans for time in (span.start, span.last, span.end) if time]
-    return [*told, *(note.passage.said for note in holding)]
-
-
-def _misses_shift(said: str, note: Note, now: datetime) -> bool:
-    """Whether the answer tells a date or time and not the one that was computed."""
-    if not note.moved or terms(note.moved) & terms(said) - terms(note.passage.text):
-        return False
-    return bool(find_times(said, now))
+    return [with_shift(note, llm) if note in wanted else note for note in holding]
 
 
 def _out_of_date(said: str, question: str, holding: Sequence[Note], over: Sequence[Note]) -> bool:

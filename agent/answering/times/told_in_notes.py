@@ -1,0 +1,43 @@
+"""What notes tell of time: dates that an answer may name, and those that a note moves to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from agent.answering.grounding import terms
+from agent.answering.notes import Note
+from agent.answering.times.shifts import shifted
+from agent.language.dates import find_times
+from agent.language.identify import is_english
+from agent.ports import LanguageModel
+
+
+def with_shift(note: Note, llm: LanguageModel) -> Note:
+    """The note with the computed time, where it moves an older one."""
+    older = note.changes
+    if older is None or not (older.read and note.passage.read):
+        return note
+    before = older.text if is_english(older.text) else older.read
+    after = note.passage.words
+    after = after if is_english(after) else note.passage.read
+    return replace(note, moved=shifted(before, older.said, after, llm))
+
+
+def times_told(holding: Sequence[Note], question: str, now: datetime) -> list[datetime]:
+    """What notes and question tell of time, and when the notes were said.
+
+    Today is none of it by itself: the prompt names it, and a small model answers with it.
+    """
+    texts = [(question, now), *((note.passage.read, note.passage.said) for note in holding)]
+    spans = [span for text, said in texts for span in find_times(text, said)]
+    told = [time for span in spans for time in (span.start, span.last, span.end) if time]
+    return [*told, *(note.passage.said for note in holding)]
+
+
+def misses_shift(said: str, note: Note, now: datetime) -> bool:
+    """Whether the answer tells a date or time and not the one that was computed."""
+    if not note.moved or terms(note.moved) & terms(said) - terms(note.passage.text):
+        return False
+    return bool(find_times(said, now))
