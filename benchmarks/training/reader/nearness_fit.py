@@ -3,7 +3,8 @@
 The chats of ``samples/chats`` are told to the product and asked. Of each question for which the
 reader finds no note sure, the notes that were read are the rows: what the reader says of one and
 its cosine to the question, and whether it holds a string that the answer must have. A logistic
-regression gives ``agent.answering.notes.NEARNESS``; nothing is written. Measured is each chat by
+regression gives ``agent.answering.notes.NEARNESS``; no weights are written. The cosine here is that
+of the line; the product takes that of the memory, which it has already. Measured is each chat by
 what was fitted without it: average precision, and *top*: the likeliest note is a right one.
 """
 
