@@ -24,7 +24,6 @@ from agent.memory.gloss import Glosses
 from agent.memory.home import Home
 from agent.memory.passages import Passage
 from agent.models.note_reader import NOTES, DatedNote, NoteReader, note_reader
-from agent.models.second_reader import logit, mixed
 from agent.ports import StatementReader
 from policies.selection import Choice, Selection, Step
 from store.side_tables.change_edges import ChangeEdge, ChangeKind
@@ -52,12 +51,6 @@ DOUBTED = 0.3
 """Probability of a change from which the older note is no answer by itself."""
 SURE = 0.5
 """Relevance of a note that was read together with others from which an answer has to tell it."""
-NEARNESS = np.array([1.02, 6.61, -2.26], np.float32)
-"""Where no note is ``SURE``: what the reader says of one, its cosine to the question and a bias, in
-log-odds. The reader learned from roundabout questions and misses a note that the question plainly
-names. Where it finds one, nearness would rather tell what was said first and holds no longer
-(``python -m benchmarks.nearness_fit``).
-"""
 LEAST_ODDS = 0.01
 """Relevance below which one note is as good as another."""
 UNREAD = 0.4
@@ -216,9 +209,6 @@ def _read_together(
     except PromptTooLong:  # in scripts of which each character is several tokens
         return None
     together = np.mean([reading.relevance for reading in readings], axis=0)
-    if together.max() < SURE and gloss == question and is_english(question):
-        near = np.array([pool.near[name] for name in notes.values()], np.float32)
-        together = mixed([logit(together), near], NEARNESS)
     known = dict(zip(notes, together.tolist(), strict=True))
     # What was not read is no likelier than what was.
     least = min(known.values(), default=0.0)

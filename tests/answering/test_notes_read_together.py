@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.answering.notes import gather
 from agent.config import Config
 from agent.memory.gloss import Glosses
 from agent.models.note_reader import DatedNote, Reading
@@ -27,16 +26,15 @@ from tests.memory.test_change_edges import ScriptedReader
 class ScriptedNoteReader:
     """Takes the notes that name Redford for the answer."""
 
-    def __init__(self, answered: float, likely: float = 0.8, rest: float = 0.01) -> None:
+    def __init__(self, answered: float) -> None:
         self.answered = answered
-        self.likely, self.rest = likely, rest
         self.first: list[float] = []
         self.asked: list[tuple[str, set[str]]] = []
 
     def read(self, question: str, notes: Sequence[DatedNote], first: Sequence[float]) -> Reading:
         self.first = list(first)
         self.asked.append((question, {text for _, text in notes}))
-        relevance = [self.likely if "Redford" in text else self.rest for _, text in notes]
+        relevance = [0.8 if "Redford" in text else 0.01 for _, text in notes]
         return Reading(np.array(relevance, np.float32), self.answered)
 
 
@@ -66,20 +64,6 @@ def test_the_model_is_shown_what_it_found_likely(
     shown = model.asked[-1][-1].content
     assert "Redford" in shown and "Kindling" not in shown
     assert reader.first == pytest.approx([0.9] * 3)  # the statement reader's opinion counts too
-
-
-@pytest.mark.parametrize(("sure", "nearest"), [(0.8, False), (0.2, True)])
-def test_where_the_reader_is_not_sure_nearness_counts(
-    sure: float, nearest: bool, session: Session, monkeypatch: pytest.MonkeyPatch
-):
-    """The question names Lund; the reader takes another note for the likeliest."""
-    reader = ScriptedNoteReader(answered=0.9, likely=sure, rest=0.1)
-    monkeypatch.setattr("agent.answering.notes.note_reader", lambda _: reader)
-    question = "Does my sister work at Lund?"
-    found = session.retrieve(question)
-    notes = gather(question, found, session, ScriptedReader())
-    best = max(notes, key=lambda note: note.relevance)
-    assert ("Lund" in best.memory.text) is nearest
 
 
 def test_in_another_language_they_are_read_as_they_stand_and_in_english(

@@ -288,7 +288,10 @@ def test_a_message_without_a_zone_is_a_mistake_of_the_caller():
         ("We ran last night.", "We ran on the night of 2024-05-10."),
         ("I am away from 12 to 18 May.", "I am away from 12 to 18 May 2024."),
         ("I flew to Rome on May 3.", "I flew to Rome on May 3, 2024."),
-        ("I flew to Rome on June 3.", "I flew to Rome on June 3, 2023."),
+        ("I flew to Rome on November 3.", "I flew to Rome on November 3, 2023."),
+        # A past verb near it does not make a day of next month one of last year.
+        ("They bumped me to June 3.", "They bumped me to June 3, 2024."),
+        ("Nia is operated on on 28 May.", "Nia is operated on on 28 May 2024."),
         ("We meet on the fifth of next month.", "We meet on 2024-06-05."),
     ],
 )

@@ -130,6 +130,9 @@ _PAST_WORDS = frozenset(
 )
 
 
+_FAR, _NEARER = timedelta(days=90), 4
+"""From how far back a date gives way to one ahead that is so many times nearer, although a verb is
+past: 'Bumped to 26 March', said in February. Who means a day of last year says the year."""
 _MOVED_TO = re.compile(
     r"\b(?:moved|postponed|rescheduled|shifted|pushed|changed|brought|put off|delayed)"
     r"(?: back| forward| on)? (?:to|until|till|for) (?:the )?\Z",
@@ -198,4 +201,16 @@ def _choose(tenses: Tenses, start: int, end: int, when: When, wall: datetime) ->
         wrong_side = when.dated and (moment >= wall if past else not ahead)
         return wrong_side, reading.rank, abs(moment - wall)
 
-    return min(when.readings, key=distance)
+    chosen = min(when.readings, key=distance)
+    if when.bound is None and past:
+        ahead = [one for one in when.readings if _much_nearer(one, chosen, wall)]
+        return min(ahead, key=distance, default=chosen)
+    return chosen
+
+
+def _much_nearer(one: Reading, chosen: Reading, wall: datetime) -> bool:
+    """Whether ``one`` lies ahead and so much nearer than ``chosen`` that the tense is no reason."""
+    if one.start is None or chosen.start is None or one.start < wall:
+        return False
+    back = wall - chosen.start
+    return back > _FAR and back > _NEARER * (one.start - wall)
