@@ -211,7 +211,34 @@ def guard(
             kept = _cover(kept, place, parts)
     kept.sort(key=lambda item: item[0])
     facts = [(place, fact) for place, line in kept for fact in split_facts(line)]
-    return tuple(dict.fromkeys(line for _, line in tied(facts, in_a_row=True)))
+    return tuple(dict.fromkeys(line for _, line in with_rest(tied(facts, in_a_row=True), every)))
+
+
+def with_rest(kept: Sequence[Kept], every: Sequence[str]) -> list[Kept]:
+    """The memories with what none of them says, in the person's own words.
+
+    'Carb kit came. £385.' or 'A new girl on Saturdays. Elin. 17.': what is too short for a memory
+    belongs to what was said before it, or after it where it comes first.
+    """
+    told = {home for home, _ in kept}
+    stated = set().union(*(content(line) for _, line in kept))
+    result, first = list(kept), []
+    for place, part in enumerate(every):
+        said = declarative(part).rstrip(" .!")
+        inside = content(said)
+        if place in told or not inside or len(inside & stated) >= COVERED * len(inside):
+            continue
+        before = [index for index, (home, _) in enumerate(result) if home < place]
+        if not before:
+            first.append(said)
+            continue
+        home, line = result[before[-1]]
+        said = said[:1].lower() + said[1:] if _PLAIN_START.match(said) else said
+        result[before[-1]] = (home, f"{line.rstrip('.!')}; {said}.")
+    if first and result:
+        home, line = result[0]
+        result[0] = (home, "; ".join([*first, line]))
+    return result
 
 
 def _first_person(line: str, source: str) -> str:

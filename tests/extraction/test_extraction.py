@@ -204,6 +204,22 @@ def test_a_sentence_the_model_left_out_is_kept():
 
 
 @pytest.mark.parametrize(
+    ("source", "stored"),
+    [
+        ("We have a new lodger. Tarek. From Oulu.", "We have a new lodger; Tarek; From Oulu."),
+        ("Changed my mind on the shed. Ochre.", "I changed my mind on the shed; Ochre."),
+        (
+            "Also no cheese with the new tablets. I miss cheese.",
+            "No cheese with the new tablets; I miss cheese.",
+        ),
+        ("Thanks! Will you remind me? My aunt Greta bakes. Wow.", "My aunt Greta bakes."),
+    ],
+)
+def test_what_is_too_short_for_a_memory_stays_with_the_sentence_beside_it(source: str, stored: str):
+    assert guard([], source) == (stored,)
+
+
+@pytest.mark.parametrize(
     "source",
     [
         "I met Tom and Jerry. He is ill.",

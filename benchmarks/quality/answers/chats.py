@@ -2,8 +2,8 @@
 
 Each chat was written by somebody who had never seen the code, in one voice: thirty messages and
 thirty questions in the order of time (``samples/chats_held``; those in ``samples/chats`` are for
-development). The alternative pastes the dated messages (with four examples, and what BM25 finds
-nearest where not all fit) into the same model.
+development, and a chat moves there once its failures were read). The alternative pastes the dated
+messages (with four examples, and what BM25 finds nearest where not all fit) into the same model.
 
 - *right*: all of the strings that an answer must have and none that is out of date; of a question
   about what was never told, that nothing is claimed;
