@@ -233,6 +233,9 @@ def with_rest(kept: Sequence[Kept], every: Sequence[str]) -> list[Kept]:
             first.append(said)
             continue
         home, line = result[before[-1]]
+        if len(words(line)) >= LONGEST:
+            result.insert(before[-1] + 1, (place, f"{said}."))
+            continue
         said = said[:1].lower() + said[1:] if _PLAIN_START.match(said) else said
         result[before[-1]] = (home, f"{line.rstrip('.!')}; {said}.")
     if first and result:

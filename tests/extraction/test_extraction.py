@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.extraction.extract import EXAMPLES, ExtractionFailed, build_turns, extract, parse_reply
-from agent.extraction.faithfulness import clean_sentence, guard, is_clean
+from agent.extraction.faithfulness import LONGEST, clean_sentence, guard, is_clean
 from agent.language.coreference import resolve, split_facts
 from agent.language.email_headers import without_headers
 from agent.language.sentences import (
@@ -217,6 +217,13 @@ def test_a_sentence_the_model_left_out_is_kept():
 )
 def test_what_is_too_short_for_a_memory_stays_with_the_sentence_beside_it(source: str, stored: str):
     assert guard([], source) == (stored,)
+
+
+def test_of_many_short_ones_no_endless_memory_is_made():
+    names = [f"Name{number}" for number in range(150)]
+    stored = guard([], "We have new lodgers. " + " ".join(f"{name}." for name in names))
+    assert all(name in " ".join(stored) for name in names)
+    assert max(len(line.split()) for line in stored) <= LONGEST
 
 
 @pytest.mark.parametrize(
