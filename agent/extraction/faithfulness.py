@@ -211,10 +211,10 @@ def guard(
             kept = _cover(kept, place, parts)
     kept.sort(key=lambda item: item[0])
     facts = [(place, fact) for place, line in kept for fact in split_facts(line)]
-    return tuple(dict.fromkeys(line for _, line in with_rest(tied(facts, in_a_row=True), every)))
+    return tuple(dict.fromkeys(line for _, line in _with_rest(tied(facts, in_a_row=True), every)))
 
 
-def with_rest(kept: Sequence[Kept], every: Sequence[str]) -> list[Kept]:
+def _with_rest(kept: Sequence[Kept], every: Sequence[str]) -> list[Kept]:
     """The memories with what none of them says, in the person's own words.
 
     'Carb kit came. £385.' or 'A new girl on Saturdays. Elin. 17.': what is too short for a memory
@@ -222,25 +222,22 @@ def with_rest(kept: Sequence[Kept], every: Sequence[str]) -> list[Kept]:
     """
     told = {home for home, _ in kept}
     stated = set().union(*(content(line) for _, line in kept))
-    result, first = list(kept), []
-    for place, part in enumerate(every):
+    result, leads = list(kept), False
+    for place, part in enumerate(every if kept else ()):
         said = declarative(part).rstrip(" .!")
         inside = content(said)
         if place in told or not inside or len(inside & stated) >= COVERED * len(inside):
             continue
-        before = [index for index, (home, _) in enumerate(result) if home < place]
-        if not before:
-            first.append(said)
-            continue
-        home, line = result[before[-1]]
-        if len(words(line)) >= LONGEST:
-            result.insert(before[-1] + 1, (place, f"{said}."))
+        index = sum(home < place for home, _ in result)
+        home, line = result[index - 1]
+        if index == 0 or len(words(line)) >= LONGEST:
+            leads = leads or index == 0
+            result.insert(index, (place, f"{said}."))
             continue
         said = said[:1].lower() + said[1:] if _PLAIN_START.match(said) else said
-        result[before[-1]] = (home, f"{line.rstrip('.!')}; {said}.")
-    if first and result:
-        home, line = result[0]
-        result[0] = (home, "; ".join([*first, line]))
+        result[index - 1] = (home, f"{line.rstrip('.!')}; {said}.")
+    if leads and len(words(f"{result[0][1]} {result[1][1]}")) <= LONGEST:
+        result[:2] = [(result[0][0], f"{result[0][1].rstrip('.')}; {result[1][1]}")]
     return result
 
 

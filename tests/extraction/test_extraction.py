@@ -219,9 +219,10 @@ def test_what_is_too_short_for_a_memory_stays_with_the_sentence_beside_it(source
     assert guard([], source) == (stored,)
 
 
-def test_of_many_short_ones_no_endless_memory_is_made():
+@pytest.mark.parametrize("source", ["We have new lodgers. {}", "{} We have new lodgers."])
+def test_of_many_short_ones_no_endless_memory_is_made(source: str):
     names = [f"Name{number}" for number in range(150)]
-    stored = guard([], "We have new lodgers. " + " ".join(f"{name}." for name in names))
+    stored = guard([], source.format(" ".join(f"{name}." for name in names)))
     assert all(name in " ".join(stored) for name in names)
     assert max(len(line.split()) for line in stored) <= LONGEST
 
