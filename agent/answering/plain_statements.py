@@ -7,7 +7,7 @@ costs no model to try, so it is tried on less than the usual chance (``LEAST``).
 
 from __future__ import annotations
 
-from agent.extraction.faithfulness import clean_sentence, is_clean
+from agent.extraction.own_words import clean_sentence, is_clean
 from agent.extraction.triples.patterns import shape_triples
 from agent.language.sentences import declarative, sentences
 

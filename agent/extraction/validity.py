@@ -13,8 +13,8 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from agent.extraction.faithfulness import has_verb
-from agent.language.coreference import joined_parts
+from agent.extraction.own_words import has_verb
+from agent.language.clauses import joined_parts
 from agent.language.dates import TimeSpan, Validity, find_times, validity
 from agent.language.dates.date_literals import values_of
 from agent.language.relation_names import LASTING

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from agent.extraction.faithfulness import is_clean
+from agent.extraction.own_words import is_clean
 from agent.language.sentences import sentences
 
 _LEANS = re.compile(

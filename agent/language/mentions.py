@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from agent.language.coreference import KIN
+from agent.language.clauses import KIN
 
 
 class Kind(StrEnum):

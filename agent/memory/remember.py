@@ -66,9 +66,8 @@ def draft_memories(
         layout = graph.sources.layout(source.id)
         own = own_addresses(graph) if source.kind is SourceKind.MAIL else ()
         return drafts_of_document(source, layout, models.placer.place, own)
-    known = people(_nearby(graph, models.embedder, now, source.text).holding("Relationship"))
     rated, text = split_ratings(meant or source.text, source.kind)
-    told = extract(text, kind=source.kind, now=source.captured, people=known, llm=models.llm)
+    told = extract(text, kind=source.kind, now=source.captured)
     said = (*rated, *told)
     drafts = make_drafts(said, models.placer.place(said), source, llm=models.llm)
     if models.statements is None or source.kind is not SourceKind.CHAT:
@@ -84,12 +83,6 @@ def own_addresses(graph: MemoryGraph) -> frozenset[str]:
         for triple, _ in graph.memories.neighbours(ME)
         if triple.head == ME and triple.relation == "email"
     )
-
-
-def people(memories: Sequence[Memory], limit: int = 8) -> tuple[str, ...]:
-    """Short sentences on who is who, against which a new text's names are resolved."""
-    known = [m.text for m in memories if m.type == "Relationship" and len(m.text.split()) <= 12]
-    return tuple(known[-limit:])
 
 
 def keep(

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.extraction.extract import EXAMPLES, ExtractionFailed, build_turns, extract, parse_reply
-from agent.extraction.faithfulness import LONGEST, clean_sentence, guard, is_clean
-from agent.language.coreference import resolve, split_facts
+from agent.extraction.own_words import LONGEST, clean_sentence, guard, is_clean
+from agent.language.clauses import resolve, split_facts
 from agent.language.email_headers import without_headers
 from agent.language.sentences import (
     CHUNK_CHARACTERS,

@@ -24,7 +24,7 @@ from agent.applications.forms.outdated import prefer_newer
 from agent.applications.forms.sensitive import is_sensitive
 from agent.applications.forms.values.fit import fit
 from agent.applications.forms.written import MOST_ALTERNATIVES, empty, written
-from agent.extraction.faithfulness import first_person
+from agent.extraction.own_words import first_person
 from agent.memory.changes import LEAST, Newer, possibly_newer
 from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors import ensure_vectors_for

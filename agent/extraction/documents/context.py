@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from agent.extraction.faithfulness import first_person, has_verb
+from agent.extraction.own_words import first_person, has_verb
 from agent.language.dates import find_times, resolve_text
 from agent.language.sentences import content
 from store.types import Span, Trust

@@ -26,7 +26,7 @@ from agent.extraction.documents.front_matter import field_lines, read_front_matt
 from agent.extraction.documents.labelled_fields import read_screen
 from agent.extraction.documents.prose import paragraph_lines, stands_alone
 from agent.extraction.documents.wiki_links import plain_links
-from agent.extraction.faithfulness import clean_sentence, has_verb, is_worth_keeping
+from agent.extraction.own_words import clean_sentence, has_verb, is_worth_keeping
 from agent.language.email_headers import blanked
 from agent.language.sentences import declarative, is_heading, is_instruction, strip_wrapper
 from store.types import Span, Trust

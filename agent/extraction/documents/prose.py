@@ -1,8 +1,7 @@
 """Running text of a document: its sentences in their own words, with their places.
 
 Lines of a paragraph that was wrapped by hand are one text. A sentence that only the one before it
-explains stands with that; without a title above it, the writer is put back where a note leaves 'I'
-out, and names where it says 'she'.
+explains stands with that.
 """
 
 from __future__ import annotations
@@ -10,10 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from agent.extraction.faithfulness import clean_sentence, has_verb, is_clean, leans, tied
-from agent.language.coreference import resolve
+from agent.extraction.own_words import (
+    LONGEST,
+    clean_sentence,
+    has_verb,
+    is_clean,
+    leans,
+    needs_context,
+)
 from agent.language.identify import is_foreign
-from agent.language.sentences import declarative, sentences
+from agent.language.sentences import declarative, sentences, words
 from store.types import Span
 
 WRAPPED = 50
@@ -39,14 +44,12 @@ def paragraph_lines(
 
     ``bare`` takes the marks of the format off.
     """
-    before: list[str] = []
     kept: list[tuple[str, Span]] = []
     for part, span in _sentences(lines):
         stated = _stated(bare(part))
         if not stated:
             continue
-        line = stated if named else resolve(clean_sentence(stated), before)
-        before.append(stated)
+        line = stated if named else clean_sentence(stated)
         joined = _joined(kept[-1][0], line, named=named) if kept else ""
         if joined:
             kept[-1] = joined, Span(kept[-1][1].start, span.end)
@@ -66,8 +69,8 @@ def _joined(before: str, line: str, *, named: bool) -> str:
     """The two as one where the second cannot be understood alone; else nothing."""
     if named:
         return f"{before.rstrip()} {line}" if leans(line) else ""
-    both = tied([(0, before), (1, line)])
-    return both[0][1] if len(both) == 1 else ""
+    joins = needs_context(line) and len(words(before)) + len(words(line)) <= LONGEST
+    return f"{before} {line}" if joins else ""
 
 
 def _sentences(lines: Lines) -> Iterator[tuple[str, Span]]:

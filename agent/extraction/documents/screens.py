@@ -25,7 +25,7 @@ from agent.extraction.documents.screen_layout import (
     without_status_bar,
 )
 from agent.extraction.documents.vouchers import read_pass
-from agent.extraction.faithfulness import is_clean, is_worth_keeping
+from agent.extraction.own_words import is_clean, is_worth_keeping
 from agent.language.email_headers import without_headers
 from agent.language.sentences import declarative, sentences
 from store.types import Span, TextBox

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from agent.extraction.documents.context import DocumentContext, DocumentLine, day_in
 from agent.extraction.documents.front_matter import read_front_matter
 from agent.extraction.documents.markdown_notes import PAGE_BREAK, NoteReader, read_note
-from agent.extraction.faithfulness import first_person
+from agent.extraction.own_words import first_person
 from agent.extraction.source_spans import foreign
 from agent.language.email_headers import blanked
 from store.types import Source, SourceKind, Span

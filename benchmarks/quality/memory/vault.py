@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.config import load_config
-from agent.extraction.faithfulness import has_verb
+from agent.extraction.own_words import has_verb
 from agent.language.sentences import content
 from agent.session.session import Session, open_session
 from benchmarks.quality.answers.changes_data import Case, case_of

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from pathlib import Path
 from statistics import median
 
 from agent.config import load_config
-from agent.extraction.extract import ExtractionFailed, extract, parse_reply
+from agent.extraction.extract import extract
 from agent.extraction.subclass_classifier import Placer
 from agent.extraction.triples.read import triples_for
 from agent.language.sentences import content, numbers
@@ -76,7 +77,6 @@ class Tally:
     memories: int = 0
     junk: int = 0
     unsupported: int = 0
-    failed: int = 0
     none_texts: int = 0
     none_right: int = 0
     seconds: list[float] = field(default_factory=list)
@@ -89,7 +89,6 @@ class Tally:
             f"{prefix}_unsupported": self.unsupported / max(self.memories, 1),
             f"{prefix}_labels": self.labels,
             f"{prefix}_memories": self.memories,
-            f"{prefix}_failed": self.failed,
             f"{prefix}_seconds_mean": sum(self.seconds) / max(len(self.seconds), 1),
             f"{prefix}_seconds_median": median(self.seconds) if self.seconds else 0.0,
             **(quiet if self.none_texts else {}),
@@ -101,11 +100,13 @@ Method = Callable[[Sample, LanguageModel], Sequence[str]]
 
 def plain(sample: Sample, llm: LanguageModel) -> Sequence[str]:
     """The paper's prompt as it stands, its numbered list taken as it comes."""
-    return parse_reply(llm.chat((ChatTurn("user", PLAIN + sample.text),), max_tokens=400))
+    reply = llm.chat((ChatTurn("user", PLAIN + sample.text),), max_tokens=400)
+    return re.findall(r"^\s*(?:\d{1,2}[.)]|[-*•])\s*(\S.*)", reply, re.M)
 
 
 def ours(sample: Sample, llm: LanguageModel) -> Sequence[str]:
-    return extract(sample.text, kind=sample.kind, now=NOW, people=sample.people, llm=llm)
+    del llm  # the person's own words
+    return extract(sample.text, kind=sample.kind, now=NOW)
 
 
 def read_mempalace(folder: Path) -> list[Sample]:
@@ -176,11 +177,7 @@ def measure(
     tally, found = Tally(), []
     for sample in samples:
         begun = time.perf_counter()
-        try:
-            memories = list(method(sample, llm))
-        except ExtractionFailed:
-            tally.failed += 1
-            memories = []
+        memories = list(method(sample, llm))
         tally.seconds.append(time.perf_counter() - begun)
         score(tally, sample, memories, embedder)
         found += memories

@@ -1,0 +1,59 @@
+"""Clauses of a sentence, and the names and relatives in it."""
+
+from __future__ import annotations
+
+import re
+
+KIN = (
+    r"(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[ée]+|mother|father|mum|mom|dad"
+    r"|son|daughter|sister|brother|uncle|aunt|cousin|nephew|niece|grandmother|grandfather|grandma"
+    r"|grandpa|boss|manager|colleague|friend|neighbou?r|landlord|landlady|teacher|doctor|dentist"
+    r"|flatmate|roommate|tutor|coach|secretary|assistant|client|student|mentor|adviser|supervisor)"
+)
+NAME = (
+    r"(?!(?:The|A|An|My|Our|This|That|These|I|We|It|On|In|At|He|She|They|There|His|Her|Their|Its|And|But|If|When"
+    r"|After|Before|Since|Because|Next|Last|No|Not|Some|All|Every|Then|So|As|Still|Also|For|To"
+    r"|What|Who|How|Why|Please|Today|Tomorrow|Yesterday|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun"
+    r"|January|February|March|April|May|June|July|August|September|October|November|December)"
+    r"(?:day)?\b)(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[A-Z][a-zà-ÿ’'-]+(?: [A-Z][a-zà-ÿ-]+){0,4}"
+)
+_LEANS = re.compile(
+    r"\b(?:he|she|him|her|his|they|their|both|it|them|this|that|one|ones|too|there|then|the former"
+    r"|the latter)\b",
+    re.I,
+)
+_CLAUSE = re.compile(
+    r"(?:,? and|,|;) (?=(?:I|we|he|she|they|my (?:\w+ )?\w+(?: [A-Z]\w+)?|his \w+|her \w+)"
+    r"(?:['’](?:m|ve|re|s|ll|d)| (?:am|is|are|was|were|have|has|had|will|would|can|can['’]t|cannot"
+    r"|don['’]t|doesn['’]t|won['’]t|live|work|like|love|need|want|prefer|hate|\w+s|\w+ed))\b)",
+    re.I,
+)
+_BOUND = re.compile(
+    r"\b(?:because|since|if|unless|when|while|although|though|but|so|that|whether|after|before"
+    r"|until|where|which|who|than)\b",
+    re.I,
+)
+
+
+_JOINED = re.compile(r"[,;]|\b(?:and|but)\b", re.I)
+
+
+def joined_parts(sentence: str) -> list[str]:
+    """What a sentence joins by comma, semicolon, 'and' or 'but', clause or not."""
+    return [part.strip() for part in _JOINED.split(sentence.rstrip(".! "))]
+
+
+def split_facts(line: str) -> list[str]:
+    """'My name is Ann, I'm 41 and I work in Cork.' -> three sentences.
+
+    Only where each clause has its own subject and verb and none depends on another.
+    """
+    if _BOUND.search(line) or not _CLAUSE.search(line):
+        return [line]
+    stop = line[-1] if line[-1:] in ".!" else "."
+    parts = [part.strip(" ,;") for part in _CLAUSE.split(line.rstrip(".!"))]
+    if any(len(part.split()) < 2 or _LEANS.search(part) for part in parts):
+        return [line]
+    if not re.match(rf"(?:I|We|My|Our)\b|{NAME}['’ ]|The [\w ]+ is {NAME}$", parts[0]):
+        return [line]
+    return [part[:1].upper() + part[1:] + stop for part in parts]
