@@ -2,7 +2,7 @@
 
 The paper has a large model rewrite what was told as standalone sentences. Of the lines that a 1.5B
 model rewrites, one in four says something else, and so do pronouns that rules replace by names
-(docs/decisions/0005-extraction.md). So each sentence is a memory as it was written; one that only
+(docs/decisions/0024-own-words.md). So each sentence is a memory as it was written; one that only
 the sentence before it explains is joined to that.
 
 Invariant: a memory holds no word that its source does not, and every sentence with something to
@@ -41,13 +41,14 @@ _VERB = re.compile(
     r"|\b(?:I|we|they|you) (?!\w+ly\b)[a-z]|\b(?:he|she|it|this|that) [a-z]+s\b",
     re.I,
 )
+_PAST_VERB = re.compile(rf"\b(?:{'|'.join(sorted(IRREGULAR_PASTS))})\b", re.I)
 _REFERS = re.compile(
     r"\b(?:he|she|him|her|his|hers|it|its|they|them|their|theirs)\b|[他她它]", re.I
 )
 _NAMED = re.compile(
-    rf"\b(?i:an?|the|my|our|your|this|that|these|those) \w|(?<=[\w,;:] )(?!I\b)[A-Z]|^{NAME} [a-z]"
+    r"\b(?i:an?|the|my|our|your|this|that|these|those) \w|(?<=[\w,;:] )(?!I\b)[A-Z]"
+    rf"|^(?!\w+ed\b|{_PAST_VERB.pattern}){NAME} [a-z]"
 )
-_PAST_VERB = re.compile(rf"\b(?:{'|'.join(sorted(IRREGULAR_PASTS))})\b", re.I)
 _COUNTED = re.compile(
     r"\b(?i:\d+|two|three|four|five|six|seven|eight|ten|several|many|few|some|all|these|those|no"
     r"|more) (?:[a-z-]+ )?(?!(?:is|was|has|does)\b)[a-z]{2,}s\b|\b[A-Z][a-z]+s\b",
@@ -98,11 +99,6 @@ def clean_sentence(sentence: str) -> str:
     """A source sentence as a memory: wrappers off, closed with a full stop."""
     bare = re.sub(r"[:;]-?[()DPp]+$", "", re.sub(r"\s+", " ", strip_wrapper(sentence)))
     bare = bare.rstrip(" ,;:!…-")
-    label = _LABEL.match(bare)
-    if label:
-        owner = "" if re.match(r"(?:My|Our|The)\b", label[1]) else "The "
-        name = label[1] if not owner or label[1].isupper() else label[1][:1].lower() + label[1][1:]
-        bare = f"{owner}{name} is {label[2]}"
     bare = re.sub(r"^i\b", "I", bare)
     bare = re.sub(r"^(I|We) (still|also|actually|honestly|now), ", r"\1 \2 ", bare)
     if bare and bare[-1] not in ".?。！？":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from agent.extraction.own_words import is_clean
+from agent.extraction.own_words import needs_context
 from agent.language.sentences import sentences
 
 _LEANS = re.compile(
@@ -29,7 +29,7 @@ def facts(text: str) -> tuple[str, ...]:
     for part in parts:
         at = text.index(part, place)
         place = at + len(part)
-        if part is not parts[0] and is_clean(part) and not _LEANS.match(part):
+        if part is not parts[0] and not needs_context(part) and not _LEANS.match(part):
             begins.append(at)
     return tuple(
         text[start:end].strip() for start, end in zip(begins, [*begins[1:], None], strict=True)

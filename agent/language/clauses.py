@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agent.language.sentences import sentences
+
 KIN = (
     r"(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[ée]+|mother|father|mum|mom|dad"
     r"|son|daughter|sister|brother|uncle|aunt|cousin|nephew|niece|grandmother|grandfather|grandma"
@@ -38,9 +40,10 @@ _BOUND = re.compile(
 _JOINED = re.compile(r"[,;]|\b(?:and|but)\b", re.I)
 
 
-def joined_parts(sentence: str) -> list[str]:
-    """What a sentence joins by comma, semicolon, 'and' or 'but', clause or not."""
-    return [part.strip() for part in _JOINED.split(sentence.rstrip(".! "))]
+def joined_parts(text: str) -> list[str]:
+    """What is told one after another: sentences, and what a comma, 'and' or 'but' joins in them."""
+    told = [said.rstrip(".! ") for said in sentences(text)]
+    return [part.strip() for said in told for part in _JOINED.split(said)]
 
 
 def split_facts(line: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
@@ -30,13 +29,12 @@ Room type: Queen Bed Standard Accessible
 Breakfast: included"""
 
 
-def screenshot(text: str, scripted: Any) -> tuple[str, ...]:
-    """Extraction with a model that must not be called."""
-    return extract(text, kind=SourceKind.SCREENSHOT, now=NOW, llm=scripted)
+def screenshot(text: str) -> tuple[str, ...]:
+    return extract(text, kind=SourceKind.SCREENSHOT, now=NOW)
 
 
-def test_a_boarding_pass_becomes_full_sentences(scripted):
-    assert screenshot(BOARDING_PASS, scripted) == (
+def test_a_boarding_pass_becomes_full_sentences():
+    assert screenshot(BOARDING_PASS) == (
         "The EK349 flight is from Singapore (SIN) to Amsterdam (AMS).",
         "The EK349 flight departs at 01:40 on 12 May 2024.",
         "The passenger of the EK349 flight is Tan Wei.",
@@ -44,8 +42,8 @@ def test_a_boarding_pass_becomes_full_sentences(scripted):
     )
 
 
-def test_a_hotel_booking_becomes_full_sentences(scripted):
-    assert screenshot(HOTEL, scripted) == (
+def test_a_hotel_booking_becomes_full_sentences():
+    assert screenshot(HOTEL) == (
         "The Crowne Plaza Amsterdam reservation is for 12 May 2024 to 18 May 2024.",
         "The Crowne Plaza Amsterdam reservation includes a Queen Bed Standard Accessible room.",
         "The Crowne Plaza Amsterdam reservation includes breakfast.",

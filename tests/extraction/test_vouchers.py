@@ -28,9 +28,9 @@ NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
          "May 9, 2024."),
     ],
 )  # fmt: skip
-def test_a_card_becomes_one_sentence(text: str, said: str, scripted):
+def test_a_card_becomes_one_sentence(text: str, said: str):
     assert read_pass(text) == said
-    assert extract(text, kind=SourceKind.SCREENSHOT, now=NOW, llm=scripted) == (said,)
+    assert extract(text, kind=SourceKind.SCREENSHOT, now=NOW) == (said,)
 
 
 @pytest.mark.parametrize(

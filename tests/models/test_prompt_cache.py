@@ -13,9 +13,7 @@ import pytest
 
 from agent.answering import answer, answer_from_notes
 from agent.applications.forms import by_model
-from agent.extraction import extract
 from agent.extraction.triples import read
-from agent.language.sentences import Chunk
 from agent.learning import qa_generation
 from agent.models import note_reader, second_reader
 from agent.models.adapters.llama import LlamaModel
@@ -126,7 +124,6 @@ def test_all_but_the_last_turn_of_an_answer_is_fixed(question: str):
 def test_all_but_the_last_turn_of_other_tasks_is_fixed():
     for turns in (
         read.build_turns([SECRET]),
-        extract.build_turns(Chunk("", SECRET), people=[SECRET]),
         answer.build_turns(SECRET, [], NOW),
         by_model.build_turns(SECRET, []),
         qa_generation.writing_turns([], NOW),

@@ -417,10 +417,8 @@ def test_an_export_that_cannot_be_written(kept: Memlane):
 def test_a_source_whose_extraction_fails_keeps_its_text_and_its_error(
     session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from agent.extraction.extract import ExtractionFailed
-
     def fails(*_: object, **__: object) -> None:
-        raise ExtractionFailed("no list")
+        raise MemlaneError("no list")
 
     said = "so he went there again and did not like it at all, which Mia had told him before"
     (tmp_path / "note.txt").write_text(said)
