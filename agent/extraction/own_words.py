@@ -5,8 +5,8 @@ model rewrites, one in four says something else, and so do pronouns that rules r
 (docs/decisions/0024-own-words.md). So each sentence is a memory as it was written; one that only
 the sentence before it explains is joined to that.
 
-Invariant: a memory holds no word that its source does not, and every sentence with something to
-remember is in one.
+Invariant: a memory adds nothing to its source ("remind me to" becomes "I have to"), and every
+sentence with something to remember is in one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Clauses of a sentence, and the names and relatives in it."""
+"""What a sentence joins: clauses, facts, names."""
 
 from __future__ import annotations
 
@@ -6,12 +6,6 @@ import re
 
 from agent.language.sentences import sentences
 
-KIN = (
-    r"(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[ée]+|mother|father|mum|mom|dad"
-    r"|son|daughter|sister|brother|uncle|aunt|cousin|nephew|niece|grandmother|grandfather|grandma"
-    r"|grandpa|boss|manager|colleague|friend|neighbou?r|landlord|landlady|teacher|doctor|dentist"
-    r"|flatmate|roommate|tutor|coach|secretary|assistant|client|student|mentor|adviser|supervisor)"
-)
 NAME = (
     r"(?!(?:The|A|An|My|Our|This|That|These|I|We|It|On|In|At|He|She|They|There|His|Her|Their|Its|And|But|If|When"
     r"|After|Before|Since|Because|Next|Last|No|Not|Some|All|Every|Then|So|As|Still|Also|For|To"

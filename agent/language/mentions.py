@@ -12,8 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from agent.language.clauses import KIN
-
 
 class Kind(StrEnum):
     """What something that is spoken of may be."""
@@ -43,7 +41,13 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_KIN = re.compile(KIN, re.IGNORECASE)
+_KIN = re.compile(
+    r"(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[ée]+|mother|father|mum|mom|dad"
+    r"|son|daughter|sister|brother|uncle|aunt|cousin|nephew|niece|grandmother|grandfather|grandma"
+    r"|grandpa|boss|manager|colleague|friend|neighbou?r|landlord|landlady|teacher|doctor|dentist"
+    r"|flatmate|roommate|tutor|coach|secretary|assistant|client|student|mentor|adviser|supervisor)",
+    re.IGNORECASE,
+)
 _SHE = _words(
     "wife girlfriend mother mum mom daughter sister aunt niece grandmother grandma landlady"
 )

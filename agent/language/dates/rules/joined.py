@@ -47,6 +47,9 @@ _WEEKDAY = "WEEKDAY|WEAK_WEEKDAY|WEEKDAYS|NAMED_WEEKDAY"
     "(the|on the)? (ORDINAL|first|second|third|last) (day)? (of)? (every|each) (UNIT)",
     f"(the|on the)? (ORDINAL|first|second|third|last) ({_WEEKDAY}|day) (of|in)? (every|each) "
     f"(month)",
+    # 'The first Saturday of the month' is of each, or 'I help on ...' would be over after one.
+    f"(the|on the)? (ORDINAL|first|second|third|last) ({_WEEKDAY}) (of|in) the month",
+    "on the (ORDINAL|first|second|third) (day)? of the month",
     f"(TIME|HOURS) (on)? (every|each) (UNIT|{_WEEKDAY}|PART)",
     f"(on)? (every|each|any) (other|second|single|NUMBER|ORDINAL)? ({_WEEKDAY}) "
     f"((,|and|or|,? and) ({_WEEKDAY}))? ((,|and|or) ({_WEEKDAY}))? (in the|at)? (PART)? {_AT}",
