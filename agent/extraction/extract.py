@@ -46,6 +46,6 @@ def _extract_chunk(chunk: Chunk) -> Sequence[str]:
         items = ", ".join(line.strip("-*•· .") for line in lines)
         return [f"{chunk.heading}: {items}."]
     if is_foreign(chunk.text):
-        # The checks on what a model writes know no wording of this language.
+        # No rule for requests, introductions or fragments knows this language.
         return [part for part in sentences(chunk.text) if not part.endswith("?")]
     return own_words(chunk.text)

@@ -127,13 +127,22 @@ def own_words(text: str) -> tuple[str, ...]:
     for part in sentences(text):
         stated = declarative(part)
         for said in split_facts(clean_sentence(stated)) if content(stated) else ():
-            before = memories[-1] if memories else ""
-            joins = needs_context(said) or (len(memories) == 1 and not is_worth_keeping(before))
-            if before and joins and len(words(before)) + len(words(said)) <= LONGEST:
-                memories[-1] = f"{before} {said}"
+            leads = len(memories) == 1 and not is_worth_keeping(memories[0])
+            if memories and (leads or needs_context(said)) and fits(memories[-1], said):
+                memories[-1] = join(memories[-1], said)
             else:
                 memories.append(said)
     return tuple(dict.fromkeys(filter(is_worth_keeping, memories)))
+
+
+def fits(before: str, said: str) -> bool:
+    """Whether two sentences are short enough for one memory."""
+    return len(words(before)) + len(words(said)) <= LONGEST
+
+
+def join(before: str, said: str) -> str:
+    """Two sentences as one memory; between Chinese ones stands no space."""
+    return f"{before}{'' if is_chinese(before) else ' '}{said}"
 
 
 def needs_context(sentence: str) -> bool:

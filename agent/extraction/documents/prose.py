@@ -10,15 +10,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from agent.extraction.own_words import (
-    LONGEST,
     clean_sentence,
+    fits,
     has_verb,
     is_clean,
+    join,
     leans,
     needs_context,
 )
 from agent.language.identify import is_foreign
-from agent.language.sentences import declarative, sentences, words
+from agent.language.sentences import declarative, sentences
 from store.types import Span
 
 WRAPPED = 50
@@ -69,8 +70,7 @@ def _joined(before: str, line: str, *, named: bool) -> str:
     """The two as one where the second cannot be understood alone; else nothing."""
     if named:
         return f"{before.rstrip()} {line}" if leans(line) else ""
-    joins = needs_context(line) and len(words(before)) + len(words(line)) <= LONGEST
-    return f"{before} {line}" if joins else ""
+    return join(before, line) if needs_context(line) and fits(before, line) else ""
 
 
 def _sentences(lines: Lines) -> Iterator[tuple[str, Span]]:
