@@ -94,6 +94,14 @@ def test_what_is_told_is_remembered_as_it_is_meant(session: Session, scripted: S
     assert session.graph.verify() == ()
 
 
+@pytest.mark.parametrize(
+    "message", ["Been to Dr Hopwood. She's put me on ramipril.", "I saw a van. It's blue."]
+)
+def test_a_word_leans_on_the_sentence_before_it_in_the_message_itself(message: str):
+    said = "My sister Mia bought a kayak."
+    assert in_context(message, [Exchange(said, said)]) == message
+
+
 def test_what_is_old_or_forgotten_is_no_context(session: Session):
     session.respond("My sister Mia lives in Porto.")
     assert recent(session.graph, NOW + timedelta(days=1))[-1].answered.startswith("My sister Mia")

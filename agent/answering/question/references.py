@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from agent.language.mentions import Kind, Mention, listed, mentions
 from agent.language.replies import is_unknown
+from agent.language.sentences import declarative, sentences
 from agent.results import Exchange
 from store.erasure.plan import GONE
 from store.errors import UnknownId
@@ -69,6 +70,12 @@ def in_context(message: str, before: Sequence[Exchange]) -> str:
     found = _people(found, before)
     found = _things(found, before)
     return _there(found, before)
+
+
+def _explained(message: str, match: re.Match[str]) -> bool:
+    """Whether a sentence of the message itself comes before the word: then it leans on that."""
+    before = sentences(message[: match.start()])
+    return any(part.endswith((".", "!")) and declarative(part) for part in before)
 
 
 # ---- 'the second one' -----------------------------------------------------------------------
@@ -127,7 +134,7 @@ def _people(message: str, before: Sequence[Exchange]) -> str:
     own = [m for m in mentions(message) if Kind.PERSON in m.kinds]
     word = match["word"].casefold()
     many = word.startswith("the")
-    if own or (many and _anybody(message, match)):
+    if own or _explained(message, match) or (many and _anybody(message, match)):
         return message
     person = _plural(before) if many else _person(before, _GENDER[word])
     if person is None:
@@ -212,7 +219,7 @@ def _things(message: str, before: Sequence[Exchange]) -> str:
     if match is None or (_EMPTY_IT.search(message) and not _asks_of(message)):
         return message
     own = mentions(message[: match.start()])
-    if any(Kind.THING in m.kinds and m.sure for m in own):
+    if any(Kind.THING in m.kinds and m.sure for m in own) or _explained(message, match):
         return message
     thing = _thing(before)
     if thing is None or thing in message:
