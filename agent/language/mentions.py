@@ -102,7 +102,11 @@ _VERBS = _words(
     call let put noted does yesterday free good great nice fine late"""
 )
 _NOT_NAMES = _FUNCTION | _VERBS | _TIMES
-_TOKEN = re.compile(r"[^\W_][\w-]*(?:['’][A-Za-z]+)?(?:\.(?=\s[A-Z]))?|[^\w\s]|\n")
+_TOKEN = re.compile(
+    rf"\b(?:(?i:{'|'.join(_TITLES)})|[A-Z])\.(?=\s[A-Z])"
+    r"|[^\W_][\w-]*(?:['’][A-Za-z]+)?|[^\w\s]|\n"
+)
+"""A word; the stop of a title or an initial belongs to it, any other ends the sentence."""
 _OWNER = re.compile(r"['’]s$|(?<=s)['’]$")
 LONGEST = 5
 """Words of a phrase."""

@@ -205,7 +205,8 @@ def test_restore_waits_for_the_write_lock_and_gives_up(
 ):
     saved = backup(home, tmp_path / "b.zip", NOW)
     tell(home, "Told after the backup.")
-    monkeypatch.setattr("store.maintenance.backup.BUSY_SECONDS", 0.3)
+    for module in ("store.driver", "store.maintenance.backup"):
+        monkeypatch.setattr(f"{module}.BUSY_SECONDS", 0.3)
     with MemoryGraph.open(home) as graph, graph.writing():
         graph.sources.add(SourceKind.CHAT, "in the middle of something", NOW)
         with pytest.raises(StoreBusy):
