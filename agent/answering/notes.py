@@ -199,20 +199,20 @@ def _read_together(
             notes.setdefault(line, name)
     first = [relevance[name] for name in notes.values()]
     try:
-        readings = [reader.read(question, list(notes), first)]
+        estimates = [reader.read(question, list(notes), first)]
         if gloss != question:
             glosses = [
                 (said, _in_english(text, pool.passages[name]))
                 for (said, text), name in notes.items()
             ]
-            readings.append(reader.read(gloss, glosses, first))
+            estimates.append(reader.read(gloss, glosses, first))
     except PromptTooLong:  # in scripts of which each character is several tokens
         return None
-    together = np.mean([reading.relevance for reading in readings], axis=0)
+    together = np.mean([one.relevance for one in estimates], axis=0)
     known = dict(zip(notes, together.tolist(), strict=True))
     # What was not read is no likelier than what was.
     least = min(known.values(), default=0.0)
-    return max(reading.answered for reading in readings), {
+    return max(one.answered for one in estimates), {
         name: max(
             (known[line] for line in (_passage(pool, name), *_own(pool, name)) if line in known),
             default=min(chance, least),

@@ -82,8 +82,8 @@ def drafts_of_document(
     is_note = source.kind is SourceKind.NOTE
     read = _lines_of(source, layout, own)
     rated = read_ratings(source.text) if is_note else ()
-    said = [reading.said for reading in rated]
-    taken = [Span(reading.start, reading.end) for reading in rated]
+    said = [rating.said for rating in rated]
+    taken = [Span(rating.start, rating.end) for rating in rated]
     lines = [line for line in read if line.span is None or not any(map(line.span.overlaps, taken))]
     placed = place([*said, *(line.text for line in lines)])
     return (

@@ -68,7 +68,7 @@ def _line(text: str) -> str:
     return as_data(text)[:LONGEST]
 
 
-class Reading(NamedTuple):
+class NoteProbabilities(NamedTuple):
     """What was read in several notes, as calibrated probabilities."""
 
     relevance: Vectors
@@ -87,15 +87,17 @@ class NoteReader:
         self._model = model
         self._weights = weights
 
-    def read(self, question: str, notes: Sequence[DatedNote], first: Sequence[float]) -> Reading:
+    def read(
+        self, question: str, notes: Sequence[DatedNote], first: Sequence[float]
+    ) -> NoteProbabilities:
         """Read at most ``NOTES`` notes; ``first`` is the statement reader's relevance of each.
 
         :raises PromptTooLong: if the notes together exceed the context.
         """
         if not notes:
-            return Reading(np.zeros(0, np.float32), 0.0)
+            return NoteProbabilities(np.zeros(0, np.float32), 0.0)
         states = states_of(question, notes, self._model, layer=int(self._weights["layer"]))
-        return Reading(
+        return NoteProbabilities(
             relevance_of(states, self._weights), answered_of(states, first, self._weights)
         )
 

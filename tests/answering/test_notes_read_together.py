@@ -12,7 +12,7 @@ import pytest
 
 from agent.config import Config
 from agent.memory.gloss import Glosses
-from agent.models.note_reader import DatedNote, Reading
+from agent.models.note_reader import DatedNote, NoteProbabilities
 from agent.ports import Embedder
 from agent.session.session import Session
 from store.graph import MemoryGraph
@@ -31,11 +31,13 @@ class ScriptedNoteReader:
         self.first: list[float] = []
         self.asked: list[tuple[str, set[str]]] = []
 
-    def read(self, question: str, notes: Sequence[DatedNote], first: Sequence[float]) -> Reading:
+    def read(
+        self, question: str, notes: Sequence[DatedNote], first: Sequence[float]
+    ) -> NoteProbabilities:
         self.first = list(first)
         self.asked.append((question, {text for _, text in notes}))
         relevance = [0.8 if "Redford" in text else 0.01 for _, text in notes]
-        return Reading(np.array(relevance, np.float32), self.answered)
+        return NoteProbabilities(np.array(relevance, np.float32), self.answered)
 
 
 @pytest.fixture

@@ -111,7 +111,7 @@ _VERB_KIND = {"read": "book", "reread": "book", "played": "game"}
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class StatedRating:
     """A rating that a text states."""
 
     rated: Rated
@@ -122,9 +122,9 @@ class Reading:
     end: int
 
 
-def read_ratings(text: str) -> tuple[Reading, ...]:
+def read_ratings(text: str) -> tuple[StatedRating, ...]:
     """Every rating that the person states in a text, in its order."""
-    found: list[Reading] = []
+    found: list[StatedRating] = []
     places = _places(text)
     at = 0
     for number, (start, end) in enumerate(places):
@@ -145,7 +145,7 @@ def read_ratings(text: str) -> tuple[Reading, ...]:
 def split_ratings(text: str, kind: SourceKind) -> tuple[tuple[str, ...], str]:
     """The sentences of the ratings in a source's text, and what it says beside them."""
     found = read_ratings(text) if kind in RATING_SOURCES else ()
-    return tuple(reading.said for reading in found), without_ratings(text, found)
+    return tuple(rating.said for rating in found), without_ratings(text, found)
 
 
 def one_rating(text: str) -> Rated | None:
@@ -155,13 +155,13 @@ def one_rating(text: str) -> Rated | None:
     return found[0].rated if whole else None
 
 
-def without_ratings(text: str, found: tuple[Reading, ...]) -> str:
+def without_ratings(text: str, found: tuple[StatedRating, ...]) -> str:
     """What a text says beside its ratings."""
     parts, at = [], 0
-    for reading in found:
-        if reading.start >= at:
-            parts.append(text[at : reading.start])
-            at = reading.end
+    for rating in found:
+        if rating.start >= at:
+            parts.append(text[at : rating.start])
+            at = rating.end
     return "".join([*parts, text[at:]]).strip()
 
 
@@ -177,7 +177,7 @@ def _places(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _read(sentence: str, offset: int) -> Iterator[Reading]:
+def _read(sentence: str, offset: int) -> Iterator[StatedRating]:
     lead = len(sentence) - len(sentence.lstrip())
     body = sentence.strip()
     if stem := _STEM.match(body):
@@ -205,7 +205,7 @@ def _read(sentence: str, offset: int) -> Iterator[Reading]:
         score = match["scale"] and "/" in match.group()
         for rated in several:
             as_said = plain and not score and not re.search(r"\bit\b", match.group())
-            yield Reading(rated, body if as_said else sentence_of(rated), start, end)
+            yield StatedRating(rated, body if as_said else sentence_of(rated), start, end)
         return
 
 

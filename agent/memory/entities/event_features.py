@@ -78,7 +78,7 @@ _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class EventFeatures:
     """One memory as it tells of an event."""
 
     memory: str
@@ -103,7 +103,7 @@ class Reading:
 
 def read(
     memory: str, text: str, said: datetime, source: str | None, known: Identities
-) -> Reading | None:
+) -> EventFeatures | None:
     """What a text says of an event; None where it has neither a number, nor kind and day."""
     if _DATED.search(text) is None:
         return None  # neither number nor date: of many memories most
@@ -121,7 +121,7 @@ def read(
     if not ids and (not kinds or day is None):
         return None
     with_, about = _named(text, said, known)
-    return Reading(
+    return EventFeatures(
         memory,
         source,
         ids,

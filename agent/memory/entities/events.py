@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from agent.memory.entities.event_features import Reading, kinds_of, moves, numbers, read
+from agent.memory.entities.event_features import EventFeatures, kinds_of, moves, numbers, read
 from agent.memory.entities.identity import Identities
 from store.graph import MemoryGraph
 from store.types import Draft, Memory
@@ -27,35 +27,35 @@ MOST = 60
 class Event:
     """One event and the memories that tell of it, oldest first."""
 
-    readings: tuple[Reading, ...]
+    features: tuple[EventFeatures, ...]
 
     @property
     def memories(self) -> tuple[str, ...]:
-        return tuple(sorted({r.memory for r in self.readings}, key=lambda m: int(m[1:])))
+        return tuple(sorted({r.memory for r in self.features}, key=lambda m: int(m[1:])))
 
     @property
     def ids(self) -> frozenset[tuple[str, str]]:
-        return frozenset(found for r in self.readings for found in r.ids)
+        return frozenset(found for r in self.features for found in r.ids)
 
     @property
     def days(self) -> frozenset[date]:
-        return frozenset(r.day for r in self.readings if r.day is not None)
+        return frozenset(r.day for r in self.features if r.day is not None)
 
     @property
     def kinds(self) -> frozenset[str]:
-        return frozenset(kind for r in self.readings for kind in r.kinds)
+        return frozenset(kind for r in self.features for kind in r.kinds)
 
     @property
     def with_(self) -> frozenset[str]:
-        return frozenset(name for r in self.readings for name in r.with_)
+        return frozenset(name for r in self.features for name in r.with_)
 
     @property
     def about(self) -> frozenset[str]:
-        return frozenset(name for r in self.readings for name in r.about)
+        return frozenset(name for r in self.features for name in r.about)
 
     @property
     def clocks(self) -> frozenset[str]:
-        return frozenset(time for r in self.readings for time in r.clocks)
+        return frozenset(time for r in self.features for time in r.clocks)
 
     def called(self, name: str) -> bool:
         """Whether a name is this event's: a number of it, or its name."""
@@ -76,25 +76,25 @@ class Event:
 
 def events(memories: Iterable[Memory], known: Identities) -> tuple[Event, ...]:
     """The events that these memories tell of, by their oldest memories; also those told once."""
-    readings = [
+    features = [
         found
         for memory in memories
         if (found := read(memory.id, memory.text, memory.created, memory.source, known)) is not None
     ]
-    return coreferent(readings, known)
+    return coreferent(features, known)
 
 
-def coreferent(readings: Sequence[Reading], known: Identities) -> tuple[Event, ...]:
-    """Readings joined into events, from the surest sign to the weakest."""
-    groups = _Groups(readings)
-    _in_one_source(readings, groups)
+def coreferent(features: Sequence[EventFeatures], known: Identities) -> tuple[Event, ...]:
+    """Memories joined into events, from the surest sign to the weakest."""
+    groups = _Groups(features)
+    _in_one_source(features, groups)
     by_id: dict[tuple[str, str], list[int]] = defaultdict(list)
     by_day: dict[date, list[int]] = defaultdict(list)
-    for at, reading in enumerate(readings):
-        for found in reading.ids:
+    for at, one in enumerate(features):
+        for found in one.ids:
             by_id[found].append(at)
-        if reading.day is not None:
-            by_day[reading.day].append(at)
+        if one.day is not None:
+            by_day[one.day].append(at)
     for same in by_id.values():
         dated = [at for at in same if groups.event(at).days]
         for first, second in _pairs(dated):
@@ -103,7 +103,7 @@ def coreferent(readings: Sequence[Reading], known: Identities) -> tuple[Event, .
         for at in same:
             if not groups.event(at).days:
                 groups.join_only(at, dated or same[:1])
-    for first, second in _tied_by_hand(readings, known):
+    for first, second in _tied_by_hand(features, known):
         groups.join(first, second)
     for same_day in by_day.values():
         for first, second in _clearly_one(same_day, groups, known):
@@ -115,26 +115,28 @@ def _pairs(rows: Sequence[int]) -> Iterable[tuple[int, int]]:
     return ((rows[a], rows[b]) for a in range(len(rows)) for b in range(a + 1, len(rows)))
 
 
-def _in_one_source(readings: Sequence[Reading], groups: _Groups) -> None:
+def _in_one_source(features: Sequence[EventFeatures], groups: _Groups) -> None:
     """What one source says under one number is one event; so are its only flight and booking."""
     by_source: dict[str, list[int]] = defaultdict(list)
-    for at, reading in enumerate(readings):
-        if reading.source is not None and reading.ids:
-            by_source[reading.source].append(at)
+    for at, one in enumerate(features):
+        if one.source is not None and one.ids:
+            by_source[one.source].append(at)
     for rows in by_source.values():
-        told = {found for at in rows for found in readings[at].ids}
-        days = {readings[at].day for at in rows} - {None}
+        told = {found for at in rows for found in features[at].ids}
+        days = {features[at].day for at in rows} - {None}
         one_each = len({kind for kind, _ in told}) == len(told) and len(days) <= 1
         for first, second in _pairs(rows):
-            if one_each or readings[first].ids & readings[second].ids:
+            if one_each or features[first].ids & features[second].ids:
                 groups.join(first, second)
 
 
-def _tied_by_hand(readings: Sequence[Reading], known: Identities) -> Iterable[tuple[int, int]]:
-    """Readings that name an event by names of which somebody said that they are one."""
+def _tied_by_hand(
+    features: Sequence[EventFeatures], known: Identities
+) -> Iterable[tuple[int, int]]:
+    """Memories that name an event by names of which somebody said that they are one."""
     named: dict[str, list[int]] = defaultdict(list)
-    for at, reading in enumerate(readings):
-        for who in reading.about:
+    for at, one in enumerate(features):
+        for who in one.about:
             names = known.names(who)
             if len(names) > 1 and any(kinds_of(name) or numbers(name) for name in names):
                 named[who].append(at)
@@ -180,10 +182,10 @@ def _told_apart(one: Event, other: Event, known: Identities) -> bool:
 
 
 class _Groups:
-    """A union-find over readings that refuses to join what cannot be one event."""
+    """A union-find over features that refuses to join what cannot be one event."""
 
-    def __init__(self, readings: Sequence[Reading]) -> None:
-        self._events = {at: Event((reading,)) for at, reading in enumerate(readings)}
+    def __init__(self, features: Sequence[EventFeatures]) -> None:
+        self._events = {at: Event((one,)) for at, one in enumerate(features)}
         self._root = {at: at for at in self._events}
 
     def event(self, at: int) -> Event:
@@ -198,7 +200,7 @@ class _Groups:
         a, b = sorted((self._find(one), self._find(other)))
         if a == b or _cannot(self._events[a], self._events[b]):
             return
-        self._events[a] = Event(self._events[a].readings + self._events.pop(b).readings)
+        self._events[a] = Event(self._events[a].features + self._events.pop(b).features)
         self._root[b] = a
 
     def join_only(self, at: int, others: Sequence[int]) -> None:
@@ -230,23 +232,23 @@ def _cannot(one: Event, other: Event) -> bool:
 
 def event_of(memory: Memory, graph: MemoryGraph, known: Identities) -> Event | None:
     """The event that a memory tells of, with all that is told of it; None where there is none."""
-    reading = read(memory.id, memory.text, memory.created, memory.source, known)
-    if reading is None:
+    one = read(memory.id, memory.text, memory.created, memory.source, known)
+    if one is None:
         return None
     around = {memory.id: memory}
-    for words in reading.searched():
+    for words in one.searched():
         around.update((found.id, found) for found in graph.memories.mentioning(words, MOST))
     # What stands there under a number may be tied to this one by a second number of its own.
     ties = {word for found in tuple(around.values()) for word in _searched(found, known)}
-    for words in ties - set(reading.searched()):
+    for words in ties - set(one.searched()):
         around.update((found.id, found) for found in graph.memories.mentioning(words, MOST))
     found = events(sorted(around.values(), key=lambda m: int(m.id[1:])), known)
     return next((event for event in found if memory.id in event.memories), None)
 
 
 def _searched(memory: Memory, known: Identities) -> tuple[str, ...]:
-    reading = read(memory.id, memory.text, memory.created, memory.source, known)
-    return () if reading is None else tuple(code for _, code in reading.ids)
+    one = read(memory.id, memory.text, memory.created, memory.source, known)
+    return () if one is None else tuple(code for _, code in one.ids)
 
 
 class EventsBeside:
@@ -256,7 +258,7 @@ class EventsBeside:
         self._graph, self._known = graph, known
         self._told = {draft.text: self._read(draft) for draft in drafts}
 
-    def _read(self, draft: Draft) -> Reading | None:
+    def _read(self, draft: Draft) -> EventFeatures | None:
         return read("m0", draft.text, draft.created, draft.source, self._known)
 
     def apart(self, draft: Draft, memory: Memory) -> bool:
@@ -282,7 +284,7 @@ class EventsBeside:
             (day,) = coming  # the flight of last month is over: nothing about it changes
         return bool(its) and day not in its
 
-    def _days(self, told: Reading) -> set[date]:
+    def _days(self, told: EventFeatures) -> set[date]:
         """The days on which something under the draft's numbers is known."""
         around = {
             memory.id: memory
