@@ -74,6 +74,11 @@ def test_mentions_tell_people_places_and_things():
     assert listed("I like Oslo, Bergen or the sea.") == ("Oslo", "Bergen", "the sea")
 
 
+def test_a_name_ends_with_its_sentence_but_not_with_a_title_or_an_initial():
+    text = "My brother moved to Oulu. Then Dr. J. Hopwood called."
+    assert [one.text for one in mentions(text)] == ["my brother", "Oulu", "Dr. J. Hopwood"]
+
+
 def test_a_session_answers_the_question_that_is_meant(session: Session, scripted: ScriptedModel):
     session.respond("My sister Mia lives in Porto.")
     scripted.replies.append("She lives in Porto.")
