@@ -83,8 +83,8 @@ class Run:
     def session(self) -> Iterator[Session]:
         """The home of this run with its models, closed at the end."""
         with collecting_paused():
-            from agent.models.notices import listening
             from agent.session.session import open_session
+            from store.notices import listening
 
         with (
             listening(self.note),

@@ -2,6 +2,7 @@
 
 ``graph`` is the way in (``MemoryGraph``: open, apply edits, undo, view, verify); ``types`` and
 ``errors`` are the words of all packages; ``connection``, ``migrations``, ``journal`` and
-``row_codecs`` are SQLite. Folders: ``tables``, ``side_tables``, ``derived``, ``erasure``,
-``maintenance``. May import: nothing of the other packages.
+``row_codecs`` are SQLite; ``notices`` tells whoever is waiting. Folders: ``tables``,
+``side_tables``, ``derived``, ``erasure``, ``maintenance``. May import: nothing of the other
+packages.
 """

@@ -22,7 +22,6 @@ from agent.errors import EmptyContinuation, ModelCrashed, ModelDamaged, PromptTo
 from agent.models.adapters.bf16_weights import unpacked
 from agent.models.adapters.llama import LlamaModel
 from agent.models.adapters.llama_rewards import LlamaRewards
-from agent.models.notices import listening
 from agent.models.registry import ModelRegistry
 from agent.models.worker import process, worker
 from agent.models.worker.faults import parse_fault
@@ -32,6 +31,7 @@ from agent.models.worker.settings import FILE, Finding, Findings, Rung, rungs
 from agent.models.worker.wire import Frames, Nonsense, pack
 from agent.models.worker.worker import Worker
 from agent.ports import ChatTurn, Prompt
+from store.notices import listening
 from tests.support.residents import ROOT
 from tests.support.workers import SMALL, nothing_left_behind, small_model, small_rewards
 

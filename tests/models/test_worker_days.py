@@ -21,12 +21,12 @@ import pytest
 from agent.config import Config, load_config
 from agent.errors import ModelError
 from agent.models.lazy import LocalLanguageModel
-from agent.models.notices import listening
 from agent.models.worker.models import WorkerLanguageModel
 from agent.ports import ChatTurn, Embedder
 from agent.session.session import open_session
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
+from store.notices import listening
 from store.types import SourceStatus, Status
 from tests.conftest import NOW, Result
 from tests.support.residents import ROOT

@@ -18,6 +18,7 @@ from store.derived.large.part import Sought
 from store.derived.view import GraphView
 from store.graph import MemoryGraph
 from store.journal import Insert
+from store.notices import listening
 from tests.storage.test_vector_index import NOW, add, draft, edited_at_random, fresh, vector
 
 SIZE = 300
@@ -72,6 +73,14 @@ def assert_as_all_in_memory(graph: MemoryGraph, now: datetime) -> None:
         assert view.weights.sum() == pytest.approx(len(known), rel=0.02)
         for row, memory in enumerate(view.memories):
             assert np.array_equal(view.vectors[row], vectors[ids.index(memory.id)])
+
+
+def test_who_waits_for_the_arrays_is_told_once(graph: MemoryGraph):
+    told: list[str] = []
+    with listening(told.append):
+        graph.index("e", NOW)
+        graph.index("e", NOW)
+    assert [line.split(" memories")[0] for line in told] == ["Building the search index of 300"]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -17,7 +17,6 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from rich.console import Console
 
-from agent.models.notices import notify
 from agent.ports import ChatTurn
 from agent.server.resident.client import Client
 from agent.session.session import Session
@@ -25,6 +24,7 @@ from cli.commands.conversation.chat import COMMANDS, Conversation, _doing, show_
 from cli.context import Run
 from cli.input.line_input import Terminal, said_before
 from cli.output.streaming import WITHDRAWN, StreamedAnswer, show_withdrawn
+from store.notices import notify
 from store.types import SourceStatus, Status
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.support.forgetting import bytes_of

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from agent.errors import ModelCrashed, ModelError
-from agent.models.notices import notify
 from agent.models.weight_files import locked
 from agent.models.worker.process import WorkerDied, WorkerProcess
 from agent.models.worker.settings import (
@@ -31,6 +30,7 @@ from agent.models.worker.settings import (
 )
 from agent.models.worker.wire import Json
 from agent.models.worker.worker import OPENING_S, Opened, request
+from store.notices import notify
 
 log = logging.getLogger("memlane.models")
 

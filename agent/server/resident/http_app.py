@@ -29,7 +29,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from agent.codec import decode, encode, parse
 from agent.errors import ModelError, UnreadableSource, of_the_system
 from agent.language.validation import checked_k, checked_time
-from agent.models.notices import listening
 from agent.results import Reply
 from agent.server.resident.client import Hello, code_folder, settings_of
 from agent.server.resident.openapi import description
@@ -40,6 +39,7 @@ from agent.version import __version__
 from store.connection import DATABASE_NAME
 from store.encryption.keys import key_of
 from store.errors import EditConflict, InvalidInput, MemlaneError, StoreError, UnknownId
+from store.notices import listening
 
 log = logging.getLogger("memlane.resident")
 NDJSON = "application/x-ndjson"

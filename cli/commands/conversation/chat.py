@@ -95,7 +95,7 @@ class Conversation:
 
     def take(self, line: str) -> None:
         """One line, all the way; what goes wrong is a line on stderr, and the chat goes on."""
-        from agent.models.notices import listening
+        from store.notices import listening
 
         command, _, rest = line.partition(" ")
         notices: list[str] = []  # told below the answer: above it they would break into its draft

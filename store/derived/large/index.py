@@ -22,6 +22,7 @@ from store.derived.large.arrays import Arrays, Taken, load, save
 from store.derived.large.build import build
 from store.derived.partitions import HISTORY, NearMemory
 from store.derived.vector_index import NO_LINE, REREAD, MemoryIndex, named
+from store.notices import notify
 from store.row_codecs import moment
 from store.tables.memories import MemoryTable
 from store.tables.vectors import Vector, VectorTable
@@ -77,6 +78,8 @@ class LargeIndex(MemoryIndex):
             if touched is not None and len(touched := touched | self._arrived()) <= REREAD:
                 self._read(touched, now)
                 return
+        count = self._vectors.count(self.model)
+        notify(f"Building the search index of {count:,} memories. This can take a minute or two.")
         made = build(self._rows, self._vectors, taken)
         # Nothing of an encrypted home lies on the disk in plain.
         self._take(made if is_encrypted(home) else save(made, home), now)

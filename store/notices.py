@@ -1,4 +1,4 @@
-"""One line for whoever is waiting, about something that a model met and got over.
+"""One line for whoever is waiting: what takes long, and what a model met and got over.
 
 The line goes to whoever is served in this context: a terminal, or the client of the resident
 process. Where nobody listens it goes to the log.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-log = logging.getLogger("memlane.models")
+log = logging.getLogger("memlane.notices")
 
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
