@@ -19,7 +19,7 @@ _LEANS = re.compile(
     re.I,
 )
 _CLAUSE = re.compile(
-    r"(?:,? and|,|;) (?=(?:I|we|he|she|they|my (?:\w+ )?\w+(?: [A-Z]\w+)?|his \w+|her \w+)"
+    r"(?:,? and|,|;) (?=(?:I|we|my (?:\w+ )?\w+(?: [A-Z]\w+)?)"
     r"(?:['’](?:m|ve|re|s|ll|d)| (?:am|is|are|was|were|have|has|had|will|would|can|can['’]t|cannot"
     r"|don['’]t|doesn['’]t|won['’]t|live|work|like|love|need|want|prefer|hate|\w+s|\w+ed))\b)",
     re.I,
