@@ -8,107 +8,33 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agent.errors import EmptyContinuation, ModelCrashed, ModelDamaged, PromptTooLong
 from agent.models.adapters.bf16_weights import unpacked
 from agent.models.adapters.llama import LlamaModel
 from agent.models.adapters.llama_rewards import LlamaRewards
 from agent.models.registry import ModelRegistry
-from agent.models.worker import process, worker
-from agent.models.worker.faults import parse_fault
+from agent.models.worker import worker
 from agent.models.worker.models import WorkerLanguageModel, WorkerReader
 from agent.models.worker.opening import GgufOpener, ReaderOpener
-from agent.models.worker.settings import FILE, Finding, Findings, Rung, rungs
-from agent.models.worker.wire import Frames, Nonsense, pack
+from agent.models.worker.settings import rungs
 from agent.models.worker.worker import Worker
 from agent.ports import ChatTurn, Prompt
-from store.notices import listening
 from tests.support.residents import ROOT
-from tests.support.workers import SMALL, nothing_left_behind, small_model, small_rewards
-
-HELLO = [ChatTurn("user", "Say hello to Ann.")]
-
-
-@pytest.fixture(scope="module")
-def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("models")
-
-
-@pytest.fixture(scope="module")
-def model(models_dir: Path) -> Iterator[WorkerLanguageModel]:
-    model = small_model(models_dir)
-    yield model
-    model.close()
-
-
-@pytest.fixture
-def own_dir(models_dir: Path, model: WorkerLanguageModel, tmp_path: Path) -> Path:
-    """A models folder of the test's own, in which the settings are found already."""
-    model.chat(HELLO, max_tokens=1)
-    (tmp_path / FILE).write_bytes((models_dir / FILE).read_bytes())
-    return tmp_path
-
-
-def found(model: WorkerLanguageModel) -> Finding:
-    """What the model runs with."""
-    assert model.finding is not None
-    return model.finding
-
-
-@pytest.fixture
-def notices() -> Iterator[list[str]]:
-    heard: list[str] = []
-    with listening(heard.append):
-        yield heard
-
-
-# ---- the wire -------------------------------------------------------------------------------
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=10,
+from tests.support.workers import (
+    HELLO,
+    SMALL,
+    found,
+    nothing_left_behind,
+    small_model,
+    small_rewards,
 )
-
-
-@given(st.lists(st.dictionaries(st.text(), JSON, max_size=3), max_size=4), st.data())
-def test_messages_arrive_whole_however_the_bytes_are_cut(messages, data):
-    sent = b"".join(map(pack, messages))
-    cut = data.draw(st.integers(0, len(sent)))
-    frames = Frames()
-    assert frames.feed(sent[:cut]) + frames.feed(sent[cut:]) == messages
-
-
-@given(st.floats(width=32, allow_nan=False))
-def test_a_float_of_32_bits_comes_back_to_the_last_bit(number):
-    (message,) = Frames().feed(pack({"done": [float(np.float32(number))]}))
-    assert np.float32(message["done"][0]).tobytes() == np.float32(number).tobytes()
-
-
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        b"hello",
-        b"\x00" * 20,
-        b"mlw1\xff\xff\xff\xff",
-        b"mlw1\x00\x00\x00\x02[]",
-        b"mlw1\x00\x00\x00\x02{x",
-        b"m\x00",
-    ],
-)
-def test_nonsense_is_seen_at_once(garbage: bytes):
-    with pytest.raises(Nonsense):
-        Frames().feed(garbage)
-
 
 # ---- the same answers -----------------------------------------------------------------------
 
@@ -385,80 +311,3 @@ def test_what_a_dead_worker_said_last_is_logged(own_dir: Path, monkeypatch, capl
     assert "Segmentation fault" in caplog.text
     assert "Ann" not in caplog.text, "no word of the prompt"
     failing.close()
-
-
-# ---- settings -------------------------------------------------------------------------------
-
-
-def test_a_crash_on_repacked_weights_is_found_before_the_first_request(
-    model: WorkerLanguageModel, tmp_path: Path, notices: list[str], monkeypatch
-):
-    """What a processor with a broken AMX kernel does: each worker with such weights dies."""
-    model.chat(HELLO, max_tokens=1)
-    monkeypatch.setenv("MEMLANE_FAULT", "segv@1:repack")
-    crashing = small_model(tmp_path)
-    assert crashing.chat(HELLO, max_tokens=4)
-    assert found(crashing).rung == Rung(repack=False, flash=True, threads=2)
-    assert "crashed (SIGSEGV)" in found(crashing).why[0]
-    assert len(notices) == 1 and "no repacking" in notices[0]
-    crashing.close()
-    again = small_model(tmp_path)
-    assert again.chat(HELLO, max_tokens=4) and len(notices) == 1, "found once, remembered"
-    again.close()
-    monkeypatch.delenv("MEMLANE_FAULT")
-    assert again.check().rung == found(model).rung, "memlane models check finds out again"
-    again.close()
-
-
-def test_settings_that_compute_something_else_are_left(tmp_path: Path, monkeypatch):
-    from agent.models.worker import opening
-
-    monkeypatch.setattr(opening, "GAP", -1.0)  # so that nothing agrees well enough
-    model = small_model(tmp_path)
-    finding = model.check()
-    assert finding.rung == Rung(repack=False, flash=False, threads=2)
-    assert "computes something else" in finding.why[-1]
-    assert len(finding.why) == 2
-    model.close()
-
-
-def test_a_model_that_runs_with_no_settings_says_so(tmp_path: Path, monkeypatch):
-    monkeypatch.setenv("MEMLANE_FAULT", "segv@1:always")
-    model = small_model(tmp_path)
-    with pytest.raises(ModelCrashed, match="does not run on this machine"):
-        model.chat(HELLO, max_tokens=4)
-    assert Findings(tmp_path).find("anything") is None
-
-
-def test_a_record_that_cannot_be_read_or_written_is_no_obstacle(tmp_path: Path):
-    (tmp_path / FILE).write_text('{"x": {"rung": 3}, "y": ')
-    model = small_model(tmp_path)
-    assert model.chat(HELLO, max_tokens=4)
-    model.close()
-    assert Findings(tmp_path).find("x") is None
-    blocked = tmp_path / "file"
-    blocked.write_text("a file where the folder should be")
-    model = small_model(blocked)
-    assert model.chat(HELLO, max_tokens=4)
-    model.close()
-
-
-def test_rungs_lead_from_fast_to_plain():
-    assert [str(rung) for rung in rungs("chat", 4)] == [
-        "weights repacked, flash attention, 4 threads",
-        "no repacking, flash attention, 4 threads",
-        "no repacking, no flash attention, 4 threads",
-        "no repacking, no flash attention, 1 thread",
-    ]
-    assert len(rungs("rewards", 1)) == 2
-
-
-@pytest.mark.parametrize("spelt", ["segv", "segv@x", "nova@3", "segv@3:often"])
-def test_a_fault_is_spelt_right_or_refused(spelt: str):
-    with pytest.raises(ValueError, match="MEMLANE_FAULT"):
-        parse_fault(spelt)
-    assert parse_fault("") is None
-
-
-def test_native_faults_are_told_from_kills():
-    assert "SIGSEGV" in process.NATIVE_FAULTS and "SIGKILL" not in process.NATIVE_FAULTS

@@ -34,7 +34,7 @@ from tests.support.workers import SMALL, nothing_left_behind
 
 KINDS = ("segv", "kill", "hang", "exit", "garbage")
 NOTES = 20
-MESSAGES = KILLS = 60
+MESSAGES = KILLS = 200
 SMALL_TALK = (ChatTurn("user", "Hello."),)
 DONE = {SourceStatus.EXTRACTED, SourceStatus.PENDING, SourceStatus.FAILED}
 
@@ -63,23 +63,28 @@ def memlane(words: Sequence[str], home: Path, given: str = "", **environment: st
 
 @pytest.mark.llm
 def test_the_demo_passes_while_its_models_die(own_home: Path, own_models: Path):
-    """The first worker of each model dies at its fortieth decode, in the middle of an answer."""
-    done = memlane(["demo", "--json"], own_home, MEMLANE_FAULT="kill@40")
+    """The first worker of each model hangs at its fortieth decode, in the middle of an answer.
+
+    The other kinds of death are met by a chat and an ingest.
+    """
+    fault = {"MEMLANE_FAULT": "hang@40", "MEMLANE_MODEL_TIMEOUT": "20"}
+    done = memlane(["demo", "--json"], own_home, **fault)
     assert [step for step in json.loads(done.out)["steps"] if not step["ok"]] == []
     assert done.code == 0
     told = [line for line in done.err.splitlines() if "was restarted" in line]
     assert len(told) == 1, done.err
 
 
-def test_a_chat_goes_on_where_the_fastest_kernels_crash(own_home: Path, own_models: Path):
+@pytest.mark.llm
+def test_the_demo_passes_on_a_processor_whose_fastest_kernels_crash(
+    own_home: Path, own_models: Path
+):
     """As on machines with AMX: each worker with repacked weights dies at its first decode."""
-    crashing = {"MEMLANE_LLM": SMALL, "MEMLANE_FAULT": "segv@1:repack"}
-    said = "My sister Mia lives in Porto.\nHello, how are you?\n"
-    done = memlane(["--json", "chat"], own_home, said, **crashing)
-    assert done.code == 0 and len(done.out.splitlines()) == 2
+    done = memlane(["demo", "--json"], own_home, MEMLANE_FAULT="segv@1:repack")
+    assert [step for step in json.loads(done.out)["steps"] if not step["ok"]] == []
     (line,) = done.err.strip().splitlines()
     assert "no repacking" in line and "SIGSEGV" in line
-    shown = memlane(["models", "list"], own_home, MEMLANE_LLM=SMALL).out
+    shown = memlane(["models", "list"], own_home).out
     assert "runs with no repacking" in shown and "SIGSEGV" in shown
 
 
@@ -202,7 +207,7 @@ def killer(model: LocalLanguageModel, kills: int) -> Iterator[list[int]]:
         thread.join()
 
 
-def test_random_kills_while_as_many_messages_are_told(
+def test_200_random_kills_while_200_messages_are_told(
     own_home: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ):
     """Whatever the model's process was doing: each message is stored, none twice."""

@@ -18,20 +18,12 @@ from mcp_types import Implementation
 
 from agent.config_edit import set_in_file
 from store.graph import MemoryGraph
-from store.journal import Insert
-from store.types import Draft, Status
-from tests.conftest import NOW, Result
-from tests.server.test_mcp import CAT, Person
+from store.types import Status
+from tests.conftest import Result
+from tests.support.mcp_client import CAT, Person
 from tests.support.residents import started
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def cat(graph: MemoryGraph) -> MemoryGraph:
-    """A home with one memory."""
-    graph.apply([Insert(Draft(CAT, "relationship.relatives", NOW))], at=NOW, actor="user")
-    return graph
 
 
 def program(home: Path) -> StdioServerParameters:

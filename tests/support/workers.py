@@ -13,9 +13,12 @@ from agent.models.prompt_cache import FOLDER
 from agent.models.registry import ModelRegistry
 from agent.models.worker.models import WorkerLanguageModel, WorkerRewards
 from agent.models.worker.opening import GgufOpener
+from agent.models.worker.settings import Finding
 from agent.models.worker.worker import Worker
+from agent.ports import ChatTurn
 
 SMALL = "smollm2-135m"
+HELLO = [ChatTurn("user", "Say hello to Ann.")]
 
 
 def small_model(
@@ -34,6 +37,12 @@ def small_model(
     )
     worker = Worker("The language model", opener, idle_s=idle_s, timeout_s=timeout_s)
     return WorkerLanguageModel(worker, opener)
+
+
+def found(model: WorkerLanguageModel) -> Finding:
+    """What the model runs with."""
+    assert model.finding is not None
+    return model.finding
 
 
 def small_rewards(models_dir: Path, cache: Path | None = None) -> WorkerRewards:
