@@ -241,7 +241,7 @@ def test_an_impossible_date_in_running_text_is_untouched(text: str):
         ("I fly to Rome on 3 March.", "2025-03-03"),
         ("We met on Friday.", "2024-05-10"),
         ("We will meet on Friday.", "2024-05-17"),
-        ("I booked a flight on 3 March.", "2025-03-03"),
+        ("I booked a flight for 3 March.", "2025-03-03"),
         ("I've got a call with Ida on Friday.", "2024-05-17"),
         ("I got a call from Ida on Friday.", "2024-05-10"),
         ("I was ill. I see the doctor on Friday.", "2024-05-17"),

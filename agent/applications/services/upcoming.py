@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from agent.applications.services.recurrence import clock_of, next_time, next_year_day, rule_of
 from agent.language.dates import TimeSpan, find_times, validity
 from agent.language.dates.in_english import tells_of_time
-from agent.language.dates.parser import Tenses
+from agent.language.dates.tense import tells_past
 from agent.language.patterns import bounded
 from agent.language.sentences import capitalized
 from agent.memory.editing.compare import negated
@@ -218,7 +218,6 @@ def _ending(memory: Memory, spans: tuple[TimeSpan, ...], now: datetime) -> Occas
 
 def _coming(memory: Memory, spans: tuple[TimeSpan, ...], now: datetime) -> Iterator[Occasion]:
     text = memory.text
-    tenses = Tenses(text)
     for span in spans:
         if span.kind == "recurring":
             if (habit := _habit(memory, span, now)) is not None:
@@ -231,7 +230,7 @@ def _coming(memory: Memory, spans: tuple[TimeSpan, ...], now: datetime) -> Itera
         at = _here(text, at)
         if at < (_today(now) if all_day else now):
             continue
-        if all_day and at == _today(now) and tenses.past(span.start_char, span.end_char):
+        if all_day and at == _today(now) and tells_past(text, span.start_char, span.end_char):
             continue  # 'I had lunch with Ben on ...', told today
         yield Occasion(Kind.EVENT, _without(text, span.start_char, span.end_char), at, all_day)
 

@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from agent.language.dates.parser import Expression, Tenses, expressions
+from agent.language.dates.parser import Expression, expressions
 from agent.language.dates.rewrite import QUOTED, rewrite
+from agent.language.dates.tense import tells_past
 from agent.language.dates.values import Bound, Kind
 from agent.language.validation import checked_time
 from store.errors import InvalidInput
@@ -187,7 +188,6 @@ def validity(text: str, now: datetime) -> Validity:
     valid_until: datetime | None = None
     when: TimeSpan | None = None
     quoted = [match.span() for match in QUOTED.finditer(text)]
-    tenses = Tenses(text)
     perishable = _PERISHABLE.search(text) is not None
     for found in expressions(text, now):
         inside = any(start < found.end and found.start < end for start, end in quoted)
@@ -200,7 +200,7 @@ def validity(text: str, now: datetime) -> Validity:
             continue
         if span.kind == "duration":
             lasting = _FOR.search(before) and _GOES_ON.search(text[: found.start])
-            if lasting and not tenses.past(found.start, found.end):
+            if lasting and not tells_past(text, found.start, found.end):
                 valid_until = valid_until or _later(valid_from or now, span.seconds)
         elif span.bound == "until" or _EXPIRES.search(before) or _UNTIL.search(before):
             valid_until = valid_until or span.end

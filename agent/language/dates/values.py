@@ -66,6 +66,11 @@ class Reading:
     rank: int = 0
     """0 for the likelier half of the day ("at 5" is 17:00), 1 for the other."""
 
+    def ahead(self, wall: datetime) -> bool:
+        """Whether it is not over at ``wall``: today lies ahead."""
+        last = self.end or self.start
+        return last is None or last > wall or self.start == wall
+
 
 @dataclass(frozen=True, slots=True)
 class YearSlot:

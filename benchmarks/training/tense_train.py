@@ -1,0 +1,202 @@
+"""Makes the weights of ``agent.language.dates.tense``.
+
+``python -m benchmarks.tense_train`` learns whether a date with two readings ('on Friday', 'the
+12th') is meant as the past or the coming one. ``samples/time_sides.tsv`` says so, by hand, of the
+dates in the messages of our voices. Dates that say it themselves ('yesterday', 'in two weeks') are
+no help: with them as further examples fewer dates were read right. ``samples/time_sides_own.txt``
+has plain sentences about what messages of these voices seldom tell.
+
+The figures are the shares of dates that are read right. *voices* are those of the voices that the
+weights did not see, in turn; *chats* those of chats and voices that nothing was learned from.
+*ahead* is what always taking the coming date would give.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+from agent.language.dates.parser import Expression, expressions, on_both_sides
+from agent.language.dates.tense import WEIGHTS, signs_around, signs_of
+from benchmarks.quality.answers.changes_data import HELD_VOICES
+from benchmarks.quality.answers.chats import CHATS, read_chat
+from benchmarks.shared.common import SAMPLES, parser, progress, write_results
+from benchmarks.training.reader.reader_data import VOICES, read_episodes
+
+LABELS = SAMPLES / "time_sides.tsv"
+OWN = SAMPLES / "time_sides_own.txt"
+_MARKED = re.compile(r"\[\[(.+?)\]\]")
+STRENGTH = 10.0
+"""The inverse of the regularization."""
+FOLDS = 5
+LEAST_SEEN, LEAST_WEIGHT = 2, 0.05
+"""How often a sign must be seen to be learned, and what it must weigh to ship."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """A date in a message: what is around it, and whether it lies back."""
+
+    voice: str
+    signs: tuple[str, ...]
+    past: bool
+
+
+def main() -> None:
+    options = parser("tense_train", __doc__ or "")
+    given = options.parse_args()
+    told, held = list(_messages_of_voices()), list(_held_messages())
+    labels = _labels()
+    examples = list(_labelled(told, labels))
+    tests = list(_labelled(held, labels))
+    own = list(_own())
+    progress(f"{len(examples)} + {len(own)} dates to learn from, {len(tests)} held out")
+    figures: dict[str, float | int | None] = {}
+    figures |= _shares("voices", examples, _in_turn(examples, own, 2 if given.quick else FOLDS))
+    weights = learn([*examples, *own])
+    figures |= _shares("chats", tests, [score(weights, one) > 0 for one in tests])
+    figures["n_signs"] = len(weights)
+    if not given.quick:
+        WEIGHTS.write_text(
+            json.dumps(dict(sorted(weights.items())), indent=0, ensure_ascii=False) + "\n", "utf-8"
+        )
+    write_results("tense_train", {"quick": given.quick, "folds": FOLDS}, [0], figures)
+
+
+def learn(examples: Sequence[Dated]) -> dict[str, float]:
+    """The weight of each sign, rounded; that of "" is the bias."""
+    seen = Counter(sign for one in examples for sign in set(one.signs))
+    columns = {s: n for n, s in enumerate(sorted(s for s in seen if seen[s] >= LEAST_SEEN))}
+    places = {
+        (row, columns[sign])
+        for row, one in enumerate(examples)
+        for sign in one.signs
+        if sign in columns
+    }
+    rows, at = zip(*sorted(places), strict=True)
+    inputs = sparse.csr_matrix(
+        (np.ones(len(rows)), (rows, at)), shape=(len(examples), len(columns))
+    )
+    model = LogisticRegression(C=STRENGTH, max_iter=3000)
+    model.fit(inputs, [one.past for one in examples])
+    learned = {sign: round(float(model.coef_[0, n]), 2) for sign, n in columns.items()}
+    learned = {sign: weight for sign, weight in learned.items() if abs(weight) >= LEAST_WEIGHT}
+    return {"": round(float(model.intercept_[0]), 2), **learned}
+
+
+def score(weights: dict[str, float], one: Dated) -> float:
+    """Log-odds of the past."""
+    return weights[""] + sum(weights.get(sign, 0.0) for sign in one.signs)
+
+
+def _in_turn(examples: Sequence[Dated], own: Sequence[Dated], folds: int) -> list[bool]:
+    """What is said of each date by weights that did not see its voice."""
+    voices = sorted({one.voice for one in examples})
+    said: dict[Dated, bool] = {}
+    for fold in range(folds):
+        held = set(voices[fold::folds])
+        weights = learn([*own, *(one for one in examples if one.voice not in held)])
+        said |= {one: score(weights, one) > 0 for one in examples if one.voice in held}
+        progress(f"without {', '.join(sorted(held))}")
+    return [said[one] for one in examples]
+
+
+def _shares(name: str, dates: Sequence[Dated], said: Sequence[bool]) -> dict[str, float | int]:
+    right = [one.past is past for one, past in zip(dates, said, strict=True)]
+    back = [ok for ok, one in zip(right, dates, strict=True) if one.past]
+    return {
+        f"{name}.n": len(dates),
+        f"{name}.right": float(np.mean(right)),
+        f"{name}.right.ahead": float(np.mean([not one.past for one in dates])),
+        f"{name}.past.n": len(back),
+        f"{name}.past.found": float(np.mean(back)),
+    }
+
+
+Message = tuple[str, datetime, str]
+"""Voice, time and text."""
+
+
+def _messages_of_voices() -> Iterator[Message]:
+    yield from _of_episodes(VOICES)
+
+
+def _held_messages() -> Iterator[Message]:
+    yield from _of_episodes(HELD_VOICES)
+    for path in sorted(CHATS.glob("*.jsonl")):
+        yield from ((path.stem, one.at, one.text) for one in read_chat(path) if not one.asks)
+
+
+def _of_episodes(folder: Path) -> Iterator[Message]:
+    said = {
+        (episode.voice, at, text): None
+        for episode in read_episodes(folder)
+        for at, text in episode.messages
+    }
+    yield from said
+
+
+def _labels() -> dict[tuple[str, str, str], str]:
+    with LABELS.open(encoding="utf-8", newline="") as file:
+        return {
+            (row["voice"], row["at"], row["words"]): row["lies"]
+            for row in csv.DictReader(file, delimiter="\t")
+        }
+
+
+def _labelled(said: Sequence[Message], labels: dict[tuple[str, str, str], str]) -> Iterator[Dated]:
+    """The dates of messages that have a label; the others are doubtful, or no dates."""
+    for voice, at, text in said:
+        written = at.isoformat(timespec="seconds" if at.tzinfo else "minutes")
+        for found in dates(text, at):
+            words = " ".join(text[found.start : found.end].split())
+            lies = labels.get((voice, written, words))
+            if lies is not None and _on_both_sides(found, at):
+                signs = (
+                    *signs_around(text, found.start, found.end),
+                    *signs_of(found.when, at.replace(tzinfo=None)),
+                )
+                yield Dated(voice, signs, lies == "past")
+
+
+def _own() -> Iterator[Dated]:
+    """The marked dates of ``OWN``, each sentence told at noon of its day."""
+    for line in OWN.read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        day, side, marked = line.split(" ", 2)
+        at = datetime.fromisoformat(f"{day}T12:00")
+        text = _MARKED.sub(r"\1", marked)
+        found = [one for one in dates(text, at) if _on_both_sides(one, at)]
+        if len(found) != len(_MARKED.findall(marked)):
+            raise SystemExit(f"{OWN.name}: the dates of {text!r} are not those marked")
+        for one in found:
+            signs = (*signs_around(text, one.start, one.end), *signs_of(one.when, at))
+            yield Dated("", signs, side == "<")
+
+
+def dates(text: str, at: datetime) -> Iterator[Expression]:
+    """The expressions of an English text that name a day or more."""
+    for found in expressions(text, at if at.tzinfo else at.replace(tzinfo=UTC)):
+        when = found.when
+        plain = when.dated and not when.narrative and when.bound is None and not found.foreign
+        if plain and when.kind not in ("recurring", "duration"):
+            yield found
+
+
+def _on_both_sides(found: Expression, at: datetime) -> bool:
+    return on_both_sides(found.when, at.replace(tzinfo=None))
+
+
+if __name__ == "__main__":
+    main()
