@@ -28,7 +28,7 @@ _ENDING = 2
 """Letters of an ending: it tells something of words that were never seen."""
 _SHORT = 4
 """Letters up to which a word has no ending of its own."""
-_TOKEN = re.compile(r"[a-z]+(?:['’][a-z]+)?|\d+|[.!?;\n,:—-]")
+_TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+|[.!?;\n,:—-]")
 _SENTENCE_ENDS = frozenset(".!?\n")
 _FARTHEST = 4
 """Most by which the two distances are told apart, as a logarithm."""
@@ -56,9 +56,8 @@ def chance_of_past(signs: Iterable[str]) -> float:
 
 def signs_around(text: str, start: int, end: int) -> Iterator[str]:
     """The words of the sentence around ``start:end``, their endings, and which are next to it."""
-    before = _TOKEN.findall(text[max(0, start - BEFORE) : start].lower().replace("’", "'"))
-    after = _TOKEN.findall(text[end : end + AFTER].lower().replace("’", "'"))
-    before, after = _within_sentence(before[::-1]), _within_sentence(after)
+    before = _within_sentence(_words(text[max(0, start - BEFORE) : start])[::-1])
+    after = _within_sentence(_words(text[end : end + AFTER]))
     yield f"before {before[0] if before else '^'}"
     yield f"behind {after[0] if after else '$'}"
     for place, word in enumerate(before[:WORDS_BEFORE]):
@@ -82,6 +81,11 @@ def _days_to(when: When, wall: datetime, *, ahead: bool) -> float:
     """To the nearest reading in the past, or to the nearest one ahead."""
     starts = (one.start or one.end or wall for one in when.readings if one.ahead(wall) is ahead)
     return min((abs((start - wall).total_seconds()) / 86_400 for start in starts), default=_UNKNOWN)
+
+
+def _words(text: str) -> list[str]:
+    words: list[str] = _TOKEN.findall(text.lower().replace("’", "'"))
+    return words
 
 
 def _within_sentence(words: Sequence[str]) -> Sequence[str]:

@@ -68,13 +68,18 @@ QUALITY = (
     Claim(
         "Dates",
         "Most English time expressions get exactly the value that would be stored; finds where"
-        " there is nothing are the weak side. Libraries: [decision](decisions/0004-dates.md).",
-        ("dates",),
+        " there is nothing are the weak side. Which side of today a date with two readings lies on"
+        " (on Friday, the twelfth) is learned. Libraries: [decision](decisions/0004-dates.md).",
+        ("dates", "tense_train"),
         "exact",
         (
             Row("texts without a time, left alone", "exact_nothing_to_find", n="n_nothing_to_find"),
             Row("kinds that memory uses: all / marked as supported",
                 "exact_{all,supported}_memory_types", n="n_{all,supported}_memory_types"),
+            Row("past or ahead: voices that nothing was learned from, in turn / chats",
+                "tense_train:{voices,chats}.right",
+                {"always ahead": "tense_train:{voices,chats}.right.ahead"},
+                "tense_train:{voices,chats}.n"),
         ),
     ),
     Claim(

@@ -195,7 +195,7 @@ def page(files: Files, claims: Sequence[Claim] = CLAIMS) -> str:
         missing = [name for name in claim.files if name not in files.by_name]
         if missing:
             names = ", ".join(f"`python -m benchmarks.{module_of(name)}`" for name in missing)
-            absent.append(f"- Left out, no full run yet: {claim.heading} ({names}).\n")
+            absent.append(f"{claim.heading} ({names})")
             continue
         text, missed = section(files, claim)
         (first if missed or claim.disappoints else rest).append(text)
@@ -205,12 +205,14 @@ def page(files: Files, claims: Sequence[Claim] = CLAIMS) -> str:
         f"- From uncommitted code, {len(dirty)} of {len(files.by_name)} (`python -m"
         f" benchmarks.report --dirty` gives their commands): {', '.join(dirty)}.\n"
     )
+    left_out = f"- Left out, no full run yet: {'; '.join(absent)}.\n"
     others = [name for name in files.by_name if name not in named]
     return "".join([
         HEAD,
         "\n## What misses a bar or disappoints\n\n", *first,
         "\n## The rest\n\n", *rest,
-        "\n## Other result files\n\n", *absent, *([changed] if dirty else []),
+        "\n## Other result files\n\n",
+        *([left_out] if absent else []), *([changed] if dirty else []),
         *_others(files, others),
     ])  # fmt: skip
 
