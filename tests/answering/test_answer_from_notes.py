@@ -91,6 +91,14 @@ def test_todays_date_is_no_answer_unless_a_note_tells_it():
     assert told.text == "You start on Friday 2024-05-10."
 
 
+def test_the_midnight_after_a_day_is_another_day():
+    moved = "The physio can do Tuesday the 21st."
+    told, _ = ask("Your physio is on Wednesday 2024-05-22.", notes_of(moved))
+    assert told.text == f"On 2024-05-09 you said: “{moved}”"
+    told, _ = ask("You are at the fair on 2024-05-21.", notes_of("At the fair from 18 to 21 May."))
+    assert told.text == "You are at the fair on 2024-05-21."
+
+
 def test_a_note_that_is_not_sure_does_not_overtake_what_the_model_found():
     first, later = notes_of("Work is the mill, gate 4.", "Long day at the dentist.")
     read = [

@@ -53,7 +53,8 @@ part ::= " " [1-9] [0-9]? " " ("minute" | "hour" | "day" | "week" | "month") "s"
 """
 _AMOUNT = re.compile(r" (\d+) (minute|hour|day|week|month)")
 HALF_DAY = timedelta(hours=12)
-_CLOCK = frozenset({"second", "minute", "hour"})
+CLOCK = frozenset({"second", "minute", "hour"})
+"""Grains of a time of day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def shifted(older: str, said: datetime, newer: str, llm: LanguageModel) -> str:
     if not base or len(own) == len(given):
         return ""
     shift = shift_of(older, newer, llm)
-    if any(_moment(span) and (span.grain in _CLOCK) == shift.by_the_clock for span in own):
+    if any(_moment(span) and (span.grain in CLOCK) == shift.by_the_clock for span in own):
         return ""
     return _moved(base, shift)
 
@@ -109,7 +110,7 @@ def shift_of(older: str, newer: str, llm: LanguageModel) -> Shift:
     parts = _AMOUNT.findall(said)
     sign = -1 if said.startswith("earlier") else 1
     sizes = {f"{unit}s": sign * int(number) for number, unit in parts}
-    return Shift(relativedelta(**sizes), any(unit in _CLOCK for _, unit in parts))
+    return Shift(relativedelta(**sizes), any(unit in CLOCK for _, unit in parts))
 
 
 def _turns(older: str, newer: str) -> tuple[ChatTurn, ...]:
@@ -121,7 +122,7 @@ def _moment(span: TimeSpan) -> _Moment | None:
     start = span.start
     if start is None and span.end is not None:
         start = span.end - timedelta(days=1) if span.bound == "until" else span.end
-    clock = span.grain in _CLOCK
+    clock = span.grain in CLOCK
     if start is None or not (clock or span.grain == "day"):
         return None
     halves = [other for other, _ in span.alternatives if other and abs(other - start) == HALF_DAY]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agent.answering.grounding import terms
 from agent.answering.notes import Note
-from agent.answering.times.shifts import shifted
-from agent.language.dates import find_times
+from agent.answering.times.shifts import CLOCK, shifted
+from agent.language.dates import TimeSpan, find_times
 from agent.language.identify import is_english
 from agent.ports import LanguageModel
 
@@ -32,8 +32,15 @@ def times_told(holding: Sequence[Note], question: str, now: datetime) -> list[da
     """
     texts = [(question, now), *((note.passage.read, note.passage.said) for note in holding)]
     spans = [span for text, said in texts for span in find_times(text, said)]
-    told = [time for span in spans for time in (span.start, span.last, span.end) if time]
+    told = [time for span in spans for time in (span.start, span.last, _last_moment(span)) if time]
     return [*told, *(note.passage.said for note in holding)]
+
+
+def _last_moment(span: TimeSpan) -> datetime | None:
+    """The end of a time; of days, the last one and not the midnight after it."""
+    if span.end is None or span.grain in CLOCK:
+        return span.end
+    return span.end - timedelta(microseconds=1)
 
 
 def misses_shift(said: str, note: Note, now: datetime) -> bool:
