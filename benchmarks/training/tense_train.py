@@ -75,7 +75,7 @@ def main() -> None:
 
 def learn(examples: Sequence[Dated]) -> dict[str, float]:
     """The weight of each sign, rounded; that of "" is the bias."""
-    seen = Counter(sign for one in examples for sign in set(one.signs))
+    seen = Counter(sign for one in examples for sign in one.signs)
     columns = {s: n for n, s in enumerate(sorted(s for s in seen if seen[s] >= LEAST_SEEN))}
     places = {
         (row, columns[sign])
@@ -166,7 +166,7 @@ def _labelled(said: Sequence[Message], labels: dict[tuple[str, str, str], str]) 
                     *signs_around(text, found.start, found.end),
                     *signs_of(found.when, at.replace(tzinfo=None)),
                 )
-                yield Dated(voice, signs, lies == "past")
+                yield Dated(voice, tuple(dict.fromkeys(signs)), lies == "past")
 
 
 def _own() -> Iterator[Dated]:
@@ -182,7 +182,7 @@ def _own() -> Iterator[Dated]:
             raise SystemExit(f"{OWN.name}: the dates of {text!r} are not those marked")
         for one in found:
             signs = (*signs_around(text, one.start, one.end), *signs_of(one.when, at))
-            yield Dated("", signs, side == "<")
+            yield Dated("", tuple(dict.fromkeys(signs)), side == "<")
 
 
 def dates(text: str, at: datetime) -> Iterator[Expression]:

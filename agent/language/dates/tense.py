@@ -48,9 +48,9 @@ def lies_back(text: str, start: int, end: int, when: When, wall: datetime) -> bo
 
 
 def chance_of_past(signs: Iterable[str]) -> float:
-    """The probability of the past; signs without a weight say nothing."""
+    """The probability of the past; signs without a weight say nothing, repeated ones count once."""
     weights = _weights()
-    score = sum(weights.get(sign, 0.0) for sign in ("", *signs))
+    score = sum(weights.get(sign, 0.0) for sign in dict.fromkeys(("", *signs)))
     return 1 / (1 + math.exp(-score))
 
 
