@@ -16,10 +16,11 @@ from agent.extraction.documents.wiki_links import links, with_links
 from agent.extraction.ratings.parse import read_ratings
 from agent.extraction.ratings.relations import relations_of
 from agent.extraction.source_spans import SourceMap
+from agent.extraction.told import tell_habits
 from agent.extraction.triples.read import ME, NOTED
 from agent.extraction.validity import held
 from agent.language.dates import resolve_text
-from agent.ports import LanguageModel
+from agent.ports import LanguageModel, StatementReader
 from store.types import Draft, Source, SourceKind, Span, TextBox, Triple
 
 
@@ -29,14 +30,20 @@ def make_drafts(
     source: Source,
     *,
     llm: LanguageModel | None,
+    reader: StatementReader | None = None,
 ) -> tuple[Draft, ...]:
     """Placed sentences -> drafts with absolute dates, relations and validity.
 
-    With ``llm`` None relations come from exact patterns alone.
+    With ``llm`` None relations come from exact patterns alone, without ``reader`` every weekday is
+    one day.
     """
     origin = SourceMap(source, sentences)
     read_at = [origin.locate(sentence) for sentence in sentences]
-    texts = [resolve_text(sentence, source.captured) for sentence in sentences]
+    weekly = tell_habits(sentences, reader)
+    texts = [
+        resolve_text(sentence, source.captured, weekly=habit)
+        for sentence, habit in zip(sentences, weekly, strict=True)
+    ]
     related = relations_of(sentences, texts, llm)
     if source.kind is SourceKind.NOTE and (named := links(source.text)):
         related = [
@@ -44,9 +51,9 @@ def make_drafts(
             for triples, text in zip(related, texts, strict=True)
         ]
     periods = [
-        held(sentence, text, subclass, triples, source.captured)
-        for sentence, text, subclass, triples in zip(
-            sentences, texts, subclasses, related, strict=True
+        held(sentence, text, subclass, triples, source.captured, weekly=habit)
+        for sentence, text, subclass, triples, habit in zip(
+            sentences, texts, subclasses, related, weekly, strict=True
         )
     ]
     return tuple(

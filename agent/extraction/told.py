@@ -2,12 +2,17 @@
 
 The reader decides what is told; extraction says it better where it can. A unit that no draft was
 read from is kept in its own words, so nothing told is lost by a clumsy extraction.
+
+It tells habits, too. 'Swim class Tuesday at five' may be one lesson or all of them, and as one it
+would be over after a week. What holds ("state") has its weekday every week; what happens or is
+planned is on one day.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.language.dates.lexicon import names_weekday
 from agent.language.sentences import words
 from agent.language.units import Unit, units
 from agent.ports import KINDS, StatementReader
@@ -18,6 +23,9 @@ SURE = 0.5
 """Probability from which a unit tells something."""
 FEWEST = 4
 """Words below which a text tells nothing by itself: 'The new one.' answers something."""
+HABIT = 0.8
+"""Probability of a state from which its weekdays are those of every week
+(``python -m benchmarks.habits``)."""
 SHARED = 0.5
 """Part of a unit that a draft must have been read from to stand for it."""
 
@@ -54,6 +62,20 @@ def left_out(text: str, drafts: Sequence[Draft], reader: StatementReader) -> lis
         for unit, chance in told_units(text, reader)
         if chance >= SURE and sum(_shared(unit, span.start, span.end) for span in spans) < SHARED
     ]
+
+
+def tell_habits(sentences: Sequence[str], reader: StatementReader | None) -> list[bool]:
+    """Of each sentence whether its weekdays are those of every week; without a reader none is."""
+    dated = {
+        sentence: [unit.text for unit in units(sentence) if names_weekday(unit.text)]
+        for sentence in sentences
+    }
+    named = list(dict.fromkeys(text for texts in dated.values() for text in texts))
+    if reader is None or not named:
+        return [False] * len(sentences)
+    states = reader.kinds(named)[:, KINDS.index("state")]
+    lasting = {text for text, chance in zip(named, states, strict=True) if chance >= HABIT}
+    return [bool(dated[said]) and lasting.issuperset(dated[said]) for said in sentences]
 
 
 def _shared(unit: Unit, start: int, end: int) -> float:

@@ -57,13 +57,20 @@ def is_arranged(text: str, triples: Sequence[Triple] = ()) -> bool:
 
 
 def held(
-    sentence: str, text: str, subclass: str, triples: Sequence[Triple], said: datetime
+    sentence: str,
+    text: str,
+    subclass: str,
+    triples: Sequence[Triple],
+    said: datetime,
+    *,
+    weekly: bool = False,
 ) -> tuple[datetime | None, datetime | None]:
     """From when and until when a memory holds; None where nothing says so.
 
     ``sentence`` is read at the time it was said, ``text`` is the same with absolute dates.
+    ``weekly``: a weekday in it stands for that of every week, so nothing ends with it.
     """
-    read = validity(sentence, said)
+    read = validity(sentence, said, weekly=weekly)
     start, end, when = read.valid_from, read.valid_until, read.when
     if is_over(text, triples):
         if when is not None and when.kind != "recurring":

@@ -69,11 +69,13 @@ def draft_memories(
     rated, text = split_ratings(meant or source.text, source.kind)
     told = extract(text, kind=source.kind, now=source.captured)
     said = (*rated, *told)
-    drafts = make_drafts(said, models.placer.place(said), source, llm=models.llm)
-    if models.statements is None or source.kind is not SourceKind.CHAT:
+    reader = models.statements
+    drafts = make_drafts(said, models.placer.place(said), source, llm=models.llm, reader=reader)
+    if reader is None or source.kind is not SourceKind.CHAT:
         return drafts
-    missed = left_out(source.text, drafts, models.statements)
-    return (*drafts, *make_drafts(missed, models.placer.place(missed), source, llm=None))
+    missed = left_out(source.text, drafts, reader)
+    placed = models.placer.place(missed)
+    return (*drafts, *make_drafts(missed, placed, source, llm=None, reader=reader))
 
 
 def own_addresses(graph: MemoryGraph) -> frozenset[str]:
@@ -124,7 +126,8 @@ def remember_as_said(
     """
     try:
         said = facts(source.text)
-        drafts = make_drafts(said, models.placer.place(said), source, llm=None)
+        placed = models.placer.place(said)
+        drafts = make_drafts(said, placed, source, llm=None, reader=models.statements)
         if source.expires is not None:
             drafts = tuple(replace(draft, valid_until=source.expires) for draft in drafts)
         return store_drafts(drafts, source, graph, models, now, actor="user")

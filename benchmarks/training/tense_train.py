@@ -55,7 +55,7 @@ class Dated:
 def main() -> None:
     options = parser("tense_train", __doc__ or "")
     given = options.parse_args()
-    told, held = list(_messages_of_voices()), list(_held_messages())
+    told, held = list(_messages_of_voices()), list(held_messages())
     labels = _labels()
     examples = list(_labelled(told, labels))
     tests = list(_labelled(held, labels))
@@ -131,7 +131,7 @@ def _messages_of_voices() -> Iterator[Message]:
     yield from _of_episodes(VOICES)
 
 
-def _held_messages() -> Iterator[Message]:
+def held_messages() -> Iterator[Message]:
     yield from _of_episodes(HELD_VOICES)
     for path in sorted(CHATS.glob("*.jsonl")):
         yield from ((path.stem, one.at, one.text) for one in read_chat(path) if not one.asks)

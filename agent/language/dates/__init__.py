@@ -96,13 +96,14 @@ def _span(text: str, found: Expression, now: datetime) -> TimeSpan:
     )
 
 
-def resolve_text(text: str, now: datetime) -> str:
+def resolve_text(text: str, now: datetime, *, weekly: bool = False) -> str:
     """``text`` with relative times as dates, and dates without a year with theirs.
 
     Idempotent. Absolute times, vague words ("soon"), what repeats ("every Monday"), lengths, times
-    of day alone and everything in quotes stay as they are.
+    of day alone and everything in quotes stay as they are; with ``weekly`` also weekdays without a
+    date, which stand for those of every week then.
     """
-    return rewrite(text, now)
+    return rewrite(text, now, weekly=weekly)
 
 
 # --- a time given as an option --------------------------------------------------------------------
@@ -177,7 +178,7 @@ _GOES_ON = re.compile(
 )
 
 
-def validity(text: str, now: datetime) -> Validity:
+def validity(text: str, now: datetime, *, weekly: bool = False) -> Validity:
     """When the memory ``text`` holds, from its own words.
 
     Only wording of validity sets an end: valid, expires, until, through, "for two weeks", and for
@@ -189,7 +190,7 @@ def validity(text: str, now: datetime) -> Validity:
     when: TimeSpan | None = None
     quoted = [match.span() for match in QUOTED.finditer(text)]
     perishable = _PERISHABLE.search(text) is not None
-    for found in expressions(text, now):
+    for found in expressions(text, now, weekly=weekly):
         inside = any(start < found.end and found.start < end for start, end in quoted)
         if inside or found.when.from_told:
             continue

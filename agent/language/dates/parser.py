@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 
 from agent.language.dates.grammar import Grammar
 from agent.language.dates.in_english import InEnglish, in_english
+from agent.language.dates.lexicon import names_weekday
 from agent.language.dates.recurrence import is_weekly
 from agent.language.dates.rules.clock import CLOCK_TABLE
 from agent.language.dates.rules.days import DAY_TABLE
@@ -48,23 +49,26 @@ def _grammar() -> Grammar:
     )
 
 
-def expressions(text: str, now: datetime) -> tuple[Expression, ...]:
-    """The time expressions of ``text`` in order. Raises ValueError where ``now`` has no zone."""
+def expressions(text: str, now: datetime, *, weekly: bool = False) -> tuple[Expression, ...]:
+    """The time expressions of ``text`` in order. Raises ValueError where ``now`` has no zone.
+
+    ``weekly``: a weekday without a date stands for that of every week.
+    """
     if now.tzinfo is None:
         raise ValueError("now needs a time zone")
-    return _expressions(text, now.replace(tzinfo=None), now.tzinfo)
+    return _expressions(text, now.replace(tzinfo=None), now.tzinfo, weekly)
 
 
 @lru_cache(maxsize=256)  # a sentence is written out and read for how long it holds
-def _expressions(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, ...]:
+def _expressions(text: str, wall: datetime, zone: tzinfo, weekly: bool) -> tuple[Expression, ...]:
     # Times of two zones may be equal and yet not on one wall, so the zone is told apart.
     translated = in_english(text)
     if translated is None:
-        return _english(text, wall, zone)
+        return _english(text, wall, zone, weekly)
     foreign = tuple(
-        _in_original(found, translated) for found in _english(translated.text, wall, zone)
+        _in_original(found, translated) for found in _english(translated.text, wall, zone, weekly)
     )
-    as_it_is = _english(text, wall, zone) if foreign else ()
+    as_it_is = _english(text, wall, zone, weekly) if foreign else ()
     return as_it_is if _takes_in(as_it_is, foreign) else foreign
 
 
@@ -96,11 +100,12 @@ def _in_original(found: Expression, translated: InEnglish) -> Expression:
     return Expression(start, end, when, found.reading, foreign=True)
 
 
-def _english(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, ...]:
+def _english(text: str, wall: datetime, zone: tzinfo, weekly: bool) -> tuple[Expression, ...]:
     parts = _grammar().read(text, wall, lambda moment: moment.replace(tzinfo=zone))
     return tuple(
         Expression(part.start, part.end, _EVERY_WEEK, _NO_READING)
         if is_weekly(text, part.start, part.end)
+        or (weekly and is_weekday(text[part.start : part.end], part.when, wall))
         else Expression(
             part.start, part.end, part.when, _choose(text, part.start, part.end, part.when, wall)
         )
@@ -110,7 +115,17 @@ def _english(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, ...]:
 
 
 _NO_READING = Reading(None, None)
+_OVER_A_WEEK = timedelta(days=8)
+"""More than lies between the last and the coming one of a weekday, at any hour."""
 _EVERY_WEEK = When("recurring", "set", ())
+
+
+def is_weekday(said: str, when: When, wall: datetime) -> bool:
+    """Whether the words name a weekday without a date: neither the 12th nor the next one."""
+    if not when.relative or when.bound is not None or not names_weekday(said):
+        return False
+    starts = [reading.start for reading in when.readings if reading.start is not None]
+    return on_both_sides(when, wall) and max(starts) - min(starts) < _OVER_A_WEEK
 
 
 def _choose(text: str, start: int, end: int, when: When, wall: datetime) -> Reading:

@@ -48,23 +48,23 @@ _SENTENCE_MARK = re.compile(r"[.!?]\s|\n")
 _PASSES = 5
 
 
-def rewrite(text: str, now: datetime) -> str:
+def rewrite(text: str, now: datetime, *, weekly: bool = False) -> str:
     """See ``agent.language.dates.resolve_text``; repeated until nothing changes, so idempotent."""
     written = text
     for _ in range(_PASSES):
-        changed = _rewrite_once(written, now)
+        changed = _rewrite_once(written, now, weekly)
         if changed == written:
             return written
         written = changed
     return text
 
 
-def _rewrite_once(text: str, now: datetime) -> str:
+def _rewrite_once(text: str, now: datetime, weekly: bool) -> str:
     quoted = [match.span() for match in QUOTED.finditer(text)]
     pieces: list[str] = []
     done = 0
     at_quote = 0
-    for found in expressions(text, now):
+    for found in expressions(text, now, weekly=weekly):
         while at_quote < len(quoted) and quoted[at_quote][1] <= found.start:
             at_quote += 1
         if at_quote < len(quoted) and quoted[at_quote][0] < found.end:
