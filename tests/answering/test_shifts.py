@@ -60,6 +60,13 @@ def test_now_is_no_new_time():
     assert shifted("Class is at 14:00.", SAID, newer, ScriptedModel(["later 2 hours"])) == "16:00"
 
 
+def test_now_is_no_time_that_is_moved():
+    model = ScriptedModel()
+    told = "Listen to this now, they have changed the rota."
+    assert shifted(told, SAID, "The new rota lasted three weeks.", model) == ""
+    assert model.asked == []
+
+
 def test_a_new_time_that_is_given_is_not_computed():
     newer = "It takes two hours and starts at 16:00 now."
     assert shifted("Class is at 14:00.", SAID, newer, ScriptedModel(["later 2 hours"])) == ""

@@ -84,8 +84,9 @@ def shifted(older: str, said: datetime, newer: str, llm: LanguageModel) -> str:
     Empty where the older words have no date or time, where the newer ones have no amount, or where
     they give the new date or time themselves. ``said`` is when the older words were said.
     """
-    base = [moment for span in find_times(older, said) if (moment := _moment(span))]
-    given = [span for span in find_times(newer, said) if span.start != said]  # but for "now"
+    told = [span for span in find_times(older, said) if span.start != said]  # but for "now"
+    base = [moment for span in told if (moment := _moment(span))]
+    given = [span for span in find_times(newer, said) if span.start != said]
     own = [span for span in given if not _is_amount(span, said)]
     if not base or len(own) == len(given):
         return ""
