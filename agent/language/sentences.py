@@ -23,10 +23,6 @@ _STOP = frozenset(
     not no than then too very just also about into over up out if when while which who whom what
     because since although though m s re ve ll d t don didn doesn isn aren won""".split()
 )
-_NEGATION = re.compile(
-    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|\w+n['’]t)\b|不|没|无|别",
-    re.I,
-)
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"[\u3400-\u9fff]|\w+(?:['’.\-_/]\w+)*", re.UNICODE)
 _GREETING = re.compile(
@@ -304,7 +300,3 @@ def numbers(text: str) -> set[str]:
     """Numbers, times, dates and codes with a digit, as written but without outer punctuation."""
     codes = re.findall(r"(?<![A-Za-z])[A-Za-z]*\d[\w:.,/\-+]*", text)
     return {code.strip(".,:/-").lower() for code in codes}
-
-
-def is_negated(text: str) -> bool:
-    return bool(_NEGATION.search(text))
