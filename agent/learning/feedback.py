@@ -17,7 +17,7 @@ from agent.answering.grounding import evidence, terms
 from agent.learning.episodes import collect, current_view, is_answer
 from agent.learning.rewards import LikelihoodValue, Watched
 from agent.learning.train_home import keep, starting_policy
-from agent.learning.training import Plan, Verdict, compare, digest, train
+from agent.learning.training import HeldBackVerdict, Plan, compare, digest, train
 from agent.memory.remember import without_secrets
 from agent.ports import Embedder
 from policies.base import Question
@@ -150,17 +150,17 @@ def would_rest_on(
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LearningStep:
     """A step of online learning."""
 
     policy: str
     episodes: int
-    verdict: Verdict
+    verdict: HeldBackVerdict
     kept: bool
     number: int
 
 
-def learn(session: Session, policy: str, *, seed: int = 0) -> Step | None:
+def learn(session: Session, policy: str, *, seed: int = 0) -> LearningStep | None:
     """Learn from what was judged and not learned from yet; None where there is nothing.
 
     The step is kept if it wins on what was judged lately, these exchanges and ones before them,
@@ -189,4 +189,4 @@ def learn(session: Session, policy: str, *, seed: int = 0) -> Step | None:
     wins = moved and (verdict.wins or verdict.after == verdict.before)
     kept = keep(graph, plan, old, new, verdict, used, session, by="feedback", wins=wins)
     graph.learned.mark_learned(latest)
-    return Step(policy, len(episodes), verdict, kept.active, kept.number)
+    return LearningStep(policy, len(episodes), verdict, kept.active, kept.number)

@@ -26,7 +26,7 @@ from agent.learning.episodes import (
 )
 from agent.learning.rewards import KINDS, Watched, needs_reference, reward_of
 from agent.learning.subset_labels import TAUGHT, lessons
-from agent.learning.training import Checkpoint, OnStep, Plan, Verdict, compare, train
+from agent.learning.training import Checkpoint, HeldBackVerdict, OnStep, Plan, compare, train
 from agent.models.lazy import open_cache
 from policies.base import Episode
 from policies.purple.purple import Purple
@@ -54,7 +54,7 @@ class Trained:
     """What a training did."""
 
     policy: str
-    verdict: Verdict
+    verdict: HeldBackVerdict
     kept: bool
     """Whether the new weights are in use now."""
     number: int
@@ -202,7 +202,7 @@ def keep(
     plan: Plan,
     old: Trainable,
     new: Trainable,
-    verdict: Verdict,
+    verdict: HeldBackVerdict,
     used: set[str],
     session: Session,
     *,

@@ -164,7 +164,7 @@ def digest(policy: Trainable) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class HeldBackVerdict:
     """What held-back episodes say of new weights against the old ones."""
 
     before: float
@@ -181,7 +181,7 @@ class Verdict:
 
 def compare(
     old: Trainable, new: Trainable, held: Sequence[Episode], value: Value, *, seed: int = 0
-) -> Verdict:
+) -> HeldBackVerdict:
     """Both policies choose for each episode, and both selections get their value in one call."""
     worth = np.zeros((len(held), 2))
     for row, episode in enumerate(held):
@@ -193,9 +193,9 @@ def compare(
     return verdict(worth[:, 0], worth[:, 1], seed)
 
 
-def verdict(before: Floats, after: Floats, seed: int = 0) -> Verdict:
+def verdict(before: Floats, after: Floats, seed: int = 0) -> HeldBackVerdict:
     """From the values of both for each held-back episode (paired bootstrap)."""
     gain = after - before
     drawn = np.random.default_rng(seed).integers(len(gain), size=(RESAMPLES, len(gain)))
     sure = float((gain[drawn].mean(axis=1) > 0).mean())
-    return Verdict(float(before.mean()), float(after.mean()), sure, len(gain))
+    return HeldBackVerdict(float(before.mean()), float(after.mean()), sure, len(gain))

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from agent.extraction.ratings.items import RATED, Item, Rated, rated_of, same_item, triples_of
 from agent.extraction.ratings.parse import one_rating
-from agent.memory.editing.conflicts import Question
+from agent.memory.editing.conflicts import ConflictQuestion
 from agent.memory.editing.plan import EditPlan
 from agent.memory.entities.identity import Identities
 from store.errors import InvalidInput
@@ -70,7 +70,7 @@ def plan_ratings(
     kept = ratings_of(graph, now)
     edits: list[Edit] = []
     unchanged: list[str] = []
-    questions: list[Question] = []
+    questions: list[ConflictQuestion] = []
     others: list[Draft] = []
     for draft, rated in _last_of_each(drafts):
         if rated is None:
@@ -79,7 +79,7 @@ def plan_ratings(
         same = of_item(rated, kept)
         if len(same) != 1:
             edits.append(Insert(draft))
-            questions += [Question(same[-1].memory.id, draft.text)] if same else []
+            questions += [ConflictQuestion(same[-1].memory.id, draft.text)] if same else []
             continue
         old = same[0]
         both = merged(rated, old.rated)

@@ -38,7 +38,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BestRun:
     """The best run for a field, and how likely it is right."""
 
     start: int
@@ -67,7 +67,7 @@ def runs(text: str, words: Words) -> list[Run]:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class EncodedRuns:
     """What the network sees of a text's runs: states with a blank row on both sides, where each
     run begins and ends in them, and its shape."""
 
@@ -77,10 +77,10 @@ class Seen:
     shape: Vectors
 
 
-def seen(text: str, words: Words, found: Sequence[Run]) -> Seen:
+def seen(text: str, words: Words, found: Sequence[Run]) -> EncodedRuns:
     """The runs of a text, for the network."""
     blank = np.zeros((1, words.states.shape[1]), np.float32)
-    return Seen(
+    return EncodedRuns(
         np.concatenate([blank, words.states, blank]),
         np.array([run.first + 1 for run in found], np.intp),
         np.array([run.last + 1 for run in found], np.intp),
@@ -117,7 +117,7 @@ class FormReader:
         """Of each field the probability of each of ``kinds``; the kind "" stays empty."""
         return softmax(_layers(self._encoder.encode(asked), self._w, "kind"))
 
-    def read(self, texts: Sequence[str], asked: Vectors) -> list[list[Found | None]]:
+    def read(self, texts: Sequence[str], asked: Vectors) -> list[list[BestRun | None]]:
         """Of each text, for each field of ``kinds_of`` the run that fills it best.
 
         The chance is that of both being of one kind, whichever.
@@ -125,7 +125,7 @@ class FormReader:
         said = self._encoder.encode_words(texts)
         return [self._one(t, w, asked) for t, w in zip(texts, said, strict=True)]
 
-    def _one(self, text: str, words: Words, asked: Vectors) -> list[Found | None]:
+    def _one(self, text: str, words: Words, asked: Vectors) -> list[BestRun | None]:
         found = runs(text, words)
         if not found:
             return [None] * len(asked)
@@ -134,7 +134,7 @@ class FormReader:
         chances = asked[:, valued] @ kinds[:, valued].T
         best = chances.argmax(axis=1)
         return [
-            Found(found[n].start, found[n].end, float(chances[row, n]))
+            BestRun(found[n].start, found[n].end, float(chances[row, n]))
             for row, n in enumerate(best)
         ]
 
@@ -146,7 +146,7 @@ def softmax(logits: Vectors) -> Vectors:
     return made
 
 
-def _spans(text: Seen, weights: dict[str, Vectors]) -> Vectors:
+def _spans(text: EncodedRuns, weights: dict[str, Vectors]) -> Vectors:
     """A vector a run: of its first and last word, the mean of all, those beside it, its shape."""
     first, last = text.first, text.last
     parts = {n: text.states @ weights[f"span.{n}.weight"].T for n in PARTS}

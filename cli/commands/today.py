@@ -13,7 +13,7 @@ from cli.output import json_output, render
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.applications.services.today import Changed, Digest, Doubt
+    from agent.applications.services.today import Digest, Doubt, JournalEdit
     from agent.memory.time.decay import Faded
 
 _DAYS = 7
@@ -173,7 +173,7 @@ def _part(
         out.print(f"  and {cut} {'earlier' if latest else 'more'}: --all shows them")
 
 
-def _changed(one: Changed) -> list[str]:
+def _changed(one: JournalEdit) -> list[str]:
     reason = f", because {one.why}" if one.why else ""
     return [render.edit_line(one.entry), render.by_whom(one.entry.actor, one.source) + reason]
 

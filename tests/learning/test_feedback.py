@@ -14,7 +14,7 @@ from agent.errors import ModelMissing
 from agent.learning import feedback
 from agent.learning.feedback import judge, learn
 from agent.learning.train_home import roll_back, starting_policy
-from agent.learning.training import Verdict
+from agent.learning.training import HeldBackVerdict
 from agent.ports import Embedder
 from agent.session.session import Session, open_session
 from policies.base import Episode
@@ -148,9 +148,11 @@ def test_a_step_that_serves_earlier_answers_worse_is_not_kept(
     judge(session, AnswerJudgement.GOOD)
     judged_by: list[str] = []
 
-    def worse(old: Any, new: Any, held: Sequence[Episode], value: Any, *, seed: int) -> Verdict:
+    def worse(
+        old: Any, new: Any, held: Sequence[Episode], value: Any, *, seed: int
+    ) -> HeldBackVerdict:
         judged_by.extend(episode.question.text for episode in held)
-        return Verdict(1.0, 0.5, 0.0, len(held))
+        return HeldBackVerdict(1.0, 0.5, 0.0, len(held))
 
     monkeypatch.setattr(feedback, "compare", worse)
     step = learn(session, "scout")

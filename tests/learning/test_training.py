@@ -18,8 +18,8 @@ from agent.learning.training import (
     GRADIENT,
     WARM,
     Checkpoint,
+    HeldBackVerdict,
     Plan,
-    Verdict,
     compare,
     digest,
     train,
@@ -153,9 +153,9 @@ def test_a_checkpoint_of_something_else_or_a_damaged_one_is_none(
 
 
 def test_new_weights_win_only_where_they_are_surely_better():
-    assert Verdict(0.1, 0.2, 0.9, 8).wins
-    assert not Verdict(0.1, 0.2, 0.7, 8).wins
-    assert not Verdict(0.2, 0.2, 1.0, 8).wins
+    assert HeldBackVerdict(0.1, 0.2, 0.9, 8).wins
+    assert not HeldBackVerdict(0.1, 0.2, 0.7, 8).wins
+    assert not HeldBackVerdict(0.2, 0.2, 1.0, 8).wins
 
 
 def test_the_same_policy_never_wins_against_itself(
@@ -311,7 +311,7 @@ def test_weights_of_another_shape_are_not_used(session: Session):
 
     assert isinstance(old, Scout)
     older = replace(old, network=Mlp.fresh(3, seed=0))  # as an older memlane could have made it
-    verdict = Verdict(0.0, 1.0, 1.0, 4)
+    verdict = HeldBackVerdict(0.0, 1.0, 1.0, 4)
     keep(session.graph, Plan("scout"), old, older, verdict, set(), session, by="train")
     assert session.graph.learned.active("scout") is not None
     assert weights_of(session.graph, "scout") is None

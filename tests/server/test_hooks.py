@@ -18,7 +18,7 @@ from agent.results import Reply, Route
 from agent.server.hooks.folders import is_excluded
 from agent.server.hooks.recall import MAX_BYTES, context_of
 from agent.server.hooks.settings_file import with_hook, without_hook
-from agent.server.hooks.tools import TOOLS, Event, Tool
+from agent.server.hooks.tools import TOOLS, HookEvent, Tool
 from agent.session.recall import recall
 from agent.session.session import Session
 from cli.forwarding.hooked import hooked
@@ -44,7 +44,7 @@ def command(tool: Tool) -> str:
 # ---- the settings -------------------------------------------------------------------------------
 
 OTHER = {"type": "command", "command": "./mine.sh"}
-EVENT = CLAUDE.events[Event.PROMPT]
+EVENT = CLAUDE.events[HookEvent.PROMPT]
 TEXTS = [
     "",
     "{}\n",
@@ -67,7 +67,11 @@ def ours(text: str, tool: Tool = CLAUDE) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
 def test_hooks_come_and_go_and_leave_every_character(tool: Tool, text: str):
-    text = text if Event.PROMPT in tool.events else text.replace(EVENT, tool.events[Event.START])
+    text = (
+        text
+        if HookEvent.PROMPT in tool.events
+        else text.replace(EVENT, tool.events[HookEvent.START])
+    )
     there = with_hook(text, command(tool), tool, PATH)
     entry = {"type": "command", "command": command(tool), "timeout": tool.timeout}
     assert ours(there, tool) == [entry] * len(tool.events)

@@ -19,7 +19,7 @@ from PIL import Image, ImageDraw, ImageFont
 from agent.config import load_config
 from agent.io.sync.keys import claim, new_key
 from agent.learning.train_home import keep, starting_policy
-from agent.learning.training import Plan, Verdict
+from agent.learning.training import HeldBackVerdict, Plan
 from agent.ports import ChatTurn, Embedder
 from agent.session.session import Session
 from store.graph import MemoryGraph
@@ -111,8 +111,8 @@ def prepare(home: Path, embedder: Embedder) -> None:
                 session.graph.sync.set_state(name, value)
         shipped = starting_policy(session, "scout")
         keep(
-            session.graph, Plan("scout"), shipped, shipped, Verdict(0.0, 0.0, 0.0, 0), set(),
-            session, by="train", wins=True,
+            session.graph, Plan("scout"), shipped, shipped, HeldBackVerdict(0.0, 0.0, 0.0, 0),
+            set(), session, by="train", wins=True,
         )  # fmt: skip
         for number in range(12):
             session.remember(f"Shelf {number} of my cellar holds box {number}.")

@@ -12,7 +12,7 @@ import numpy as np
 from agent.answering.selection.policy_weights import shape, with_numbers
 from agent.learning.qa_generation import SYSTEM
 from agent.learning.train_home import keep, starting_policy
-from agent.learning.training import Plan, Verdict
+from agent.learning.training import HeldBackVerdict, Plan
 from agent.ports import ChatTurn, Entropy, Prompt
 from agent.session.session import Session
 from policies.mlp import Mlp
@@ -132,5 +132,5 @@ def forget_all(session: Session, policy: str = "scout") -> None:
     flat = fresh.flat.copy()
     flat[-1] -= 3  # the bias of taking
     new = with_numbers(old, replace(fresh, flat=flat))
-    verdict = Verdict(0.0, 0.0, 0.0, 0)
+    verdict = HeldBackVerdict(0.0, 0.0, 0.0, 0)
     keep(session.graph, Plan(policy), old, new, verdict, set(), session, by="train", wins=True)

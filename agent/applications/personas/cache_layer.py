@@ -65,7 +65,7 @@ _ROLES: Mapping[str, re.Pattern[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ChosenCategory:
     """A choice of a category and the rows of the memories that it rests on."""
 
     name: str
@@ -102,8 +102,8 @@ def matching_vector(vectors: Sequence[Vectors]) -> Vectors | None:
     return middle / size if size else None
 
 
-def _described(kinds: Mapping[str, str]) -> Callable[..., list[Found]]:
-    def choose(view: GraphView, rows: Sequence[int], embedder: Embedder) -> list[Found]:
+def _described(kinds: Mapping[str, str]) -> Callable[..., list[ChosenCategory]]:
+    def choose(view: GraphView, rows: Sequence[int], embedder: Embedder) -> list[ChosenCategory]:
         if len(rows) < NEAREST:
             return []
         near = view.vectors[list(rows)] @ embedder.encode(list(kinds.values())).T
@@ -112,18 +112,18 @@ def _described(kinds: Mapping[str, str]) -> Callable[..., list[Found]]:
             nearest = np.argsort(-near[:, number])[:NEAREST]
             score = float(near[nearest, number].mean())
             if score >= HELD:
-                scored.append((score, Found(name, tuple(rows[int(i)] for i in nearest))))
+                scored.append((score, ChosenCategory(name, tuple(rows[int(i)] for i in nearest))))
         return [found for _, found in sorted(scored, key=lambda one: -one[0])]
 
     return choose
 
 
-def _placed(*subclasses: str) -> Callable[..., list[Found]]:
+def _placed(*subclasses: str) -> Callable[..., list[ChosenCategory]]:
     """What memories of these subclasses say, word for word."""
 
-    def choose(view: GraphView, rows: Sequence[int], embedder: Embedder) -> list[Found]:
+    def choose(view: GraphView, rows: Sequence[int], embedder: Embedder) -> list[ChosenCategory]:
         return [
-            Found(view.memories[row].text.rstrip("."), (row,))
+            ChosenCategory(view.memories[row].text.rstrip("."), (row,))
             for row in reversed(rows)
             if view.memories[row].subclass in subclasses
         ]
@@ -131,25 +131,29 @@ def _placed(*subclasses: str) -> Callable[..., list[Found]]:
     return choose
 
 
-def _topics(view: GraphView, rows: Sequence[int], embedder: Embedder) -> list[Found]:
+def _topics(view: GraphView, rows: Sequence[int], embedder: Embedder) -> list[ChosenCategory]:
     by_subclass: dict[str, list[int]] = {}
     for row in rows:
         if view.memories[row].type == "Preference":
             by_subclass.setdefault(view.memories[row].subclass, []).append(row)
     ranked = sorted(by_subclass.items(), key=lambda one: -len(one[1]))
-    return [Found(subclass.rpartition(".")[2], tuple(of)) for subclass, of in ranked if len(of) > 1]
+    return [
+        ChosenCategory(subclass.rpartition(".")[2], tuple(of))
+        for subclass, of in ranked
+        if len(of) > 1
+    ]
 
 
-def _roles(view: GraphView, rows: Sequence[int], embedder: Embedder) -> list[Found]:
+def _roles(view: GraphView, rows: Sequence[int], embedder: Embedder) -> list[ChosenCategory]:
     found = []
     for role, pattern in _ROLES.items():
         said = tuple(row for row in rows if pattern.search(view.memories[row].text))
         if said:
-            found.append(Found(role, said))
+            found.append(ChosenCategory(role, said))
     return found
 
 
-_CATEGORIES: Mapping[str, Callable[..., list[Found]]] = {
+_CATEGORIES: Mapping[str, Callable[..., list[ChosenCategory]]] = {
     "Human values": _described(VALUES),
     "Moral values": _described(MORALS),
     "Interests": _topics,

@@ -33,7 +33,7 @@ MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class JournalEdit:
     """An edit of the journal, with what it was made from and why."""
 
     entry: Entry
@@ -84,7 +84,7 @@ class Digest:
     since: datetime
     days: int
     coming: tuple[Reminder, ...]
-    changed: tuple[Changed, ...]
+    changed: tuple[JournalEdit, ...]
     """The latest edits, oldest first."""
     earlier: int
     """How many edits since then are left out of ``changed``."""
@@ -157,11 +157,11 @@ def digest(
     )
 
 
-def _changed(graph: MemoryGraph, entries: Sequence[Entry]) -> Iterator[Changed]:
+def _changed(graph: MemoryGraph, entries: Sequence[Entry]) -> Iterator[JournalEdit]:
     known: dict[str, Source] = {}
     for entry in entries:
         source = source_of(graph, entry.source, known)
-        yield Changed(entry, source, why(graph, entry, entry.changes))
+        yield JournalEdit(entry, source, why(graph, entry, entry.changes))
 
 
 def _ended(memory: Memory, since: datetime, now: datetime) -> bool:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from agent.errors import UnreadableSource
-from agent.io.sources.structured import Entries, Item, text_of
+from agent.io.sources.structured import Entries, SourceEntry, text_of
 from store.types import Draft, Source, Span, Triple
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def read_calendar(source: Source, me: frozenset[str] = frozenset()) -> Entries:
     blocks = list(_BLOCK.finditer(text))
     zones = "\n".join(block.group() for block in blocks if block[1].upper() == "VTIMEZONE")
     events = [block for block in blocks if block[1].upper() == "VEVENT"]
-    items: list[Item] = []
+    items: list[SourceEntry] = []
     problems: list[str] = []
     begun = len(re.findall(r"^BEGIN:VEVENT\s*$", text, re.I | re.M))
     if begun > len(events):
@@ -96,7 +96,9 @@ def _parsed(zones: str, block: str) -> Event:
     return event
 
 
-def _item(event: Event, source: Source, span: Span, moved: dict[str, set[datetime]]) -> Item | None:
+def _item(
+    event: Event, source: Source, span: Span, moved: dict[str, set[datetime]]
+) -> SourceEntry | None:
     if str(event.get("STATUS", "")).upper() == "CANCELLED":
         return None
     home = source.captured.tzinfo or UTC
@@ -145,7 +147,7 @@ def _item(event: Event, source: Source, span: Span, moved: dict[str, set[datetim
         source=source.id,
         span=span,
     )
-    return Item(f"{uid}/{recurrence_id}", draft, text_of(stem))
+    return SourceEntry(f"{uid}/{recurrence_id}", draft, text_of(stem))
 
 
 def _moment(value: date | datetime, home: tzinfo) -> datetime:

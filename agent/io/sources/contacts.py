@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UnreadableSource
 from agent.extraction.triples.read import ME
-from agent.io.sources.structured import Entries, Item, text_of
+from agent.io.sources.structured import Entries, SourceEntry, text_of
 from agent.language.relation_names import attribute_name
 from store.row_codecs import entity_key
 from store.types import Draft, Source, Span, Triple
@@ -58,7 +58,7 @@ def read_contacts(source: Source, me: frozenset[str] = frozenset()) -> Entries:
     text = source.text
     if not re.search(r"^[ \t]*BEGIN:VCARD", text, re.I | re.M):
         raise UnreadableSource(f"{where} is not a contact card: it has no BEGIN:VCARD.")
-    items: list[Item] = []
+    items: list[SourceEntry] = []
     problems: list[str] = []
     cards = list(_CARD.finditer(text))
     begun = len(re.findall(r"^BEGIN:VCARD\s*$", text, re.I | re.M))
@@ -126,7 +126,9 @@ def _plain(value: str) -> str:
     return text_of(re.sub(r"\\(.)", r"\1", value))
 
 
-def _facts(fields: list[_Field], source: Source, span: Span, me: frozenset[str]) -> Iterator[Item]:
+def _facts(
+    fields: list[_Field], source: Source, span: Span, me: frozenset[str]
+) -> Iterator[SourceEntry]:
     name = _name(fields)
     own = entity_key(name) in me
     uid = next((_plain(f.value) for f in fields if f.name == "UID"), name)
@@ -154,7 +156,7 @@ def _facts(fields: list[_Field], source: Source, span: Span, me: frozenset[str])
             source=source.id,
             span=span,
         )
-        yield Item(f"{uid}/{what}/{count[what]}", draft, draft.text)
+        yield SourceEntry(f"{uid}/{what}/{count[what]}", draft, draft.text)
 
 
 def _name(fields: list[_Field]) -> str:

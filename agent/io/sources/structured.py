@@ -21,7 +21,7 @@ from store.types import Draft, Memory, Source, SourceStatus, Status
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class SourceEntry:
     """One entry of a source as a memory."""
 
     key: str
@@ -35,7 +35,7 @@ class Item:
 class Entries:
     """What a source holds, and one line for each entry that cannot be read."""
 
-    items: tuple[Item, ...]
+    items: tuple[SourceEntry, ...]
     problems: tuple[str, ...]
 
 
@@ -52,8 +52,8 @@ class TypedPlan:
 
 
 def plan_typed(
-    items: Sequence[Item],
-    before: dict[str, tuple[Item, Memory]],
+    items: Sequence[SourceEntry],
+    before: dict[str, tuple[SourceEntry, Memory]],
     was: dict[str, str],
     said: dict[str, str],
 ) -> TypedPlan:
@@ -119,7 +119,7 @@ def remember_typed(
                 for old in (graph.sources.list() if source.locator else ())
                 if old.locator == source.locator and old.id != source.id
             ]
-            before: dict[str, tuple[Item, Memory]] = {}
+            before: dict[str, tuple[SourceEntry, Memory]] = {}
             for old in older:
                 before |= _gave(old, read, me, graph, now)
             said = {
@@ -140,7 +140,7 @@ def remember_typed(
 
 def _gave(
     old: Source, read: Reader, me: frozenset[str], graph: MemoryGraph, now: datetime
-) -> dict[str, tuple[Item, Memory]]:
+) -> dict[str, tuple[SourceEntry, Memory]]:
     """What an older version of the file gave and what still holds of it, by key."""
     made = [m for m in graph.memories.made_from(old.id) if m.holds_at(now)]
     if not made:

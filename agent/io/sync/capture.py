@@ -20,7 +20,7 @@ from store.types import Memory
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class JournalState:
     """A memory as the journal last left it."""
 
     memory: Memory | None
@@ -28,11 +28,11 @@ class Standing:
     entry: Entry
 
 
-def standing(graph: MemoryGraph, memory: str) -> Standing | None:
+def standing(graph: MemoryGraph, memory: str) -> JournalState | None:
     """The last state of a memory; None where it is forgotten for good."""
     last = graph.journal.of_memory(memory)[-1]
     change = [change for change in last.changes if change.memory == memory][-1]
-    return None if change.redacted else Standing(change.after, last)
+    return None if change.redacted else JournalState(change.after, last)
 
 
 def registers(graph: MemoryGraph, memory: Memory | None) -> dict[str, Value]:
@@ -122,7 +122,7 @@ def _kept(known: Known) -> dict[str, str]:
 def _operations(
     graph: MemoryGraph,
     known: Known,
-    now: Standing,
+    now: JournalState,
     values: Mapping[str, Value],
     ids: Mapping[str, list[str]],
 ) -> list[Operation]:

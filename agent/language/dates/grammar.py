@@ -48,7 +48,7 @@ class Part:
     number: float = 0.0
 
 
-class Found:
+class RuleMatch:
     """What a rule's function gets: the named parts of its match."""
 
     __slots__ = ("_match", "_names", "_parts", "now", "zone")
@@ -128,7 +128,7 @@ class Rule:
 
     makes: str
     pattern: str
-    function: Callable[[Found], Made]
+    function: Callable[[RuleMatch], Made]
 
 
 # Sets of codes whose useful rules are remembered; texts have a few hundred.
@@ -148,8 +148,8 @@ class Table:
 
     def rule(
         self, makes: str, *patterns: str
-    ) -> Callable[[Callable[[Found], Made]], Callable[[Found], Made]]:
-        def add(function: Callable[[Found], Made]) -> Callable[[Found], Made]:
+    ) -> Callable[[Callable[[RuleMatch], Made]], Callable[[RuleMatch], Made]]:
+        def add(function: Callable[[RuleMatch], Made]) -> Callable[[RuleMatch], Made]:
             self.rules.extend(Rule(makes, pattern, function) for pattern in patterns)
             return function
 
@@ -316,7 +316,7 @@ class Grammar:
         while match := pattern.compiled.search(codes, at):
             first, last = match.span()
             try:
-                made = rule.function(Found(match, pattern.names, parts, now, zone))
+                made = rule.function(RuleMatch(match, pattern.names, parts, now, zone))
             except (ValueError, OverflowError):
                 # Trigger: 31 June, 25:00, a million years. Why: half of it must not be read as
                 # something else. Outcome: the words are opaque from here on.

@@ -16,7 +16,7 @@ from agent.memory.editing.judges.wording_features import common, folded
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ConflictQuestion:
     """An old memory, by id, and the text that now stands beside it."""
 
     memory: str

@@ -39,7 +39,7 @@ from agent.memory.editing.compare import (
     sameslot,
     words,
 )
-from agent.memory.editing.conflicts import Question
+from agent.memory.editing.conflicts import ConflictQuestion
 from agent.memory.editing.decision import Judge, decide
 from agent.memory.editing.expiry import beyond_the_end, ended_by, passes, replaces_nothing
 from store.derived.partitions import NearMemory
@@ -59,7 +59,7 @@ class EditPlan:
     edits: tuple[Edit, ...]
     unchanged: tuple[str, ...]
     """Ids of memories that say already what a draft says: nothing is stored twice."""
-    questions: tuple[Question, ...] = ()
+    questions: tuple[ConflictQuestion, ...] = ()
     """What could not be decided: an old memory and the text that was stored beside it."""
 
 
@@ -79,7 +79,7 @@ def plan_edits(
     """
     edits: list[Edit] = []
     unchanged: list[str] = []
-    questions: list[Question] = []
+    questions: list[ConflictQuestion] = []
     taken: set[str] = set()
     seen: set[str] = set()
     for draft in drafts:
@@ -121,14 +121,14 @@ def plan_edits(
         if old is None and doubtful is None:
             doubtful = next((m for m in free if may_be_no_job(told[m.memory.id], m)), None)
         if doubtful is not None:
-            questions.append(Question(doubtful.memory.id, draft.text))
+            questions.append(ConflictQuestion(doubtful.memory.id, draft.text))
         elif old is None and judge is not None:
             decision = decide(((_undated(told[m.memory.id]), m) for m in free), judge)
             if decision.match is not None and decision.same:
                 unchanged.append(decision.match.memory.id)
                 continue
             if decision.match is not None and decision.asks:
-                questions.append(Question(decision.match.memory.id, draft.text))
+                questions.append(ConflictQuestion(decision.match.memory.id, draft.text))
             old = decision.match if decision.replaces else None
         if old is None and follows is not None:
             pairs = [(_undated(told[match.memory.id]), match) for match in free]

@@ -28,7 +28,7 @@ _SUBCLASS = "relationship.colleague_friends"
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class EntityDecision:
     """What the person decided, in words, and the edits that make it so."""
 
     text: str
@@ -38,7 +38,7 @@ class Decision:
     amends: tuple[Amend, ...] = ()
 
 
-def plan_merge(one: str, other: str, known: Identities, graph: MemoryGraph) -> Decision:
+def plan_merge(one: str, other: str, known: Identities, graph: MemoryGraph) -> EntityDecision:
     """The two names are one.
 
     :raises InvalidInput: if they are one name, or no names.
@@ -60,10 +60,12 @@ def plan_merge(one: str, other: str, known: Identities, graph: MemoryGraph) -> D
             f"{one} and {other} cannot be merged: {between} says that two of their names are "
             f"different. To undo that: memlane memories forget --soft {between}"
         )
-    return Decision(_sentence(one, other, "the same"), Triple(one, SAME_AS, other), denied)
+    return EntityDecision(_sentence(one, other, "the same"), Triple(one, SAME_AS, other), denied)
 
 
-def plan_split(one: str, other: str | None, known: Identities, graph: MemoryGraph) -> Decision:
+def plan_split(
+    one: str, other: str | None, known: Identities, graph: MemoryGraph
+) -> EntityDecision:
     """The two names, merged by hand or by what was told, are not one.
 
     :raises InvalidInput: if ``other`` is left out and there is not exactly one other name.
@@ -88,21 +90,23 @@ def plan_split(one: str, other: str | None, known: Identities, graph: MemoryGrap
         )
     if known.who(one) != known.who(other):
         raise EditConflict(f"{one} and {other} are not merged: there is nothing to split.")
-    return Decision(
+    return EntityDecision(
         _sentence(one, other, "not the same"),
         Triple(one, DIFFERENT_FROM, other),
         known.decision(one, other),
     )
 
 
-def plan_reject(one: str, other: str | None, known: Identities, graph: MemoryGraph) -> Decision:
+def plan_reject(
+    one: str, other: str | None, known: Identities, graph: MemoryGraph
+) -> EntityDecision:
     """A suggestion is wrong: the two names are not one, or the one name is of one only.
 
     :raises EditConflict: if the two are merged, or were rejected before.
     """
     one = known_name(one, known, graph)
     if other is None or key_of(one) == key_of(other):
-        return Decision(f"{_said(one, True)} is one and the same.", Triple(one, SAME_AS, one))
+        return EntityDecision(f"{_said(one, True)} is one and the same.", Triple(one, SAME_AS, one))
     other = known_name(other, known, graph)
     if (denied := known.apart(one, other)) is not None:
         raise EditConflict(f"{one} and {other} are already separate ({denied}).")
@@ -112,12 +116,12 @@ def plan_reject(one: str, other: str | None, known: Identities, graph: MemoryGra
             f"{_quoted(other)}"
         )
     text = _sentence(one, other, "not the same")
-    return Decision(text, Triple(one, DIFFERENT_FROM, other))
+    return EntityDecision(text, Triple(one, DIFFERENT_FROM, other))
 
 
 def plan_part(
     name: str, memories: Sequence[str], new: str, known: Identities, graph: MemoryGraph
-) -> Decision:
+) -> EntityDecision:
     """Some memories under ``name`` are about somebody else, who gets the name ``new``.
 
     :raises InvalidInput: if a memory does not name it, or ``new`` is no other name.
@@ -139,10 +143,10 @@ def plan_part(
         raise InvalidInput("Name the memories about the second one with --memory.")
     text = _sentence(name, new, "not the same")
     denied = known.apart(name, new) or known.decision(name, new)
-    return Decision(text, Triple(name, DIFFERENT_FROM, new), denied, tuple(amends))
+    return EntityDecision(text, Triple(name, DIFFERENT_FROM, new), denied, tuple(amends))
 
 
-def decide(decision: Decision, graph: MemoryGraph, now: datetime) -> tuple[Entry, ...]:
+def decide(decision: EntityDecision, graph: MemoryGraph, now: datetime) -> tuple[Entry, ...]:
     """Write a decision: its own memory, and the relations that it changes, in one transaction."""
     with graph.writing():
         source = graph.sources.add(SourceKind.MANUAL, decision.text, now)

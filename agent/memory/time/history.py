@@ -31,7 +31,7 @@ _DONE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class FactEvent:
     """One thing that happened to a fact."""
 
     at: datetime
@@ -59,7 +59,7 @@ class Life:
     """The ids it had, oldest first."""
     now: Memory | None
     """What stands of it; None if it was undone altogether."""
-    events: tuple[Event, ...]
+    events: tuple[FactEvent, ...]
 
 
 def lives(graph: MemoryGraph, memories: Iterable[str], now: datetime) -> tuple[Life, ...]:
@@ -114,7 +114,7 @@ def _life(
 ) -> Life:
     undone = {entry.undoes: entry.id for entry in entries if entry.undoes}
     kinds = {entry.id: entry.kind for entry in entries}
-    events: list[Event] = []
+    events: list[FactEvent] = []
     standing: dict[str, Memory | None] = {}
     for entry in entries:
         own = [change for change in entry.changes if change.memory in members]
@@ -127,7 +127,7 @@ def _life(
             back = kinds.get(entry.undoes) or graph.journal.get(entry.undoes).kind
             what = "redone" if back is EditKind.UNDO else "undone"
         events.append(
-            Event(
+            FactEvent(
                 entry.at,
                 what,
                 own[-1].memory,
@@ -149,7 +149,7 @@ def _life(
     return Life(tuple(ordered), present, tuple(dated))
 
 
-def _in_order(events: Sequence[Event]) -> bool:
+def _in_order(events: Sequence[FactEvent]) -> bool:
     edits = [event.at for event in events if event.entry is not None]
     return edits == sorted(edits)
 
@@ -158,10 +158,10 @@ def _ends(memory: Memory) -> bool:
     return memory.status is Status.CURRENT and memory.valid_until is not None
 
 
-def _expiry(memory: Memory, now: datetime) -> Event:
+def _expiry(memory: Memory, now: datetime) -> FactEvent:
     assert memory.valid_until is not None
     what = "expired" if memory.valid_until <= now else "expires"
-    return Event(memory.valid_until, what, memory.id, memory.text)
+    return FactEvent(memory.valid_until, what, memory.id, memory.text)
 
 
 def source_of(graph: MemoryGraph, source: str | None, known: dict[str, Source]) -> Source | None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from agent.memory.editing.conflicts import Holds, ask
 from agent.memory.entities.identity import Identities
-from agent.memory.entities.merge_split import Decision, plan_merge, plan_part, plan_reject
+from agent.memory.entities.merge_split import EntityDecision, plan_merge, plan_part, plan_reject
 from agent.memory.entities.relation_graph import centrality, relation_graph
 from agent.memory.entities.suggestions import Suggestion, suggestions
 from agent.results import phrase
@@ -152,7 +152,7 @@ def suggested_in(trace: Mapping[str, Any]) -> tuple[QuestionKind, MemoryPair] | 
 
 def decision_on(
     kind: QuestionKind, pair: MemoryPair, yes: bool, graph: MemoryGraph, model: str, now: datetime
-) -> Decision | None:
+) -> EntityDecision | None:
     """What the answer to a suggestion decides; None where nothing suggests it any more."""
     found = next((s for k, p, s in _ripe(graph, model, now) if (k, p) == (kind, pair)), None)
     if found is None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agent.language.injection import steers
 from agent.memory.editing.changes.roles import same_holder
-from agent.memory.editing.conflicts import Question
+from agent.memory.editing.conflicts import ConflictQuestion
 from agent.memory.editing.plan import EditPlan
 from agent.memory.uncertain.contradictions import contradictions
 from store.derived.partitions import NearMemory
@@ -42,7 +42,7 @@ def within_trust(
             edits.append(Insert(draft))
         elif not may_replace(draft.trust, old.trust):
             edits.append(Insert(draft))
-            questions.append(Question(old.id, draft.text))
+            questions.append(ConflictQuestion(old.id, draft.text))
         elif draft.text not in said:
             trust = lowest((draft.trust or Trust.TOLD, old.trust or Trust.TOLD))
             edits.append(replace(edit, draft=replace(draft, trust=trust)))

@@ -59,7 +59,7 @@ class Stem:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RowEntropies:
     """Of one row: entropies in nats, and the token each sample goes on with."""
 
     plain: float
@@ -132,7 +132,7 @@ class Growth:
         self._ends = ends
         self._fork = fork
 
-    def look(self, reader: RowReader, asking: Node | Stem, row: Row) -> Seen:
+    def look(self, reader: RowReader, asking: Node | Stem, row: Row) -> RowEntropies:
         plain, tempered = reader.entropies(row, self._drawing.temperature)
         members, step = self._numbers, 0
         if isinstance(asking, Stem):
@@ -142,16 +142,16 @@ class Growth:
             tokens = tuple(reader.draw(self._uniforms[number][step]) for number in members)
         else:
             tokens = (int(row.argmax()),) * len(members)
-        return Seen(plain, tempered, tokens)
+        return RowEntropies(plain, tempered, tokens)
 
-    def take(self, asking: Node | Stem, seen: Seen) -> None:
+    def take(self, asking: Node | Stem, seen: RowEntropies) -> None:
         if isinstance(asking, Stem):
             self._advance(asking, seen)
             return
         for path in asking.wanting:
             self._advance(Stem(path, path, self._numbers, asking.position + 1), seen)
 
-    def _advance(self, stem: Stem, seen: Seen) -> None:
+    def _advance(self, stem: Stem, seen: RowEntropies) -> None:
         taken: dict[int, list[int]] = {}
         for number, token in zip(stem.members, seen.tokens, strict=True):
             sample = self._growing[stem.path][number]

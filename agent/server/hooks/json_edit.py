@@ -14,7 +14,7 @@ _DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class JsonItem:
     """A member of an object, or an element of an array."""
 
     key: str | None
@@ -26,12 +26,12 @@ class Item:
     """Behind its value."""
 
 
-def items(text: str, at: int) -> tuple[Item, ...]:
+def items(text: str, at: int) -> tuple[JsonItem, ...]:
     """What an object or array that begins at ``at`` holds; the text is known to be JSON."""
     return tuple(_items(text, at))
 
 
-def _items(text: str, at: int) -> Iterator[Item]:
+def _items(text: str, at: int) -> Iterator[JsonItem]:
     named = text[at] == "{"
     at = _skipped(text, at + 1)
     while text[at] not in "}]":
@@ -40,13 +40,13 @@ def _items(text: str, at: int) -> Iterator[Item]:
             key, at = _DECODER.raw_decode(text, at)
             at = _skipped(text, _skipped(text, at) + 1)
         _, end = _DECODER.raw_decode(text, at)
-        yield Item(key, start, at, end)
+        yield JsonItem(key, start, at, end)
         at = _skipped(text, end)
         if text[at] == ",":
             at = _skipped(text, at + 1)
 
 
-def member(text: str, at: int, key: str) -> Item | None:
+def member(text: str, at: int, key: str) -> JsonItem | None:
     """The member of an object, by its name."""
     return next((item for item in items(text, at) if item.key == key), None)
 

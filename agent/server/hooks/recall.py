@@ -16,7 +16,7 @@ from agent.memory.home import open_graph
 from agent.results import Mark, Reply
 from agent.server.hooks.ended import Ended, EndedSessions
 from agent.server.hooks.folders import is_excluded, name_of, project_of
-from agent.server.hooks.tools import Event, tool_named
+from agent.server.hooks.tools import HookEvent, tool_named
 from agent.server.mcp.fence import WITHHELD, fenced, told
 from agent.server.mcp.permissions import allowed, read_permissions
 from agent.server.resident.client import connect
@@ -46,11 +46,11 @@ def answer(name: str, message: str, home: str | None = None, space: str | None =
         return ""
     if is_excluded(folder, config.hook_exclude):
         return ""
-    if event is Event.END:
+    if event is HookEvent.END:
         if transcript := said.get("transcript_path"):
             EndedSessions(config.home).put(Ended(name, transcript, folder))
         return ""
-    if event is Event.PROMPT:
+    if event is HookEvent.PROMPT:
         text = _for_prompt(config, said["prompt"])
     else:  # what a resumed session was given stands in it already
         text = "" if said.get("source") == "resume" else _for_project(config, folder)

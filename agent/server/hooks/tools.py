@@ -16,7 +16,7 @@ from pathlib import Path
 from store.errors import InvalidInput
 
 
-class Event(StrEnum):
+class HookEvent(StrEnum):
     """When a hook runs."""
 
     PROMPT = "prompt"
@@ -35,7 +35,7 @@ class Tool:
     file: str
     variable: str
     """The environment variable that names another folder; ``below`` is added to it."""
-    events: Mapping[Event, str]
+    events: Mapping[HookEvent, str]
     timeout: int
     """Of a hook, as the settings say it: seconds, or for Gemini CLI milliseconds."""
     below: str = ""
@@ -49,11 +49,11 @@ class Tool:
         given = environment.get(self.variable)
         return (Path(given) / self.below if given else Path.home() / self.folder) / self.file
 
-    def event(self, name: str) -> Event | None:
+    def event(self, name: str) -> HookEvent | None:
         """Which event the tool calls so; None for another one."""
         return next((event for event, called in self.events.items() if called == name), None)
 
-    def output(self, event: Event, text: str) -> str:
+    def output(self, event: HookEvent, text: str) -> str:
         """What the hook prints to add a text to what the model reads."""
         if not self.grouped:
             return json.dumps({"additional_context": text})
@@ -62,9 +62,9 @@ class Tool:
 
 
 _LIKE_CLAUDE = {
-    Event.START: "SessionStart",
-    Event.PROMPT: "UserPromptSubmit",
-    Event.END: "SessionEnd",
+    HookEvent.START: "SessionStart",
+    HookEvent.PROMPT: "UserPromptSubmit",
+    HookEvent.END: "SessionEnd",
 }
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool
@@ -76,11 +76,11 @@ TOOLS: Mapping[str, Tool] = {
         Tool("codex", "Codex", ".codex", "hooks.json", "CODEX_HOME", _LIKE_CLAUDE, 5),
         Tool(
             "gemini-cli", "Gemini CLI", ".gemini", "settings.json", "GEMINI_CLI_HOME",
-            {**_LIKE_CLAUDE, Event.PROMPT: "BeforeAgent"}, 5000, below=".gemini",
+            {**_LIKE_CLAUDE, HookEvent.PROMPT: "BeforeAgent"}, 5000, below=".gemini",
         ),
         # Its hook at a prompt can only stop the prompt, and its transcripts have no times.
         Tool(
-            "cursor", "Cursor", ".cursor", "hooks.json", "", {Event.START: "sessionStart"}, 5,
+            "cursor", "Cursor", ".cursor", "hooks.json", "", {HookEvent.START: "sessionStart"}, 5,
             grouped=False, empty='{\n  "version": 1\n}\n',
         ),
     )

@@ -11,7 +11,7 @@ from agent.answering.trace import TracedStep, in_words, read_trace
 from agent.extraction.documents.sections import part_of
 from agent.extraction.triples.read import ME
 from agent.language.relation_names import worded
-from agent.memory.time.history import Event, lives
+from agent.memory.time.history import FactEvent, lives
 from agent.memory.time.timeline import Timeline
 from agent.memory.uncertain.pending_questions import undecided
 from agent.server.web.requests import (
@@ -257,7 +257,7 @@ def _excerpt(source: Source, memory: Memory) -> Excerpt:
     )
 
 
-def _moment(graph: MemoryGraph, event: Event) -> Moment:
+def _moment(graph: MemoryGraph, event: FactEvent) -> Moment:
     entry = None if event.entry is None else graph.journal.get(event.entry)
     swapped = entry is not None and entry.kind is EditKind.REPLACE
     return Moment(

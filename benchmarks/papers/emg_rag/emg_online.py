@@ -23,7 +23,7 @@ from dataclasses import replace
 
 from agent.learning.feedback import JUDGED_BY, LATEST, STEPS, would_rest_on
 from agent.learning.rewards import KINDS
-from agent.learning.training import Plan, Verdict, compare, train
+from agent.learning.training import HeldBackVerdict, Plan, compare, train
 from agent.ports import Embedder
 from agent.session.session import open_session
 from benchmarks.papers.emg_rag.emg_ablation import tables
@@ -166,7 +166,7 @@ def corrected_by(
 def valued(
     begun: LearnedPolicy, learned: LearnedPolicy, asked: Sequence[Put], given: Namespace,
     rewards: Rewards, seed: int,
-) -> Verdict:  # fmt: skip
+) -> HeldBackVerdict:  # fmt: skip
     """What the reward itself says of both on questions that nobody corrected."""
     lessons = Lessons.of(sample([put for put in asked if put.item.answers], given.valued, seed))
     value = rewards.value(given.reward, lessons)

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from agent.config import load_config
-from agent.models.form_reader import PARTS, SHAPES, WEIGHTS, Seen, runs, seen
+from agent.models.form_reader import PARTS, SHAPES, WEIGHTS, EncodedRuns, runs, seen
 from agent.models.lazy import LocalEmbedder
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.training.forms import forms_kinds
@@ -35,7 +35,7 @@ NONE = 0.1
 class Row:
     """A statement as the network sees it: its runs, the whole, and the right run of each slot."""
 
-    seen: Seen
+    seen: EncodedRuns
     right: tuple[tuple[str, int], ...]
     held: bool
 

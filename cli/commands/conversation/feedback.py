@@ -13,7 +13,7 @@ from store.errors import InvalidInput
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.learning.feedback import Judged, Step
+    from agent.learning.feedback import Judged, LearningStep
     from agent.session.session import Session
 
 
@@ -71,7 +71,7 @@ def feedback(
     run.emit(document, show)
 
 
-def _learn(session: Session) -> tuple[Step | None, str | None]:
+def _learn(session: Session) -> tuple[LearningStep | None, str | None]:
     """A step of learning, or why it has to wait."""
     from agent.learning.feedback import learn
     from agent.learning.train_home import trainable
@@ -95,7 +95,7 @@ def said(judged: Judged) -> str:
     return f"{noted}{rests}."
 
 
-def shape(judged: Judged, step: Step | None = None) -> dict[str, Any]:
+def shape(judged: Judged, step: LearningStep | None = None) -> dict[str, Any]:
     """The JSON object of a judgement."""
     return {
         "turn": judged.turn.id,

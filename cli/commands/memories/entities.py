@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agent.memory.entities.events import Event
     from agent.memory.entities.identity import Identities
-    from agent.memory.entities.merge_split import Decision
+    from agent.memory.entities.merge_split import EntityDecision
     from agent.memory.entities.suggestions import Suggestion
     from store.graph import MemoryGraph
     from store.types import Memory
@@ -175,7 +175,7 @@ def split(
     """
     from agent.memory.entities.merge_split import plan_part, plan_split
 
-    def plan(identities: Identities, graph: MemoryGraph) -> Decision:
+    def plan(identities: Identities, graph: MemoryGraph) -> EntityDecision:
         if memories or new:
             if other is not None or not memories or new is None:
                 raise InvalidInput("With --memory and --as, give one name only.")
@@ -273,7 +273,7 @@ def reject(
     _decide(context.obj, lambda identities, graph: plan_reject(one, other, identities, graph))
 
 
-def _decide(run: Run, plan: Callable[[Identities, MemoryGraph], Decision]) -> None:
+def _decide(run: Run, plan: Callable[[Identities, MemoryGraph], EntityDecision]) -> None:
     from agent.memory.entities.identity import Identities
     from agent.memory.entities.merge_split import decide
 

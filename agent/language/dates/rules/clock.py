@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from agent.language.dates.grammar import Found, Table
+from agent.language.dates.grammar import RuleMatch, Table
 from agent.language.dates.values import DAY, Reading, When, clock, midnight, part_of_day, tighten
 
 CLOCK_TABLE = Table()
@@ -17,7 +17,7 @@ HALF_DAY = timedelta(hours=12)
 # --- times of day --------------------------------------------------------------------------------
 
 
-def hours(found: Found, hour: int, minute: int = 0, second: int = 0, *, both: bool) -> When:
+def hours(found: RuleMatch, hour: int, minute: int = 0, second: int = 0, *, both: bool) -> When:
     """A time of day. Raises ValueError where a clock shows no such time."""
     if not (0 <= hour <= 24 and 0 <= minute < 60 and 0 <= second < 60):
         raise ValueError("no such time of day")
@@ -57,7 +57,7 @@ def in_part(when: When, part: str) -> When:
 @rule(
     "TIME", "c:CLOCK (m:am/pm/ampm)?", "d:DOTTED_CLOCK m:am/pm/ampm", "(at|around) d:DOTTED_CLOCK"
 )
-def digital(found: Found) -> When:
+def digital(found: RuleMatch) -> When:
     """17:30; 7:56:30 pm; 2.30pm; at 6.45."""
     if "c" in found:
         seconds = found.number("c")
@@ -69,7 +69,7 @@ def digital(found: Found) -> When:
     return _with_letters(found, when, "m")
 
 
-def _with_letters(found: Found, when: When, name: str) -> When:
+def _with_letters(found: RuleMatch, when: When, name: str) -> When:
     half = found.word(name)
     if half in ("am", "pm"):
         first = when.readings[0].start
@@ -80,7 +80,7 @@ def _with_letters(found: Found, when: When, name: str) -> When:
 
 
 @rule("TIME", "h:HOUR o'clock? m:am/pm/ampm", "h:HOUR o'clock", "h:HOUR ish")
-def on_the_hour(found: Found) -> When | None:
+def on_the_hour(found: RuleMatch) -> When | None:
     hour = found.number("h")
     if found.word("m") and not 0 <= hour <= 12:
         return None
@@ -93,7 +93,7 @@ def on_the_hour(found: Found) -> When | None:
     "at h:HOURS_MINUTES !OTHER_WORD !UNIT",
     "h:HOURS_MINUTES (hrs|hours)",
 )
-def four_digits(found: Found) -> When | None:
+def four_digits(found: RuleMatch) -> When | None:
     """1140 a.m.; at 1730; 0730 hours."""
     token = found.part("h").token
     if token is None or ("m" not in found and len(token.word) < 4):
@@ -109,7 +109,7 @@ def four_digits(found: Found) -> When | None:
     "h:HOUR n:MINUTE (in the|at|in) p:PART",
     "@at/for/by/until/till/around/before/after/from/to h:HOUR n:MINUTE !OTHER_WORD !UNIT !MONTH",
 )
-def hour_and_minutes(found: Found) -> When | None:
+def hour_and_minutes(found: RuleMatch) -> When | None:
     """Eight forty five pm, where both are words."""
     if found.part("h").token is not None or found.number("n") < 10:
         return None
@@ -124,7 +124,7 @@ def hour_and_minutes(found: Found) -> When | None:
     "a? (h:half/quarter) (to|till) (t:TIME|o:HOUR) (m:am/pm)?",
     "n:LENGTH (b:past/to/till/after/before) (t:TIME|o:HOUR)",
 )
-def minutes_from_the_hour(found: Found) -> When | None:
+def minutes_from_the_hour(found: RuleMatch) -> When | None:
     """Half past five; quarter to six; twenty minutes past eight."""
     if "n" in found and found.part("n").when is not None:
         seconds = found.when("n").seconds or 0
@@ -149,19 +149,19 @@ def minutes_from_the_hour(found: Found) -> When | None:
 
 
 @rule("TIME", "(h:HOUR)? (w:noon/midday/midnight)", "mid -? (w:night)", "mid -? (w:day)")
-def noon(found: Found) -> When | None:
+def noon(found: RuleMatch) -> When | None:
     if "h" in found and found.number("h") != 12:
         return None
     return hours(found, 0 if found.word("w") in ("midnight", "night") else 12, both=False)
 
 
 @rule("TIME", "end of (the|this)? day")
-def end_of_day(found: Found) -> When:
+def end_of_day(found: RuleMatch) -> When:
     return replace(hours(found, 23, 59, 59, both=False), dated=True, kind="datetime", relative=True)
 
 
 @rule("TIME", "(h:HOUR|t:TIME) ,? (in the|in|at|this|on) (p:PART)")
-def hour_in_part(found: Found) -> When | None:
+def hour_in_part(found: RuleMatch) -> When | None:
     """Five in the afternoon; seven at night. "8am this morning" is a day and a time."""
     if "this" in found.words().split() or "on" in found.words().split():
         return None
@@ -170,7 +170,7 @@ def hour_in_part(found: Found) -> When | None:
 
 
 @rule("TIME", "(at|around) h:HOUR !OTHER_WORD !UNIT !MONTH !NUMBER !-")
-def at_hour(found: Found) -> When:
+def at_hour(found: RuleMatch) -> When:
     return hours(found, found.number("h"), both=True)
 
 
@@ -186,7 +186,7 @@ def at_hour(found: Found) -> When:
     "(around|during|over|at) m:MEAL",
     "p:lunchtime/dinnertime/breakfasttime/suppertime",
 )
-def part_alone(found: Found) -> When | None:
+def part_alone(found: RuleMatch) -> When | None:
     words = found.words().split()
     if "p" not in found:
         return part_of_day(found.word("m") or "nighttime", found.now)
@@ -222,7 +222,7 @@ def stretch(first: When, second: When) -> When | None:
     return When("range", "minute", tuple(pairs), dated=False)
 
 
-def _as_time(found: Found, name: str) -> When:
+def _as_time(found: RuleMatch, name: str) -> When:
     part = found.part(name)
     return part.when if part.when is not None else hours(found, int(part.number), both=True)
 
@@ -234,7 +234,7 @@ def _as_time(found: Found, name: str) -> When:
     "(from|between) a:TIME (to|-|until|till|til|through|and) b:HOUR !UNIT !MONTH",
     "(from|between) a:HOURS_MINUTES (to|-|until|till|and) b:HOURS_MINUTES !UNIT !OTHER_WORD",
 )
-def hours_between(found: Found) -> When | None:
+def hours_between(found: RuleMatch) -> When | None:
     words = found.words().split()
     if "and" in words and "between" not in words:
         return None
@@ -251,7 +251,7 @@ def hours_between(found: Found) -> When | None:
 
 
 @rule("HOURS", "k:before/after m:MEAL")
-def beside_a_meal(found: Found) -> When:
+def beside_a_meal(found: RuleMatch) -> When:
     """After lunch is from its end on, before lunch up to its start."""
     meal = part_of_day(found.word("m"), found.now)
     reading = meal.readings[0]
@@ -261,7 +261,7 @@ def beside_a_meal(found: Found) -> When:
 
 
 @rule("HOURS", "for? n:LENGTH (from|starting|starting at|beginning at) t:TIME")
-def length_from_a_time(found: Found) -> When | None:
+def length_from_a_time(found: RuleMatch) -> When | None:
     """For two hours from 2pm."""
     delta = found.when("n").delta
     if delta is None or not (delta.hours or delta.minutes):
@@ -275,12 +275,12 @@ def length_from_a_time(found: Found) -> When | None:
 
 
 @rule("TIME", "p:PART t:TIME")
-def part_then_time(found: Found) -> When:
+def part_then_time(found: RuleMatch) -> When:
     """Afternoon 7:00."""
     return in_part(found.when("t"), found.word("p"))
 
 
 @rule("HOURS", "(from|between) a:HOUR (to|-|until|till|and) b:HOUR (in the|at) p:PART")
-def hours_in_part(found: Found) -> When | None:
+def hours_in_part(found: RuleMatch) -> When | None:
     part = found.word("p")
     return stretch(in_part(_as_time(found, "a"), part), in_part(_as_time(found, "b"), part))

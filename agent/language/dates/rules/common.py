@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.language.dates.grammar import Found
+from agent.language.dates.grammar import RuleMatch
 from agent.language.dates.lexicon import full_year
 from agent.language.dates.values import Reading, When, YearSlot
 
@@ -25,12 +25,12 @@ def spell(pattern: str) -> str:
     return pattern
 
 
-def year_of(found: Found) -> int | None:
+def year_of(found: RuleMatch) -> int | None:
     """The year that the match names under ``y``, if it does."""
     return full_year(found.number("y")) if "y" in found else None
 
 
-def year_slot(found: Found, name: str, sign: str = ", ") -> tuple[YearSlot, ...]:
+def year_slot(found: RuleMatch, name: str, sign: str = ", ") -> tuple[YearSlot, ...]:
     """The place after the part ``name`` is where a missing year belongs."""
     return (YearSlot(found.end(name), sign),)
 

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.language.dates.grammar import Found, Table
+from agent.language.dates.grammar import RuleMatch, Table
 from agent.language.dates.rules.common import spell, steps_of, year_of, year_slot
 from agent.language.dates.values import (
     DAY,
@@ -32,7 +32,7 @@ rule = DAY_TABLE.rule
 
 
 def month_day(
-    found: Found, month: int, number: int, year: int | None, slots: tuple[YearSlot, ...] = ()
+    found: RuleMatch, month: int, number: int, year: int | None, slots: tuple[YearSlot, ...] = ()
 ) -> When:
     """A day of a month; without a year, the last one and the next one."""
     if year is not None:
@@ -59,7 +59,7 @@ def month_day(
         "(of)? (r:this/next/last) month"
     ),
 )
-def days_of_a_month(found: Found) -> When | None:
+def days_of_a_month(found: RuleMatch) -> When | None:
     """From 12 to 18 May; May 12-18, 2024; from 4 to 22 this month."""
     words = found.words().split()
     if "and" in words and "between" not in words:
@@ -92,7 +92,7 @@ def _days(year: int, month: int, first: int, last: int) -> Reading:
 
 
 @rule("DATETIME", spell("((w:{WDAY}) ,?)? t:ISO_TIME"))
-def iso_time(found: Found) -> When:
+def iso_time(found: RuleMatch) -> When:
     token = found.token("t")
     assert token.moment is not None
     moment = token.moment
@@ -102,7 +102,7 @@ def iso_time(found: Found) -> When:
 
 
 @rule("DATE", spell("((w:{WDAY}) ,?)? d:FULL_DATE"))
-def numeric_date(found: Found) -> When:
+def numeric_date(found: RuleMatch) -> When:
     moment = found.token("d").moment
     assert moment is not None
     return a_day(moment, relative=False, explicit_year=True)
@@ -119,7 +119,7 @@ def numeric_date(found: Found) -> When:
     spell("y:YEAR ,? the? d:{DAYN} of? m:{MON}"),
     "y:NEAR_YEAR m:DAY d:DAY !UNIT",
 )
-def full_date(found: Found) -> When | None:
+def full_date(found: RuleMatch) -> When | None:
     """12 May 2024; May 12th, 2024; Friday 17 May 2024; the 15th of April of 87; 2024 May 12."""
     year = year_of(found)
     month = found.number("m")
@@ -136,7 +136,7 @@ def full_date(found: Found) -> When | None:
     "d:SLASHED !UNIT",
     spell("(w:{WDAY}) ,? m:DAY - d:DAY !TIME !am !pm"),
 )
-def slashed_day(found: Found) -> When | None:
+def slashed_day(found: RuleMatch) -> When | None:
     """22/04; 5/12 (month first); Friday 7-6; on 5.12; a whole date after a comma: 5/7, 2020."""
     if "m" in found:
         month, number = found.number("m"), found.number("d")
@@ -164,7 +164,7 @@ def slashed_day(found: Found) -> When | None:
     spell("((w:{WDAY}) ,?)? the o:second/first/third of m:{MON}"),
     spell("o:second of? m:{MON}"),
 )
-def day_then_month(found: Found) -> When | None:
+def day_then_month(found: RuleMatch) -> When | None:
     """12 May; the second of August; Friday, the 17th of May."""
     rank = {"first": 1, "second": 2, "third": 3}.get(found.word("o"))
     worded = "d" in found and found.part("d").token is None
@@ -174,13 +174,13 @@ def day_then_month(found: Found) -> When | None:
     return month_day(found, found.number("m"), number, None, year_slot(found, "m", " "))
 
 
-def _is_verb(found: Found, name: str) -> bool:
+def _is_verb(found: RuleMatch, name: str) -> bool:
     """Whether a month that is a verb too is written like the verb, in small letters."""
     return not found.token(name).categories & {"MONTH", "NAMED_MONTH"}
 
 
 @rule("DATE", spell("((w:{WDAY}) ,?)? m:{MON} (the|,|-|slash)? (d:{DAYN}|o:second) !UNIT"))
-def month_then_day(found: Found) -> When | None:
+def month_then_day(found: RuleMatch) -> When | None:
     """May 12th; Tuesday, March 7; mar4."""
     number = 2 if "o" in found else found.number("d")
     slot = "o" if "o" in found else "d"
@@ -197,7 +197,7 @@ def month_then_day(found: Found) -> When | None:
         "((m:{MON}) ((,|of|in)? y:YEAR)?|the? (s:{THIS}/{NEXT}/{LAST})? month)"
     ),
 )
-def weekday_of_a_month(found: Found) -> When | None:
+def weekday_of_a_month(found: RuleMatch) -> When | None:
     """The first Monday of May; the last Friday in November 2024; second Sunday of next month."""
     ranks = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": -1}
     rank = found.number("n") if "n" in found else ranks[found.word("r")]
@@ -215,7 +215,7 @@ def weekday_of_a_month(found: Found) -> When | None:
 
 
 @rule("DATE", spell("(the)? (r:third/fourth/fifth|n:ORDINAL) (w:{WDAY}) !of !in"))
-def weekday_of_this_month(found: Found) -> When | None:
+def weekday_of_this_month(found: RuleMatch) -> When | None:
     """The third Tuesday: of this month."""
     ranks = {"third": 3, "fourth": 4, "fifth": 5}
     rank = found.number("n") if "n" in found else ranks[found.word("r")]
@@ -229,7 +229,7 @@ def weekday_of_this_month(found: Found) -> When | None:
         "(s:{THIS}/{NEXT}/{LAST})? month"
     ),
 )
-def day_of_this_month(found: Found) -> When | None:
+def day_of_this_month(found: RuleMatch) -> When | None:
     """The fifth of next month; the thirty-first day of the month."""
     rank = {"first": 1, "second": 2, "third": 3}.get(found.word("o"))
     number = rank if rank else found.number("d")
@@ -243,7 +243,7 @@ def day_of_this_month(found: Found) -> When | None:
     spell("w:{WDAY} ,? the? d:ORD_DAY"),
     spell("w:{WDAY} ,? (the)? d:DAY !UNIT !- !to !am !pm"),
 )
-def weekday_and_number(found: Found) -> When | None:
+def weekday_and_number(found: RuleMatch) -> When | None:
     """Tuesday the eleventh; Wed 13th; Monday 21: the nearest months where both are true."""
     weekday, number = found.number("w"), found.number("d")
     if found.part("d").token is not None and found.token("d").categories & {"HOUR"} and number < 13:
@@ -263,7 +263,7 @@ def weekday_and_number(found: Found) -> When | None:
     return _nearest(this_month or matching, found)
 
 
-def _nearest(moments: list[datetime], found: Found) -> When | None:
+def _nearest(moments: list[datetime], found: RuleMatch) -> When | None:
     today = midnight(found.now)
     before = [moment for moment in moments if moment < today][-1:]
     after = [moment for moment in moments if moment >= today][:1]
@@ -280,7 +280,7 @@ def _nearest(moments: list[datetime], found: Found) -> When | None:
     "(on|for|by|until|till) the d:DAY !OTHER_WORD !UNIT !MONTH !LENGTH !- !TIME !of",
     "the d:ORD_DAY !OTHER_WORD !UNIT !MONTH !of !and !or !in !PERIOD",
 )
-def day_number(found: Found) -> When | None:
+def day_number(found: RuleMatch) -> When | None:
     """On the 4th; by the 22nd: the last and the next month that has it."""
     number = found.number("d")
     today = midnight(found.now)
@@ -296,7 +296,7 @@ def day_number(found: Found) -> When | None:
 
 
 @rule("DATE", "(the)? (w:day) (k:after/before) (o:tomorrow/yesterday)")
-def day_after_tomorrow(found: Found) -> When | None:
+def day_after_tomorrow(found: RuleMatch) -> When | None:
     steps = {("after", "tomorrow"): 2, ("before", "yesterday"): -2}
     shift = steps.get((found.word("k"), found.word("o")))
     return None if shift is None else a_day(found.now + shift * DAY)
@@ -309,14 +309,14 @@ def day_after_tomorrow(found: Found) -> When | None:
     "!<of this (p:day)",
     "(p:today) 's date",
 )
-def today(found: Found) -> When:
+def today(found: RuleMatch) -> When:
     word = found.word("w")
     shift = {"yesterday": -1, "tomorrow": 1, "tmr": 1, "tmrw": 1, "tomorow": 1}.get(word, 0)
     return a_day(found.now + shift * DAY)
 
 
 @rule("DATE", spell("(the)? (s:next/following/previous) day"))
-def narrated_day(found: Found) -> When:
+def narrated_day(found: RuleMatch) -> When:
     shift = -1 if found.word("s") == "previous" else 1
     return replace(a_day(found.now + shift * DAY), narrative=True)
 
@@ -326,7 +326,7 @@ def narrated_day(found: Found) -> When:
     spell("(on)? (s:this/next/last/past/previous) week 's? ,? (on)? (w:{WDAY})"),
     spell("(on)? (w:{WDAY}) ,? (of|in)? (the)? (s:this/next/last/past/previous/following) week"),
 )
-def weekday_of_a_week(found: Found) -> When:
+def weekday_of_a_week(found: RuleMatch) -> When:
     """Next week on Tuesday; Wednesday of last week."""
     week = shifted_unit("week", found.now, steps_of(found.word("s"))).start
     assert week is not None
@@ -334,7 +334,7 @@ def weekday_of_a_week(found: Found) -> When:
 
 
 @rule("DATE", spell("(on)? the? (k:this/these/the)? (s:coming/upcoming/past) (w:{WDAY})"))
-def coming_weekday(found: Found) -> When:
+def coming_weekday(found: RuleMatch) -> When:
     """This coming Friday; this past Monday: the nearest one, today not counted."""
     ahead = (found.number("w") - found.now.weekday()) % 7
     if found.word("s") == "past":
@@ -343,7 +343,7 @@ def coming_weekday(found: Found) -> When:
 
 
 @rule("DATE", spell("(on)? (s:this/next/last/previous/following/prior) (w:{WDAY}/WEAK_WEEKDAY)"))
-def weekday_from_here(found: Found) -> When:
+def weekday_from_here(found: RuleMatch) -> When:
     """Next Friday is next week's, last Friday last week's, this Friday this week's."""
     word = found.word("s")
     week = unit_start("week", found.now)
@@ -357,7 +357,7 @@ def weekday_from_here(found: Found) -> When:
 
 
 @rule("DATE", spell("(n:NUMBER) (w:{WDAY}/WEEKDAYS) (k:ago/back/from) (now|today)?"))
-def counted_weekdays(found: Found) -> When | None:
+def counted_weekdays(found: RuleMatch) -> When | None:
     """Two Sundays ago; three Fridays from now."""
     count, weekday = found.number("n"), found.number("w")
     if not 1 <= count <= 520:
@@ -375,7 +375,7 @@ def counted_weekdays(found: Found) -> When | None:
     "!<the w:NAMED_WEEKDAY !OTHER_WORD",
     "@on w:NAMED_WEEKDAY/WEAK_WEEKDAY",
 )
-def weekday(found: Found) -> When:
+def weekday(found: RuleMatch) -> When:
     ahead = (found.number("w") - found.now.weekday()) % 7
     moment = found.now + ahead * DAY
     return When("date", "day", (day(moment - 7 * DAY), day(moment)), relative=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.language.dates.grammar import Found, Table
+from agent.language.dates.grammar import RuleMatch, Table
 from agent.language.dates.rules.common import spell, steps_of, year_of
 from agent.language.dates.values import HOLIDAYS, When, a_day, day, past_and_future
 
@@ -22,7 +22,7 @@ def _holiday_pattern(name: str) -> str:
 
 def _add_holiday(number: int, name: str) -> None:
     @rule("HOLIDAY", _holiday_pattern(name) + " day?")
-    def holiday_name(found: Found) -> float:
+    def holiday_name(found: RuleMatch) -> float:
         return float(number)
 
 
@@ -38,7 +38,7 @@ for _number, _name in enumerate(_HOLIDAY_NAMES):
     "h:HOLIDAY (of|in)? (s:this/next/last) year",
     "h:HOLIDAY",
 )
-def holiday(found: Found) -> When:
+def holiday(found: RuleMatch) -> When:
     """Christmas; Easter 2018; next Thanksgiving; Halloween of last year."""
     of_year = HOLIDAYS[_HOLIDAY_NAMES[found.number("h")]]
     year = year_of(found)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.language.dates.grammar import Found, Table
+from agent.language.dates.grammar import RuleMatch, Table
 from agent.language.dates.rules.clock import hours, in_part, stretch
 from agent.language.dates.values import (
     DAY,
@@ -64,7 +64,7 @@ _WEEKDAY = "WEEKDAY|WEAK_WEEKDAY|WEEKDAYS|NAMED_WEEKDAY"
     f"(on)? ({_WEEKDAY}) PARTS",
     "(on|at|in the|most|during)? (weekends|mornings|evenings|afternoons|nights)",
 )
-def every(found: Found) -> When | None:
+def every(found: RuleMatch) -> When | None:
     return When("recurring", "set", ())
 
 
@@ -73,7 +73,7 @@ def every(found: Found) -> When | None:
 joined = JOINED_TABLE.rule
 
 
-def _moved(found: Found, base: datetime, length: When, sign: int) -> When:
+def _moved(found: RuleMatch, base: datetime, length: When, sign: int) -> When:
     delta = (length.delta or relativedelta()) * sign
     if length.grain == "business":
         return a_day(_business_day(base, round((length.seconds or 0) / 86400), sign))
@@ -96,7 +96,7 @@ def _business_day(base: datetime, count: int, sign: int) -> datetime:
 
 
 @joined("DATE COUNTED BACK", "(n:LENGTH) (ago|back|earlier) !than")
-def ago(found: Found) -> When:
+def ago(found: RuleMatch) -> When:
     """Two weeks ago."""
     return _moved(found, found.now, found.when("n"), -1)
 
@@ -107,13 +107,13 @@ def ago(found: Found) -> When:
     "(n:LENGTH) (hence)",
     "in (about|around)? (n:LENGTH) (time)? !before",
 )
-def from_now(found: Found) -> When | None:
+def from_now(found: RuleMatch) -> When | None:
     """In three days; two weeks from now."""
     return _moved(found, found.now, found.when("n"), +1)
 
 
 @joined("DATE COUNTED", "(n:LENGTH) (later)")
-def later_than_told(found: Found) -> When | None:
+def later_than_told(found: RuleMatch) -> When | None:
     """An hour later: than what the text is about, which only what was told before can say."""
     moved = _moved(found, found.now, found.when("n"), +1)
     return replace(moved, narrative=True, from_told=True)
@@ -121,7 +121,7 @@ def later_than_told(found: Found) -> When | None:
 
 @joined("DATE BACK", "(n:LENGTH) (k:before/prior) to? (d:DATE)")
 @joined("DATE", "(in)? (n:LENGTH) (k:from/after/following) (d:DATE)")
-def from_a_day(found: Found) -> When | None:
+def from_a_day(found: RuleMatch) -> When | None:
     """Two days after tomorrow; a week from Friday; 5 days before Christmas."""
     sign = -1 if found.word("k") in ("before", "prior") else 1
     when = found.when("d")
@@ -133,7 +133,7 @@ def from_a_day(found: Found) -> When | None:
 
 
 @joined("DATE", "(d:SINGLE_WEEKDAY) ,? (n:COUNTED)", "(n:COUNTED) (on)? (d:SINGLE_WEEKDAY)")
-def weekday_beside_a_day(found: Found) -> When | None:
+def weekday_beside_a_day(found: RuleMatch) -> When | None:
     """Monday two weeks from now; in 3 days on Friday: that weekday of the same week."""
     weekday, near = found.when("d").readings[0].start, found.when("n").readings[0].start
     if weekday is None or near is None or found.when("n").kind != "date":
@@ -142,7 +142,7 @@ def weekday_beside_a_day(found: Found) -> When | None:
 
 
 @joined("PERIOD", "within (n:LENGTH)", "(n:LENGTH) (in the) (future)")
-def within(found: Found) -> When | None:
+def within(found: RuleMatch) -> When | None:
     """Within 3 days: from now until then."""
     length = found.when("n")
     delta = length.delta or relativedelta()
@@ -172,7 +172,7 @@ def _in_half_of(clocks: When, part: When) -> When:
 _PARTS = "p:morning/afternoon/evening/night/nighttime/daytime/lunchtime"
 
 
-def _on_part(found: Found, when: When, part: str, cut: str) -> When:
+def _on_part(found: RuleMatch, when: When, part: str, cut: str) -> When:
     part = {"lunchtime": "lunch"}.get(part, part)
     made = on_clock(when, part_of_day(part, found.now, cut))
     return replace(made, relative=when.relative, slots=when.slots)
@@ -184,7 +184,7 @@ def _on_part(found: Found, when: When, part: str, cut: str) -> When:
     "(c:early/late/later)? (w:tonight)",
     f"(k:last/next/yesterday/tomorrow) ({_PARTS})",
 )
-def part_of_today(found: Found) -> When | None:
+def part_of_today(found: RuleMatch) -> When | None:
     """This morning; tonight; last night."""
     shift = {"last": -1, "next": 1, "yesterday": -1, "tomorrow": 1}.get(found.word("k"), 0)
     part = found.word("p") or "night"
@@ -204,7 +204,7 @@ def part_of_today(found: Found) -> When | None:
     "(d:DATE) ,? (a:HOUR) (-|to) (b:HOUR) !UNIT !MONTH !OTHER_WORD",
     "(g:PARTOFDAY) ,? (from|between) (a:HOUR) (to|-|until|till|til|and) (b:HOUR) !UNIT !MONTH",
 )
-def part_of_a_day(found: Found) -> When | None:
+def part_of_a_day(found: RuleMatch) -> When | None:
     """Tuesday afternoon; the evening of 12 May; tomorrow from 3 to 5pm."""
     if "g" in found:
         when = found.when("g")
@@ -241,7 +241,7 @@ def part_of_a_day(found: Found) -> When | None:
     "(t:TIME) ,? (on|of|in|,)? (the)? (d:PARTOFDAY)",
     "(at) (h:HOUR) ,? (on|of|in|,)? (the)? (d:PARTOFDAY/DATE)",
 )
-def day_and_time(found: Found) -> When | None:
+def day_and_time(found: RuleMatch) -> When | None:
     """Tomorrow at 5pm; 17:30 on 12 May; tonight at 8."""
     when = found.when("d")
     time = found.when("t") if "t" in found else hours(found, found.number("h"), both=True)
@@ -266,7 +266,7 @@ def day_and_time(found: Found) -> When | None:
 
 
 @joined("DATETIME", "(w:WEEKDAY/NAMED_WEEKDAY)? (d:DATE) (t:TIME) (y:PERIOD)")
-def stamped(found: Found) -> When | None:
+def stamped(found: RuleMatch) -> When | None:
     """Wed Oct 26 15:50:06 2016, as programs write it."""
     when, year = found.when("d"), found.when("y")
     first, start = when.readings[0].start, year.readings[0].start
@@ -278,7 +278,7 @@ def stamped(found: Found) -> When | None:
 
 
 @joined("DATE", "(p:PERIOD) ,? on (d:SINGLE_WEEKDAY)")
-def weekday_in_a_week(found: Found) -> When | None:
+def weekday_in_a_week(found: RuleMatch) -> When | None:
     """The first week of October on Friday."""
     when, weekday = found.when("p"), found.when("d").readings[0].start
     if when.grain != "week" or weekday is None:
@@ -290,7 +290,7 @@ def weekday_in_a_week(found: Found) -> When | None:
 
 
 @joined("DATETIME", "(now|right now|as soon as possible|asap)")
-def now(found: Found) -> When:
+def now(found: RuleMatch) -> When:
     return When(
         "datetime", "second", (Reading(found.now, found.now),), relative=True, narrative=True
     )

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.language.dates.grammar import Found, Table
+from agent.language.dates.grammar import RuleMatch, Table
 from agent.language.dates.lexicon import UNIT_OF, full_year
 from agent.language.dates.rules.common import a_period, spell, steps_of, year_of, year_slot
 from agent.language.dates.values import (
@@ -40,7 +40,7 @@ rule = PERIOD_TABLE.rule
     spell("(y:NEAR_YEAR) - (k:DAY)"),
     spell("(k:DAY) - (y:NEAR_YEAR)"),
 )
-def month_of_a_year(found: Found) -> When | None:
+def month_of_a_year(found: RuleMatch) -> When | None:
     """May 2024; 2024-05; 05/2024; April of 87."""
     if "c" in found:
         year, month = divmod(found.number("c"), 12)
@@ -62,7 +62,7 @@ def month_of_a_year(found: Found) -> When | None:
     spell("(the)? (s:{THIS}/{NEXT}/{LAST}) (m:MONTH/NAMED_MONTH)"),
     spell("(in)? (m:{MON}) (of)? (s:this/next/last/current/previous) year"),
 )
-def month_from_here(found: Found) -> When:
+def month_from_here(found: RuleMatch) -> When:
     """This September is this year's, next June next year's, last May last year's."""
     start = datetime(found.now.year + steps_of(found.word("s")), found.number("m"), 1)
     return a_period("month", unit_span("month", start))
@@ -81,19 +81,19 @@ _BEFORE_A_YEAR = f"{_BEFORE_A_MONTH}/and/or/-/than/about"
     f"{_BEFORE_A_MONTH} m:MONTH/NAMED_MONTH",
     "@in/of/by/until/till/since/during/before/after/early/late/mid/from/throughout m:WEAK_MONTH",
 )
-def month_alone(found: Found) -> When:
+def month_alone(found: RuleMatch) -> When:
     """In May, since September (the verb "may" needs no preposition)."""
     return _month(found)
 
 
-def _month(found: Found) -> When:
+def _month(found: RuleMatch) -> When:
     month = found.number("m")
     readings = past_and_future(lambda one: unit_span("month", datetime(one, month, 1)), found.now)
     return When("range", "month", readings, slots=year_slot(found, "m", " "), yearless=True)
 
 
 @rule("PERIOD", "m:MONTH")
-def month_of_any_year(found: Found) -> When:
+def month_of_any_year(found: RuleMatch) -> When:
     """September, without a preposition: it may be any year's ("I love September")."""
     return replace(_month(found), narrative=True)
 
@@ -105,7 +105,7 @@ def month_of_any_year(found: Found) -> When:
         "(u:week/weekend/month/quarter/year/decade/century/hour/minute/fortnight) !of"
     ),
 )
-def unit_from_here(found: Found) -> When | None:
+def unit_from_here(found: RuleMatch) -> When | None:
     """Next week; last year; this weekend; the next hour."""
     unit = UNIT_OF[found.word("u")]
     steps = steps_of(found.word("s"))
@@ -124,7 +124,7 @@ def unit_from_here(found: Found) -> When | None:
     "(the)? (u:week/month/year/weekend) after next",
     "(the)? (u:week/month/year/weekend) before last",
 )
-def unit_after_next(found: Found) -> When:
+def unit_after_next(found: RuleMatch) -> When:
     unit = found.word("u")
     steps = 2 if "after" in found.words().split() else -2
     return a_period(unit, shifted_unit(unit, found.now, steps))
@@ -136,7 +136,7 @@ def unit_after_next(found: Found) -> When:
     spell("(the)? (s:{NEXT}/{LAST}) (n:LENGTH) !of"),
     spell("(the)? (n:NUMBER) (s:{NEXT}/{LAST}) (u:UNIT)"),
 )
-def counted_from_here(found: Found) -> When | None:
+def counted_from_here(found: RuleMatch) -> When | None:
     """The next five days begin tomorrow, the last five ended yesterday; hours begin now."""
     if "u" in found:
         grain = UNIT_OF[found.word("u")]
@@ -170,7 +170,7 @@ def counted_from_here(found: Found) -> When | None:
     return When("range", "day", (reading,), relative=True)
 
 
-def _business(found: Found, count: int, ahead: bool) -> When | None:
+def _business(found: RuleMatch, count: int, ahead: bool) -> When | None:
     if not 1 <= count <= 2600:
         return None
     moment = midnight(found.now)
@@ -188,7 +188,7 @@ def _business(found: Found, count: int, ahead: bool) -> When | None:
     "(the)? week (number)? (n:NUMBER) ((of|in|,)? (y:NEAR_YEAR))?",
     "(n:WEEK_NUMBER) (y:NEAR_YEAR)?",
 )
-def week_of_a_year(found: Found) -> When | None:
+def week_of_a_year(found: RuleMatch) -> When | None:
     """Week 31; week 3 of 2027 (ISO 8601 numbers)."""
     number = found.number("n")
     if not 1 <= number <= 53:
@@ -206,7 +206,7 @@ def week_of_a_year(found: Found) -> When | None:
     "w slash c (d:DATE)",
     "(the)? week (of|starting|beginning|commencing|starting on|beginning on|from) (d:DATE)",
 )
-def week_of_a_day(found: Found) -> When:
+def week_of_a_day(found: RuleMatch) -> When:
     readings = [
         unit_span("week", unit_start("week", one.start))
         for one in found.when("d").readings
@@ -219,7 +219,7 @@ def week_of_a_day(found: Found) -> When:
 
 
 @rule("PERIOD", "(the|this|on the|over the)? weekend of (d:DATE)", "(d:DATE) weekend")
-def weekend_of_a_day(found: Found) -> When:
+def weekend_of_a_day(found: RuleMatch) -> When:
     when = found.when("d")
     # Monday and Tuesday are nearer to the weekend before.
     readings = [
@@ -243,7 +243,7 @@ def weekend_of_a_day(found: Found) -> When:
     "(q:QUARTER/HALF) (of)? (s:this/next/last) (year)",
     "(q:QUARTER/HALF)",
 )
-def quarter(found: Found) -> When | None:
+def quarter(found: RuleMatch) -> When | None:
     """Q1 2017; the first quarter of 2017; second half of next year; H2."""
     if "q" in found:
         unit = "quarter" if found.word("q") == "q" else "half"
@@ -275,7 +275,7 @@ def quarter(found: Found) -> When | None:
     "(n:SEASON/WEAK_SEASON) (of)? (s:this/next/last) year",
     "(in|during|by|until|since|over) the? (n:SEASON)",
 )
-def season(found: Found) -> When | None:
+def season(found: RuleMatch) -> When | None:
     """Summer 2024; this coming summer; last winter (northern hemisphere, whole months)."""
     name = found.word("n")
     year = year_of(found)
@@ -304,7 +304,7 @@ def season(found: Found) -> When | None:
     "(the)? 's (t:SHORT_YEAR) s",
     "the (t:SHORT_YEAR) s",
 )
-def decade(found: Found) -> When | None:
+def decade(found: RuleMatch) -> When | None:
     """The 1990s; the nineties; nineteen eighties is read too."""
     names = "noughties ten twenties thirties forties fifties sixties seventies eighties nineties"
     if "y" in found:
@@ -328,7 +328,7 @@ def decade(found: Found) -> When | None:
 
 
 @rule("PERIOD", "(the)? (n:ORDINAL) century")
-def century(found: Found) -> When | None:
+def century(found: RuleMatch) -> When | None:
     number = found.number("n")
     if not 2 <= number <= 30:
         return None
@@ -340,7 +340,7 @@ def century(found: Found) -> When | None:
     "PERIOD",
     "(from|between)? (a:NEAR_YEAR) (to|-|until|till|through|and) (b:NEAR_YEAR) !OTHER_WORD !UNIT",
 )
-def years(found: Found) -> When | None:
+def years(found: RuleMatch) -> When | None:
     """2014-2018; between 2014 and 2018."""
     words = found.words().split()
     if "and" in words and "between" not in words:
@@ -360,7 +360,7 @@ def years(found: Found) -> When | None:
     "@</>/=/lparen/, (y:NEAR_YEAR) !UNIT !OTHER_WORD",
     "(y:NEAR_YEAR) !OTHER_WORD !UNIT !-",
 )
-def year(found: Found) -> When | None:
+def year(found: RuleMatch) -> When | None:
     """2024; in 2019; year 2016."""
     number = found.number("y")
     if not 1 <= number <= 2999:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from agent.language.dates.grammar import Found, Table
+from agent.language.dates.grammar import RuleMatch, Table
 from agent.language.dates.lexicon import UNIT_OF
 from agent.language.dates.rules.common import a_period, spell
 from agent.language.dates.values import (
@@ -37,7 +37,7 @@ rule = PIECE_TABLE.rule
     "(the)? (r:first/second/third/fourth/last|n:ORDINAL) (u:week/weekend/day/days/month/months) "
     "(of|in) the (h:month/year)",
 )
-def piece_of_a_period(found: Found) -> When | None:
+def piece_of_a_period(found: RuleMatch) -> When | None:
     """The last week of July; first 2 weeks of 2021; the third month of the year."""
     ranks = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1}
     rank = found.number("n") if "n" in found else ranks[found.word("r")]
@@ -91,7 +91,7 @@ def _piece(unit: str, rank: int, count: int, start: datetime, end: datetime) -> 
 
 
 @rule("PERIOD", "(the)? rest of (the|this|my)? (u:day/week/month/year/quarter)")
-def rest_of_a_unit(found: Found) -> When:
+def rest_of_a_unit(found: RuleMatch) -> When:
     unit = found.word("u")
     end = unit_span(unit, unit_start(unit, found.now)).end
     if unit == "day":
@@ -101,13 +101,13 @@ def rest_of_a_unit(found: Found) -> When:
 
 
 @rule("PERIOD", "(the)? year to date")
-def year_to_date(found: Found) -> When:
+def year_to_date(found: RuleMatch) -> When:
     start = unit_start("year", found.now)
     return When("range", "day", (Reading(start, midnight(found.now)),), relative=True)
 
 
 @rule("PERIOD", "(the|my) (u:week/month/year/weekend/quarter)", "(u:weekend)")
-def unit_here(found: Found) -> When | None:
+def unit_here(found: RuleMatch) -> When | None:
     """The week, the month: this one, as far as words alone can say."""
     when = a_period(found.word("u"), shifted_unit(found.word("u"), found.now, 0))
     return replace(when, narrative=True)
@@ -120,7 +120,7 @@ _EDGE = (
 
 
 @rule("PERIOD", f"{_EDGE} (u:week/month/quarter/year)")
-def edge_of_this_unit(found: Found) -> When | None:
+def edge_of_this_unit(found: RuleMatch) -> When | None:
     """End of year; earlier in the week; mid month."""
     unit = found.word("u")
     edge = {"earlier": "early", "later": "late"}.get(found.word("e"), found.word("e"))
@@ -129,7 +129,7 @@ def edge_of_this_unit(found: Found) -> When | None:
 
 
 @rule("PERIOD", f"{_EDGE} (p:PERIOD)")
-def edge_of_a_period(found: Found) -> When | None:
+def edge_of_a_period(found: RuleMatch) -> When | None:
     """Early next week; mid November; the end of the year."""
     when = found.when("p")
     sofar = _so_far(found, when)
@@ -151,7 +151,7 @@ def edge_of_a_period(found: Found) -> When | None:
     return replace(when, grain=f"{edge} {when.grain}", readings=tuple(readings), narrative=False)
 
 
-def _so_far(found: Found, when: When) -> When | None:
+def _so_far(found: RuleMatch, when: When) -> When | None:
     """Earlier this week: from its start to today; later this week: from tomorrow to its end."""
     today = midnight(found.now)
     one = when.readings[0]

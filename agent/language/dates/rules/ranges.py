@@ -7,7 +7,7 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.language.dates.grammar import Found, Table
+from agent.language.dates.grammar import RuleMatch, Table
 from agent.language.dates.rules.clock import hours, stretch
 from agent.language.dates.values import (
     Core,
@@ -38,7 +38,7 @@ _TO = "(to|-|until|till|through|thru|and|up to)"
     f"(from|between)? (the)? (n:DAY/ORD_DAY) {_TO} (b:DATE)",
     f"(from|between)? (m:WEAK_MONTH) {_TO} (b:DATE/PERIOD)",
 )
-def from_to(found: Found) -> When | None:
+def from_to(found: RuleMatch) -> When | None:
     """From 12 May to 3 June; between Jan 22 and now; Nov - Feb 5, 2017; May 12 5pm to 7pm."""
     words = found.words().split()
     if "and" in words and "between" not in words:
@@ -84,7 +84,7 @@ def from_to(found: Found) -> When | None:
     )
 
 
-def _pair(one: Reading, first: When, second: When, found: Found) -> Reading | None:
+def _pair(one: Reading, first: When, second: When, found: RuleMatch) -> Reading | None:
     """The end that fits a start: the earliest after it; a year at the end is the start's too."""
     assert one.start is not None
     ends = [other for other in second.readings if other.start is not None]
@@ -111,7 +111,7 @@ def _pair(one: Reading, first: When, second: When, found: Found) -> Reading | No
     return Reading(start, end.end, last=end.last or end.start)
 
 
-def _until_time(found: Found) -> When | None:
+def _until_time(found: RuleMatch) -> When | None:
     first = found.when("a")
     part = found.part("t")
     clocks = part.when if part.when is not None else hours(found, int(part.number), both=True)
@@ -129,7 +129,7 @@ def _until_time(found: Found) -> When | None:
     return replace(first, kind="range", readings=tuple(pairs)) if pairs else None
 
 
-def _from_number(found: Found) -> When | None:
+def _from_number(found: RuleMatch) -> When | None:
     """From 4 to January 22: the day of the same month."""
     second = found.when("b")
     number = found.number("n")
@@ -149,7 +149,7 @@ def _from_number(found: Found) -> When | None:
     "on|starting from) (the)? (d:DATE/DATETIME)",
     "(from|starting|beginning) (on)? (d:DATE) ,? for (n:LENGTH)",
 )
-def length_from_a_day(found: Found) -> When | None:
+def length_from_a_day(found: RuleMatch) -> When | None:
     """Two weeks starting May 20th."""
     when = found.when("d")
     delta = found.when("n").delta or relativedelta()
@@ -177,7 +177,7 @@ def length_from_a_day(found: Found) -> When | None:
     "(more than|over) (p:BACK)",
     "< =? (p:DATE/DATETIME/PERIOD)",
 )
-def open_front(found: Found) -> When | None:
+def open_front(found: RuleMatch) -> When | None:
     """Before 2018 ends where 2018 begins; until Friday ends with Friday."""
     when = found.when("p") if "p" in found else hours(found, found.number("h"), both=True)
     words = found.words().split()
@@ -218,7 +218,7 @@ def open_front(found: Found) -> When | None:
     "(p:DATE/DATETIME/PERIOD) (or|and) (later|after|onwards|onward|greater)",
     "(p:DATE/DATETIME/PERIOD) (onwards|onward|on)",
 )
-def open_back(found: Found) -> When | None:
+def open_back(found: RuleMatch) -> When | None:
     """Since last week; after 2010 begins where 2010 ends; 2018 or later."""
     when = found.when("p") if "p" in found else hours(found, found.number("h"), both=True)
     words = found.words().split()
@@ -242,7 +242,7 @@ def open_back(found: Found) -> When | None:
 
 
 @joined("OPEN", "(d:DATE/PARTOFDAY) ,? (o:OPENTIME)", "(o:OPENTIME) (on)? (d:DATE/PARTOFDAY)")
-def day_and_open_time(found: Found) -> When | None:
+def day_and_open_time(found: RuleMatch) -> When | None:
     """Monday after 3pm; today before 4pm."""
     when, clocks = found.when("d"), found.when("o")
     if when.kind != "date" and when.grain != "part":
@@ -264,7 +264,7 @@ def day_and_open_time(found: Found) -> When | None:
     return replace(when, kind="range", grain="minute", readings=tuple(readings), bound=clocks.bound)
 
 
-def _core(found: Found) -> Core | None:
+def _core(found: RuleMatch) -> Core | None:
     if "p" not in found:
         return None
     part = found.part("p")
