@@ -79,7 +79,8 @@ def answer_message(
 ) -> Reply:
     """The reply to a message that tells nothing; ``before`` is the small talk it goes on with.
 
-    What asks several things is answered one by one, and told when all are known.
+    What asks several things is answered one by one, and told when all are known. A question may
+    lean on the one before it: 'when is my essay due n how long is it'.
     """
     questions: tuple[str, ...] = (message,)
     if use_llm and route is Route.RETRIEVE:
@@ -87,10 +88,13 @@ def answer_message(
             questions = questions_in(message, home.trained, home.statements, home.llm)
     if len(questions) > 1:
         on_text = None
-    replies = [
-        _reply(home, question, route, clock, policy, k, use_llm, on_text, before)
-        for question in questions
-    ]
+    replies: list[Reply] = []
+    asked: list[Exchange] = []
+    for question in questions:
+        meant = in_context(question, asked)
+        reply = _reply(home, meant, route, clock, policy, k, use_llm, on_text, before)
+        asked.append(Exchange(question, "" if reply.abstained else reply.text))
+        replies.append(reply)
     reply = replies[0] if len(replies) == 1 else combined(questions, replies)
     return replace(reply, text=with_gaps(reply.text))
 

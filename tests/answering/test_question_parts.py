@@ -78,6 +78,22 @@ def test_each_question_is_answered_from_its_own_notes(session: Session, scripted
     assert reply.turn is not None and session.graph.turns.get(reply.turn).text == TWO
 
 
+def test_a_question_may_lean_on_the_one_before_it(session: Session, scripted: ScriptedModel):
+    drafts = [
+        Draft("My optician is Vera Holm.", "attribute.health", NOW),
+        Draft("Vera Holm has her practice in Dock Street.", "attribute.health", NOW),
+    ]
+    session.graph.apply([Insert(draft) for draft in drafts], at=NOW)
+    scripted.replies = [
+        "Who is my optician?\nWhere does she have her practice?",
+        "Your optician is Vera Holm.",
+        "She has her practice in Dock Street.",
+    ]
+    session.ask("Who is my optician, and where does she have her practice?")
+    asked = scripted.asked[-1][-1].content.splitlines()[-1]
+    assert asked == "Question: Where does Vera Holm have her practice?"
+
+
 def reply(text: str, memory: Memory | None, *, abstained: bool = False) -> Reply:
     choices = () if memory is None else (Choice(memory, 0.5),)
     steps = () if memory is None else (Step(memory.id, 0.5, not abstained, "near"),)
