@@ -69,7 +69,7 @@ class SourceTable(Table):
 
         :raises StoreFull: if there is no space; nothing older is lost.
         """
-        clean = text.replace("\x00", "")
+        clean = text.replace("\x00", " ")
         digest = digest or content_hash(clean)
         with self._rows.writing():
             if locator is not None:

@@ -177,6 +177,15 @@ def test_a_clock_set_forward_destroys_nothing(graph: MemoryGraph):
 # ---- whatever was done ----------------------------------------------------------------------
 
 
+def test_a_zero_byte_is_a_space_in_a_message_as_in_its_memory(graph: MemoryGraph):
+    said = "My code is 47\x0011."
+    source = graph.sources.add(SourceKind.CHAT, said, NOW)
+    assert source.text == "My code is 47 11."
+    made = draft(said, source.id, Span(0, len(said)), said)
+    (entry,) = graph.apply([Insert(made)], at=NOW)
+    assert graph.erase([entry.changes[0].memory], at=NOW).verified
+
+
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60).filter(
     lambda text: text.replace("\x00", " ").split()
 )
