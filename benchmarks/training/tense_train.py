@@ -16,14 +16,13 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from agent.language.dates.parser import Expression, expressions, on_both_sides
@@ -75,21 +74,11 @@ def main() -> None:
 
 def learn(examples: Sequence[Dated]) -> dict[str, float]:
     """The weight of each sign, rounded; that of "" is the bias."""
-    seen = Counter(sign for one in examples for sign in one.signs)
-    columns = {s: n for n, s in enumerate(sorted(s for s in seen if seen[s] >= LEAST_SEEN))}
-    places = {
-        (row, columns[sign])
-        for row, one in enumerate(examples)
-        for sign in one.signs
-        if sign in columns
-    }
-    rows, at = zip(*sorted(places), strict=True)
-    inputs = sparse.csr_matrix(
-        (np.ones(len(rows)), (rows, at)), shape=(len(examples), len(columns))
-    )
+    columns = CountVectorizer(analyzer=lambda one: one.signs, min_df=LEAST_SEEN, binary=True)
     model = LogisticRegression(C=STRENGTH, max_iter=3000)
-    model.fit(inputs, [one.past for one in examples])
-    learned = {sign: round(float(model.coef_[0, n]), 2) for sign, n in columns.items()}
+    model.fit(columns.fit_transform(examples), [one.past for one in examples])
+    weighed = zip(columns.get_feature_names_out(), model.coef_[0], strict=True)
+    learned = {str(sign): round(float(weight), 2) for sign, weight in weighed}
     learned = {sign: weight for sign, weight in learned.items() if abs(weight) >= LEAST_WEIGHT}
     return {"": round(float(model.intercept_[0]), 2), **learned}
 
@@ -157,10 +146,9 @@ def _labels() -> dict[tuple[str, str, str], str]:
 def _labelled(said: Sequence[Message], labels: dict[tuple[str, str, str], str]) -> Iterator[Dated]:
     """The dates of messages that have a label; the others are doubtful, or no dates."""
     for voice, at, text in said:
-        written = at.isoformat(timespec="seconds" if at.tzinfo else "minutes")
         for found in dates(text, at):
             words = " ".join(text[found.start : found.end].split())
-            lies = labels.get((voice, written, words))
+            lies = labels.get((voice, written(at), words))
             if lies is not None and _on_both_sides(found, at):
                 signs = (
                     *signs_around(text, found.start, found.end),
@@ -185,9 +173,19 @@ def _own() -> Iterator[Dated]:
             yield Dated("", tuple(dict.fromkeys(signs)), side == "<")
 
 
+def written(at: datetime) -> str:
+    """A time as the tables of labels have it."""
+    return at.isoformat(timespec="seconds" if at.tzinfo else "minutes")
+
+
+def aware(at: datetime) -> datetime:
+    """A time of a message with a zone; those of the voices have none."""
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
 def dates(text: str, at: datetime) -> Iterator[Expression]:
     """The expressions of an English text that name a day or more."""
-    for found in expressions(text, at if at.tzinfo else at.replace(tzinfo=UTC)):
+    for found in expressions(text, aware(at)):
         when = found.when
         plain = when.dated and not when.narrative and when.bound is None and not found.foreign
         if plain and when.kind not in ("recurring", "duration"):

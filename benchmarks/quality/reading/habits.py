@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 
 from agent.config import load_config
 from agent.extraction.own_words import own_words
@@ -21,7 +21,7 @@ from agent.extraction.told import tell_habits
 from agent.language.dates.parser import expressions, is_weekday
 from agent.session.session import open_session
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
-from benchmarks.training.tense_train import held_messages
+from benchmarks.training.tense_train import aware, held_messages, written
 
 LABELS = SAMPLES / "habits.tsv"
 
@@ -41,7 +41,7 @@ def main() -> None:
             told = own_words(text)
             habits = tell_habits(told, models.statements)
             for words in _weekdays(text, at):
-                label = labels.get((voice, _written(at), words))
+                label = labels.get((voice, written(at), words))
                 at_home = [
                     (sentence, habit)
                     for sentence, habit in zip(told, habits, strict=True)
@@ -65,18 +65,10 @@ def main() -> None:
 
 
 def _weekdays(text: str, at: datetime) -> Iterator[str]:
-    for found in expressions(text, _aware(at)):
+    for found in expressions(text, aware(at)):
         said = text[found.start : found.end]
         if is_weekday(said, found.when, at.replace(tzinfo=None)):
             yield " ".join(said.split())
-
-
-def _aware(at: datetime) -> datetime:
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
-
-
-def _written(at: datetime) -> str:
-    return at.isoformat(timespec="seconds" if at.tzinfo else "minutes")
 
 
 if __name__ == "__main__":
