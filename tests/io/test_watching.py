@@ -3,93 +3,19 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 import pytest
 
-from agent.config import load_config
 from agent.io.platform_events import BUSY
 from agent.io.watch import BACK_OFF, SETTLE, SLICE, TRIES, Watcher, only_watcher
 from agent.io.watch_status import add_folders, gone_files, remove_folder, watch_status
 from agent.ports import TextLine
-from agent.session.session import Session
 from store.errors import InvalidInput, StoreFull
-from store.graph import MemoryGraph
 from store.side_tables.watch_queue import FileState
 from tests.conftest import NOW
-from tests.support.crash_work import HashEncoder, SilentModel
-
-ROOT = Path(__file__).parents[2]
-
-
-class Clock:
-    """Seconds that pass when they are told to."""
-
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-class Screen:
-    """A reader that sees one line on every picture, unless it is half written."""
-
-    def read(self, image: Path) -> list[TextLine]:
-        text = image.read_text()
-        return [TextLine(text, 0, 0, 100, 10, 1.0)]
-
-
-class Folder:
-    """A watched folder, its watcher, and a clock."""
-
-    def __init__(self, path: Path, session: Session, clock: Clock) -> None:
-        self.path, self.session, self.clock = path, session, clock
-        self.watcher = Watcher(session, clock=clock, wait=lambda: "")
-
-    def write(self, name: str, text: str) -> Path:
-        path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
-
-    def settle(self) -> list[str]:
-        """Let everything settle, and say what became of each file."""
-        told = []
-        for _ in range(50):
-            self.clock.now += SETTLE + 0.1
-            while report := self.watcher.step():
-                told.append(f"{report.status} {Path(report.path).name}")
-            if not self.session.graph.watched.waiting():
-                break
-        return told
-
-    def heard(self, *paths: Path) -> list[str]:
-        self.watcher.hear(paths)
-        return self.settle()
-
-    @property
-    def texts(self) -> list[str]:
-        memories = self.session.graph.memories.list()
-        return sorted(m.text for m in memories if m.status == "current")
-
-
-@pytest.fixture
-def folder(tmp_path: Path, own_home: Path) -> Iterator[Folder]:
-    path = tmp_path / "notes"
-    path.mkdir()
-    config = load_config(now=NOW)
-    with MemoryGraph.open(own_home) as graph:
-        add_folders(graph, [path], config)
-        session = Session(config, graph, llm=SilentModel(), embedder=HashEncoder(), reader=Screen())
-        yield Folder(path, session, Clock())
+from tests.support.watched_folder import Folder, Screen
 
 
 def test_new_changed_and_unchanged(folder: Folder):
@@ -363,93 +289,3 @@ def test_forgetting_what_came_from_a_watched_screenshot_leaves_no_trace(folder: 
     assert not graph.prove_forgotten().left
     assert not graph.verify()
     assert "48213377" not in repr(graph.sources.get("s1"))
-
-
-# ---- with the real platform -----------------------------------------------------------------
-
-
-@contextmanager
-def running(folder: Folder, **settings: float) -> Iterator[list[str]]:
-    stop, told = Event(), []
-    watcher = Watcher(folder.session, wait=lambda: "")
-    thread = Thread(
-        target=watcher.run,
-        args=(stop, lambda report: told.append(f"{report.status} {Path(report.path).name}")),
-    )
-    thread.start()
-    try:
-        yield told
-    finally:
-        stop.set()
-        thread.join(60)
-        assert not thread.is_alive()
-
-
-def until(true: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(0.05)
-
-
-def test_real_events_of_a_real_folder(folder: Folder, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("agent.io.watch.SETTLE", 0.2)
-    folder.write("before.md", "My cat is called Miso.")
-    with running(folder) as told:
-        until(lambda: "new before.md" in told)
-        note = folder.write("sub/later.md", "My dog is called Rex.")
-        until(lambda: "new later.md" in told)
-        note.write_text("My dog is called Bello.")
-        until(lambda: "changed later.md" in told)
-        note.rename(folder.path / "moved.md")
-        until(lambda: "unchanged moved.md" in told)
-        (folder.path / "moved.md").unlink()
-        until(lambda: told.count("unchanged moved.md") == 2)
-    assert folder.texts == ["My cat is called Miso.", "My dog is called Bello."]
-
-
-def test_killed_again_and_again_nothing_is_lost_or_repeated(tmp_path: Path):
-    home, notes = tmp_path / "killed", tmp_path / "notes"
-    notes.mkdir()
-    count = 60
-    for number in range(count):
-        (notes / f"{number:02}.md").write_text(f"My shelf {number} holds {number}7 books.")
-
-    def start() -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "tests.support.watch_work", str(home), str(notes)],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"PYTHONUNBUFFERED": "1"},
-        )
-
-    told: list[str] = []
-    for kill_after in (1, 5, 12):
-        process = start()
-        assert process.stdout is not None
-        told += [process.stdout.readline() for _ in range(kill_after)]
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-    process = start()
-    assert process.stdout is not None
-    done = 0
-    for line in process.stdout:
-        told.append(line)
-        with MemoryGraph.open(home) as graph:
-            done = len(graph.memories.list())
-            waiting = graph.watched.waiting()
-        if done == count and not waiting:
-            break
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0
-    process.stdout.close()
-    with MemoryGraph.open(home) as graph:
-        texts = [memory.text for memory in graph.memories.list()]
-        assert len(texts) == len(set(texts)) == count
-        assert len(graph.sources.list()) == count
-        assert not graph.verify()
-    # What a killed process had finished is at most looked at once more, never taken in again.
-    new = [line for line in told if line.startswith("new")]
-    assert len(new) == len(set(new))
