@@ -16,7 +16,7 @@ from datetime import datetime
 from agent.answering.answer import Answer, admits_nothing, to_you, unanswered
 from agent.answering.grounding import evidence, invented, terms
 from agent.answering.notes import DOUBTED, LEAST, Note
-from agent.answering.quotations import BESIDE_BEST, is_own, quotable, quotations
+from agent.answering.quotations import BESIDE_BEST, excerpts, is_own, quotable, quotations
 from agent.answering.times.told_in_notes import misses_shift, times_told, with_shift
 from agent.language.identify import common_language
 from agent.language.injection import as_data, steers
@@ -32,6 +32,11 @@ NO_LESS = 0.6
 """Of the relevance of a note, that from which what may have changed it is the answer."""
 LEAST_SHOWN = 0.1
 """Of the relevance of the likeliest note, that below which a note is not shown to the model."""
+ANSWERS_TOO = 0.75
+"""Relevance of a note that was read together with others, from which it is told beside a sentence
+that says nothing of it."""
+MORE = 2
+"""Words of a note that a sentence leaves out, from which they stand beside it."""
 OVER = 0.6
 """Probability of an end from which the answer says that something holds no longer."""
 SURELY_ANSWERED = 0.9
@@ -198,22 +203,17 @@ def answer_from_notes(
         return _quoting(question, [base, part])
     if best in wanted and _overtakes(best, base) and not _says(said, best, question):
         return _quoting(question, [best])
-    # A sentence stands alone where it says something of its note, and of what holds beside it.
-    vague = not _says(said, base, question)
-    missing = [
+    # A small model picks the wrong part of what it read, so the words stand beside its sentence.
+    beside = [note for note in wanted if _goes_with(note, base) and not _says(said, note, question)]
+    shown_too = [
         note
-        for note in wanted
-        if not _says(said, note, question)
-        and (
-            note.memory.id in base.beside
-            or (note.surely_needed and not (note.by == base.memory.id and note.changed >= LEAST))
-            or (vague and note is best)
-        )
+        for note in dict.fromkeys((base, *beside))
+        if is_own(note) and _helps_to_check(note, said, question)
     ]
     choices = [note.as_choice() for note in holding]
     rests_on = {choice.memory.id for choice in evidence(question, said, choices)}
-    rests_on = (rests_on or {base.memory.id}) | {note.memory.id for note in missing}
-    text = " ".join([to_you(said), *quotations(missing)])
+    rests_on = (rests_on or {base.memory.id}) | {note.memory.id for note in shown_too}
+    text = "\n".join([to_you(said), *excerpts(shown_too)])
     return Answer(text, tuple(n.as_choice() for n in holding if n.memory.id in rests_on), False)
 
 
@@ -342,6 +342,27 @@ def _says(said: str, note: Note, question: str) -> bool:
     """Whether a sentence says something of a note that the question did not say already."""
     told = f"{note.passage.text} {note.moved}"
     return bool((terms(told) - terms(question)) & terms(said))
+
+
+def _helps_to_check(note: Note, said: str, question: str) -> bool:
+    """Whether the words of a note say more than a sentence, and nothing that holds no longer.
+
+    'Sold the Jazz, there is a Skoda in the garage instead' names what it changed: where the
+    sentence says what holds, that is enough.
+    """
+    unsaid = terms(f"{note.passage.words} {note.moved}") - terms(f"{question} {said}")
+    if len(unsaid) < MORE or note.refined or note.changed >= DOUBTED:
+        return False
+    changed = terms(note.changes.text) if note.changes else set()
+    return not _says(said, note, question) or not unsaid & changed
+
+
+def _goes_with(note: Note, base: Note) -> bool:
+    """Whether a note is told beside a sentence that rests on another one."""
+    if note.memory.id in base.beside:
+        return True
+    replaced = note.by == base.memory.id and note.changed >= LEAST
+    return note.together and note.relevance >= ANSWERS_TOO and not replaced
 
 
 def _leaves_out(said: str, part: Note, base: Note, question: str) -> bool:

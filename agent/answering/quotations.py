@@ -36,9 +36,18 @@ def quotations(notes: Sequence[Note]) -> list[str]:
     return [quotation(own[0]) for own in places.values()]
 
 
-def quotation(note: Note) -> str:
-    """The user's own words with their day, in their language."""
-    day, text = f"{note.passage.said:%Y-%m-%d}", note.passage.text
+def excerpts(notes: Sequence[Note]) -> list[str]:
+    """Of each note, what the memory was read from, without the rest of its message; newest first.
+
+    What a sentence rests on is found at a glance so, and nothing else of the message stands there.
+    """
+    newest_first = sorted(notes, key=lambda note: note.passage.said, reverse=True)
+    return list(dict.fromkeys(quotation(note, note.passage.words) for note in newest_first))
+
+
+def quotation(note: Note, text: str = "") -> str:
+    """The user's own words with their day, in their language; ``text`` is a part of them."""
+    day, text = f"{note.passage.said:%Y-%m-%d}", text or note.passage.text
     if is_chinese(text):
         return f"你在 {day} 说过：“{text}”"
     if not is_english(text):

@@ -44,6 +44,12 @@ def is_unknown(text: str) -> bool:
     return text.startswith((*_UNKNOWN.values(), *_NEAREST.values()))
 
 
+def without_excerpts(text: str) -> str:
+    """A reply without the lines that quote what its first line rests on."""
+    first, *rest = text.split("\n")
+    return "\n".join([first, *(line for line in rest if not ("“" in line and "”" in line))])
+
+
 def nearest(question: str) -> str:
     """What comes before the nearest note where memory may hold no answer; in English where we have
     no words for it."""

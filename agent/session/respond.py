@@ -24,7 +24,7 @@ from agent.answering.times.agenda import agenda
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
 from agent.language.redaction import with_gaps
-from agent.language.replies import unknown
+from agent.language.replies import unknown, without_excerpts
 from agent.memory.changes import CHANGED, possibly_newer
 from agent.memory.home import Home
 from agent.models.note_reader import note_reader
@@ -93,7 +93,8 @@ def answer_message(
     for question in questions:
         meant = in_context(question, asked)
         reply = _reply(home, meant, route, clock, policy, k, use_llm, on_text, before)
-        asked.append(Exchange(question, "" if reply.abstained else reply.text))
+        told = "" if reply.abstained else without_excerpts(reply.text)
+        asked.append(Exchange(question, told))
         replies.append(reply)
     reply = replies[0] if len(replies) == 1 else combined(questions, replies)
     return replace(reply, text=with_gaps(reply.text))

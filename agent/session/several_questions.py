@@ -22,13 +22,12 @@ def combined(questions: Sequence[str], replies: Sequence[Reply]) -> Reply:
             f"“{question}”: {reply.text}" if reply.abstained else reply.text
             for question, reply in zip(questions, replies, strict=True)
         ]
-    # Two questions may be answered by one quotation, alone or after a sentence.
-    told = [
-        text for text in dict.fromkeys(said) if not any(text in one for one in said if one != text)
-    ]
+    # Two questions may be answered by one quotation, alone or beside a sentence.
+    lines = dict.fromkeys(line for text in said for line in text.split("\n"))
+    told = [line for line in lines if not any(line in one for one in lines if one != line)]
     return Reply(
         first.route,
-        " ".join(told),
+        "\n".join(told),
         memories=_choices(reply.memories for reply in replies),
         abstained=all(reply.abstained for reply in replies),
         selection=_selection([one.selection for one in replies if one.selection is not None]),

@@ -118,10 +118,8 @@ def reply(out: Console, reply: Reply) -> None:
         where = "" if trust is None or trust == "told" else f" ({phrase(trust)})"
         mark = reply.marks.get(chosen.memory.id)
         when = f" ({mark.standing.value}: {mark})" if mark and mark.standing != "holds" else ""
-        out.print(
-            f"  {chosen.memory.id} {chosen.score:.2f} {chosen.memory.text}{when}{where}",
-            style="dim",
-        )
+        told = "(as quoted)" if chosen.memory.text in reply.text else chosen.memory.text
+        out.print(f"  {chosen.memory.id} {chosen.score:.2f} {told}{when}{where}", style="dim")
     for line in reply.inferred:
         out.print(f"  {line.id} (inferred) {line.text}", style="dim")
     for doubt in reply.doubts:

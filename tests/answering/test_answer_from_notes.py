@@ -88,7 +88,7 @@ def test_todays_date_is_no_answer_unless_a_note_tells_it():
     told, _ = ask("You move on Wednesday 2024-05-08.", notes_of(moved))
     assert told.text == f"On 2024-05-09 you said: “{moved}”"
     told, _ = ask("You start on Friday 2024-05-10.", notes_of("I start tomorrow."))
-    assert told.text == "You start on Friday 2024-05-10."
+    assert told.text.startswith("You start on Friday 2024-05-10.")
 
 
 def test_the_midnight_after_a_day_is_another_day():
@@ -96,7 +96,7 @@ def test_the_midnight_after_a_day_is_another_day():
     told, _ = ask("Your physio is on Wednesday 2024-05-22.", notes_of(moved))
     assert told.text == f"On 2024-05-09 you said: “{moved}”"
     told, _ = ask("You are at the fair on 2024-05-21.", notes_of("At the fair from 18 to 21 May."))
-    assert told.text == "You are at the fair on 2024-05-21."
+    assert told.text.startswith("You are at the fair on 2024-05-21.")
 
 
 def test_a_note_that_is_not_sure_does_not_overtake_what_the_model_found():
@@ -113,7 +113,7 @@ def test_what_the_sentence_has_replaced_is_not_quoted_beside_it():
     older, newer = notes_of(KINDLING, REDFORD, changed=0.4)
     read = [replace(older, together=True), replace(newer, together=True)]
     told, _ = ask("You work at Redford.", read)
-    assert told.text == "You work at Redford."
+    assert told.text == f"You work at Redford.\nOn 2024-05-10 you said: “{REDFORD}”"
 
 
 def test_what_changed_a_part_of_a_line_may_have_changed_the_rest_of_it():
@@ -124,6 +124,33 @@ def test_what_changed_a_part_of_a_line_may_have_changed_the_rest_of_it():
     )
     told, _ = ask("You work at Kindling.", [older, beside, newer])
     assert told.text == f"On 2024-05-11 you said: “{REDFORD}”"
+
+
+def test_the_words_that_a_sentence_rests_on_stand_beside_it_without_the_rest_of_their_message():
+    notes = of_one_message("Ines starts at Redford, I stay at the mill.", SOLD)
+    told, _ = ask("You work at Redford.", notes)
+    quoted = "On 2024-05-17 you said: “Ines starts at Redford, I stay at the mill.”"
+    assert told.text == f"You work at Redford.\n{quoted}"
+
+
+def test_words_that_say_no_more_than_the_sentence_are_not_quoted_beside_it():
+    told, _ = ask("You work at Kindling.", notes_of(KINDLING))
+    assert told.text == "You work at Kindling."
+
+
+def test_a_note_of_which_a_part_has_changed_is_not_quoted_beside_a_sentence():
+    older, newer = notes_of("Yoga is on Mondays in the small Hall 2.", "We use the barn now.")
+    told, _ = ask("Yoga is in the barn on Mondays.", [replace(older, refined="m2"), newer])
+    assert "Hall 2" not in told.text
+
+
+@pytest.mark.parametrize(
+    ("said", "quoted"), [("You work at Redford.", False), ("You work there.", True)]
+)
+def test_words_that_name_what_they_changed_are_quoted_only_beside_an_empty_sentence(said, quoted):
+    older, newer = notes_of(KINDLING, "Left Kindling, Redford has me from now on.", changed=0.8)
+    told, _ = ask(said, [older, replace(newer, changes=older.passage)])
+    assert ("Left Kindling" in told.text) is quoted
 
 
 def test_where_it_is_a_toss_up_both_are_told_and_nothing_is_claimed():
@@ -147,7 +174,7 @@ def test_what_changed_a_part_of_a_note_is_told_beside_the_rest_of_it():
     assert told.text == "Yoga is in the barn on Mondays."
 
 
-@pytest.mark.parametrize(("relevance", "told_too"), [(0.6, True), (0.4, False)])
+@pytest.mark.parametrize(("relevance", "told_too"), [(0.8, True), (0.6, False)])
 def test_what_is_surely_an_answer_too_is_told_beside_the_sentence(relevance, told_too):
     first, second = notes_of("I volunteer at the food bank.", "Sold raffle tickets for the band.")
     read = [replace(first, together=True), replace(second, together=True, relevance=relevance)]
@@ -160,7 +187,7 @@ def test_a_sentence_rests_on_the_note_with_its_value_not_on_that_with_the_words_
     notes = notes_of("Quill & Tar pays me 640.", "The contract says 460.")
     model = ScriptedModel(["Quill & Tar pays you 460."])
     told = answer_from_notes("What does Quill & Tar pay me?", notes, now=NOW, llm=model)
-    assert told.text == "Quill & Tar pays you 460."
+    assert told.text.startswith("Quill & Tar pays you 460.\nOn 2024-05-10 you said")
 
 
 def test_an_ended_fact_is_not_confirmed():
@@ -258,7 +285,7 @@ def test_a_note_that_was_hardly_changed_is_quoted_beside_the_newer_one():
 def test_what_has_ended_is_no_answer_where_something_that_holds_may_be_one():
     past, holding = notes_of(KINDLING, REDFORD)
     told, _ = ask("You work at Redford.", [replace(past, over=True), holding])
-    assert told.text == "You work at Redford."
+    assert told.text.startswith("You work at Redford.") and KINDLING not in told.text
     told, _ = ask("unused", [replace(past, over=True), replace(holding, relevance=0.1)])
     assert told.text == f"No longer. On 2024-05-09 you said: “{KINDLING}”"
 

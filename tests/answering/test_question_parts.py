@@ -73,7 +73,7 @@ def test_each_question_is_answered_from_its_own_notes(session: Session, scripted
         "Your optician is Vera Holm.",
     ]
     reply = session.ask(TWO)
-    assert reply.text == "Your eye test is on 12 June 2024. Your optician is Vera Holm."
+    assert reply.text == "Your eye test is on 12 June 2024.\nYour optician is Vera Holm."
     assert {choice.memory.text for choice in reply.memories} == {draft.text for draft in drafts}
     assert reply.turn is not None and session.graph.turns.get(reply.turn).text == TWO
 
@@ -110,7 +110,7 @@ def test_what_is_not_known_is_said_of_its_question():
         reply("I don't know.", None, abstained=True),
     )
     done = combined(["where do i live", "whats my tax code"], [known, unknown])
-    assert done.text == "You live in Ghent. “whats my tax code”: I don't know."
+    assert done.text == "You live in Ghent.\n“whats my tax code”: I don't know."
     assert not done.abstained and done.likely == 0.8 and len(done.memories) == 1
     none = combined(["a", "b"], [unknown, unknown])
     assert none.text == "I don't know." and none.abstained

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from agent.language.replies import UNKNOWN, is_unknown, no_longer, not_sure, unknown
+from agent.language.replies import (
+    UNKNOWN,
+    is_unknown,
+    no_longer,
+    not_sure,
+    unknown,
+    without_excerpts,
+)
 
 
 @pytest.mark.parametrize(
@@ -51,3 +58,11 @@ def test_a_language_without_these_sentences_is_answered_in_english_or_not_at_all
 def test_an_answer_is_not_taken_for_unknown():
     assert not is_unknown("You live in Tampere.")
     assert not is_unknown("I don't know the day, but you said: “in May”.")
+
+
+def test_what_is_quoted_beside_a_sentence_is_no_part_of_the_conversation():
+    sentence, listed = "Anna comes on Friday.", "1. the Aurora\n2. the Sole"
+    assert without_excerpts(f"{sentence}\nOn 2024-05-09 you said: “Bea left.”") == sentence
+    assert without_excerpts(listed) == listed
+    quoted = "On 2024-05-09 you said: “Bea left.”"
+    assert without_excerpts(quoted) == quoted

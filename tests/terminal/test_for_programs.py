@@ -173,3 +173,19 @@ def test_a_list_without_an_answer_says_when_none_is_likely():
         told = printed.getvalue()
         assert TEXT in told
         assert ("Probably none of these answers it (chance 12%):" in told) is said
+
+
+def test_a_memory_whose_words_the_answer_quotes_is_named_by_its_id_alone():
+    from rich.console import Console
+
+    from agent.results import Reply, Route
+    from cli.output import render
+    from policies.selection import Choice
+    from store.types import Memory
+
+    memory = Memory("m1", TEXT, "attribute", "attribute.belongings", NOW)
+    printed = io.StringIO()
+    out = Console(file=printed, markup=False, width=80)
+    text = f"It is blue.\nOn 2024-05-08 you said: “{TEXT}”"
+    render.reply(out, Reply(Route.RETRIEVE, text, (Choice(memory, 1.0),)))
+    assert printed.getvalue() == f"{text}\n  m1 1.00 (as quoted)\n"

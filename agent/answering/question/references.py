@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from agent.language.mentions import Kind, Mention, listed, mentions
-from agent.language.replies import is_unknown
+from agent.language.replies import is_unknown, without_excerpts
 from agent.language.sentences import declarative, sentences
 from agent.results import Exchange
 from store.erasure.plan import GONE
@@ -52,7 +52,7 @@ def goes_on(turn: Turn, now: datetime) -> bool:
 def _answer_of(turn: Turn, graph: MemoryGraph) -> str:
     """What a turn told the person; of something told, the memories that were made of it."""
     if turn.route != "update":
-        return "" if is_unknown(turn.reply) else turn.reply
+        return "" if is_unknown(turn.reply) else without_excerpts(turn.reply)
     try:
         made = [graph.journal.get(edit).after for edit in turn.trace.get("edits", ())]
     except UnknownId:

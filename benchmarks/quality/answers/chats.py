@@ -8,6 +8,7 @@ messages (with four examples, and what BM25 finds nearest where not all fit) int
 - *right*: all of the strings that an answer must have and none that is out of date; of a question
   about what was never told, that nothing is claimed;
 - *stale*: a string that is out of date; *wrong*: claimed and not right;
+- *right_by_the_sentence*: the same without the words of the person that stand beside a sentence;
 - *untold*: the questions about what was never told, of which *silent* get no answer;
 - *stored*: messages that tell something of which a memory was made; *idle*: small talk of which
   none was.
@@ -27,6 +28,7 @@ from pathlib import Path
 
 from agent.answering.answer import admits_nothing
 from agent.config import load_config
+from agent.language.replies import without_excerpts
 from agent.results import Reply, Route
 from agent.session.session import Session, open_session
 from benchmarks.quality.answers.pasting import answer_by_pasting
@@ -119,7 +121,10 @@ def _ours(steps: Sequence[Step], home: Session, counts: Counter[str]) -> None:
         there = at(home, step.at)
         if step.asks:
             reply = there.ask(step.text)
-            _count("ours", step, reply.text, _silent(reply), counts)
+            silent = _silent(reply)
+            _count("ours", step, reply.text, silent, counts)
+            sentence = without_excerpts(reply.text)
+            counts["ours.right_by_the_sentence"] += _right(step, sentence, silent)
         else:
             stored = there.respond(step.text).route is Route.UPDATE
             counts["told.n" if step.tells else "idle.n"] += 1
@@ -143,16 +148,19 @@ def _pasted(
 
 
 def _count(arm: str, step: Step, said: str, silent: bool, counts: Counter[str]) -> None:
-    stale = not silent and step.stale(said)
-    right = step.right(said, silent) and not stale
+    right = _right(step, said, silent)
     counts[f"{arm}.n"] += 1
     counts[f"{arm}.right"] += right
-    counts[f"{arm}.stale"] += stale
+    counts[f"{arm}.stale"] += not silent and step.stale(said)
     counts[f"{arm}.wrong"] += not (right or silent)
     if step.untold:
         counts[f"{arm}.untold.n"] += 1
         counts[f"{arm}.untold.silent"] += silent
     progress(f"  {arm} {'ok' if right else 'BAD'}: {step.text} -> {said[:110]!r}")
+
+
+def _right(step: Step, said: str, silent: bool) -> bool:
+    return step.right(said, silent) and (silent or not step.stale(said))
 
 
 def figures(counts: Mapping[str, int]) -> dict[str, float]:
