@@ -86,6 +86,10 @@ def at(text: str) -> tuple[str, Kind, str] | None:
          "Yoga class"),
         ("I take my pills every day at 8am.", "2024-05-09 08:00", Kind.HABIT, "I take my pills"),
         ("Rent is due on the first of every month.", "2024-06-01", Kind.HABIT, "Rent"),
+        ("I am off on Sunday and Monday nights.", "2024-05-12", Kind.EVENT,
+         "I am off on Sunday 2024-05-12 and Monday nights"),
+        ("On 14 May Bo brings the tent back.", "2024-05-14", Kind.EVENT,
+         "On 14 May 2024 Bo brings the tent back"),
     ],
 )  # fmt: skip
 def test_a_memory_reminds_of_its_next_time(said: str, when: str, kind: Kind, what: str):

@@ -157,10 +157,10 @@ def _each_year(
     at = next_year_day(month, day, now)
     told = None if years is None or at.year <= years else at.year - years
     rule = f"FREQ=YEARLY;BYMONTH={month};BYMONTHDAY={day}"
-    return Occasion(kind, _called(kind, text, span), at, True, rule, told)
+    return Occasion(kind, _called(kind, text, spans, span), at, True, rule, told)
 
 
-def _called(kind: Kind, text: str, span: TimeSpan) -> str:
+def _called(kind: Kind, text: str, spans: tuple[TimeSpan, ...], span: TimeSpan) -> str:
     if kind is Kind.BIRTHDAY:
         if (whose := _WHOSE.search(text)) is not None:
             return capitalized(whose.group())
@@ -169,7 +169,7 @@ def _called(kind: Kind, text: str, span: TimeSpan) -> str:
             return "My birthday" if who in ("I", "My", "my") else capitalized(f"{who}'s birthday")
     if _MARRIED.search(text):
         return "Our wedding anniversary"
-    return _without(text, span.start_char, span.end_char)
+    return _without(text, spans, span.start_char, span.end_char)
 
 
 # ---- what a calendar says --------------------------------------------------------------------
@@ -212,7 +212,7 @@ def _ending(memory: Memory, spans: tuple[TimeSpan, ...], now: datetime) -> Occas
     what = memory.text.rstrip(".")
     if span is not None:
         start = span.start_char + (until.start() if until is not None else 0)
-        what = _without(memory.text, start, span.end_char)
+        what = _without(memory.text, spans, start, span.end_char)
     return Occasion(Kind.EXPIRY, what, at, all_day)
 
 
@@ -220,7 +220,7 @@ def _coming(memory: Memory, spans: tuple[TimeSpan, ...], now: datetime) -> Itera
     text = memory.text
     for span in spans:
         if span.kind == "recurring":
-            if (habit := _habit(memory, span, now)) is not None:
+            if (habit := _habit(memory, spans, span, now)) is not None:
                 yield habit
             continue
         moment = _begins(span)
@@ -232,7 +232,8 @@ def _coming(memory: Memory, spans: tuple[TimeSpan, ...], now: datetime) -> Itera
             continue
         if all_day and at == _today(now) and tells_past(text, span.start_char, span.end_char):
             continue  # 'I had lunch with Ben on ...', told today
-        yield Occasion(Kind.EVENT, _without(text, span.start_char, span.end_char), at, all_day)
+        what = _without(text, spans, span.start_char, span.end_char)
+        yield Occasion(Kind.EVENT, what, at, all_day)
 
 
 def _begins(span: TimeSpan) -> tuple[datetime, bool] | None:
@@ -256,7 +257,9 @@ def _begins(span: TimeSpan) -> tuple[datetime, bool] | None:
     return at, False
 
 
-def _habit(memory: Memory, span: TimeSpan, now: datetime) -> Occasion | None:
+def _habit(
+    memory: Memory, spans: tuple[TimeSpan, ...], span: TimeSpan, now: datetime
+) -> Occasion | None:
     rule = rule_of(span.text)
     if rule is None or _STATE.search(memory.text):
         return None
@@ -267,7 +270,7 @@ def _habit(memory: Memory, span: TimeSpan, now: datetime) -> Occasion | None:
     at = next_time(rule, first, now if clock else _today(now))
     if at is None:
         return None
-    what = _without(memory.text, span.start_char, span.end_char)
+    what = _without(memory.text, spans, span.start_char, span.end_char)
     return Occasion(Kind.HABIT, what, at, clock is None, rule)
 
 
@@ -286,11 +289,11 @@ def _today(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def _without(text: str, start: int, end: int) -> str:
-    """The sentence without its time, and without the words that only lead up to it."""
+def _without(text: str, spans: tuple[TimeSpan, ...], start: int, end: int) -> str:
+    """The sentence without the time at its end; whole where more than that would have to go."""
     if _CALENDAR_TAIL.search(text):
         return _CALENDAR_TAIL.sub("", text)
-    before = _LINK.sub("", text[:start])
-    after = text[end:].strip(" ,;:()").rstrip(".").strip()
-    left = _LEAD.sub("", " ".join(part for part in (before, after) if part).strip(" ,;:-–"))
+    if len(spans) > 1 or text[end:].strip(" .,;:()"):
+        return text.rstrip(".")
+    left = _LEAD.sub("", _LINK.sub("", text[:start]).strip(" ,;:-–"))
     return capitalized(left) if len(left) > 2 else text.rstrip(".")
