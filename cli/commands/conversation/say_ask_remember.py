@@ -55,7 +55,8 @@ def ask(
 ) -> None:
     """Answer a question from your memories.
 
-    The answer lists the memories it is based on. It says so when memlane does not know.
+    The answer lists the memories it is based on, and quotes you where that says more. It says so
+    when memlane does not know.
     """
     run: Run = context.obj
     with run.assistant() as assistant:
