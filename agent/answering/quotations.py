@@ -37,17 +37,18 @@ def quotations(notes: Sequence[Note]) -> list[str]:
 
 
 def excerpts(notes: Sequence[Note]) -> list[str]:
-    """Of each note, what the memory was read from, without the rest of its message; newest first.
+    """Of each note a line with what the memory was read from, without the rest of its message.
 
-    What a sentence rests on is found at a glance so, and nothing else of the message stands there.
+    Newest first. What a sentence rests on is found at a glance so.
     """
     newest_first = sorted(notes, key=lambda note: note.passage.said, reverse=True)
-    return list(dict.fromkeys(quotation(note, note.passage.words) for note in newest_first))
+    words = [(note, " ".join(note.passage.words.split())) for note in newest_first]
+    return list(dict.fromkeys(quotation(note, text) for note, text in words))
 
 
-def quotation(note: Note, text: str = "") -> str:
-    """The user's own words with their day, in their language; ``text`` is a part of them."""
-    day, text = f"{note.passage.said:%Y-%m-%d}", text or note.passage.text
+def quotation(note: Note, words: str = "") -> str:
+    """The user's own words with their day, in their language; all of them, or these ``words``."""
+    day, text = f"{note.passage.said:%Y-%m-%d}", words or note.passage.text
     if is_chinese(text):
         return f"你在 {day} 说过：“{text}”"
     if not is_english(text):

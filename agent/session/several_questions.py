@@ -23,8 +23,7 @@ def combined(questions: Sequence[str], replies: Sequence[Reply]) -> Reply:
             for question, reply in zip(questions, replies, strict=True)
         ]
     # Two questions may be answered by one quotation, alone or beside a sentence.
-    lines = dict.fromkeys(line for text in said for line in text.split("\n"))
-    told = [line for line in lines if not any(line in one for one in lines if one != line)]
+    told = dict.fromkeys(line for text in said for line in text.split("\n"))
     return Reply(
         first.route,
         "\n".join(told),
