@@ -35,8 +35,6 @@ LEAST_SHOWN = 0.1
 ANSWERS_TOO = 0.75
 """Relevance of a note that was read together with others, from which it is told beside a sentence
 that says nothing of it."""
-MORE = 2
-"""Words of a note that a sentence leaves out, from which they stand beside it."""
 OVER = 0.6
 """Probability of an end from which the answer says that something holds no longer."""
 SURELY_ANSWERED = 0.9
@@ -351,7 +349,7 @@ def _helps_to_check(note: Note, said: str, question: str) -> bool:
     sentence says what holds, that is enough.
     """
     unsaid = terms(f"{note.passage.words} {note.moved}") - terms(f"{question} {said}")
-    if len(unsaid) < MORE or note.refined or note.changed >= DOUBTED:
+    if not unsaid or note.refined or note.changed >= DOUBTED:
         return False
     changed = terms(note.changes.text) if note.changes else set()
     return not _says(said, note, question) or not unsaid & changed
