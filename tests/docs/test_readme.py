@@ -49,6 +49,11 @@ class Step:
     def memories(self) -> list[tuple[str, ...]]:
         return [found.groups() for line in self.shown if (found := MEMORY.match(line))]
 
+    def shown_as(self, memory: dict[str, str]) -> tuple[str, str]:
+        """How a memory stands below the answer: what the answer quotes is not shown again."""
+        quoted = any("“" in line and memory["text"] in line for line in self.shown)
+        return memory["id"], "(as quoted)" if quoted else memory["text"]
+
 
 def conversation() -> Iterator[Step]:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -90,7 +95,7 @@ def test_what_it_tells_is_stored_as_it_shows_without_a_language_model(
         if not asks:
             check_edits(step, result)
             continue
-        chosen = [(one["id"], one["text"]) for one in result.json["memories"]]
+        chosen = [step.shown_as(one) for one in result.json["memories"]]
         assert chosen == step.memories
     assert silent.asked == []
 
@@ -107,7 +112,7 @@ def test_it_goes_as_it_shows_with_the_model_that_words_the_answers(memlane: Meml
         assert re.search(SAID[step.words[1]], reply["text"]), reply["text"]
         assert reply["abstained"] == (not step.memories)
         # The last of them says what was asked for; the others lead there.
-        rests_on = [(one["id"], one["text"]) for one in reply["memories"]]
+        rests_on = [step.shown_as(one) for one in reply["memories"]]
         assert set(rests_on) <= set(step.memories)
         assert rests_on[-1:] == step.memories[-1:]
     listed = memlane(*NOW, "memories", "list", "--json").json["memories"]
