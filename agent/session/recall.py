@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.answering.candidates import BOTH_HOLD
+from agent.answering.notes.candidates import BOTH_HOLD
 from agent.answering.retrieve import Part
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.language.validation import checked_message

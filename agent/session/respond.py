@@ -10,17 +10,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
+from agent.answering.agenda import agenda
 from agent.answering.answer import Answer, answer, converse
-from agent.answering.answer_from_notes import answer_from_notes
 from agent.answering.grounding import supported
-from agent.answering.notes import Note, gather, selected
+from agent.answering.notes.answer import answer_from_notes
+from agent.answering.notes.gather import Note, gather, selected
 from agent.answering.plain_statements import CHANCE
 from agent.answering.question.parts import questions_in
 from agent.answering.question.question_time import About
 from agent.answering.question.references import WHILE, in_context, recent
 from agent.answering.retrieve import Retrieved
 from agent.answering.routing import Router
-from agent.answering.times.agenda import agenda
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
 from agent.language.redaction import with_gaps

@@ -216,7 +216,7 @@ def start_speed(config: Config) -> dict[str, float]:
             "import time; from agent.config import load_config; from agent.models.registry import "
             "ModelRegistry; from agent.ports import ChatTurn; "
             "from agent.models.prompt_cache import FOLDER, PromptCache; "
-            "from agent.answering.answer_from_notes import build_turns; c = load_config(); "
+            "from agent.answering.notes.prompt import build_turns; c = load_config(); "
             f"{before}began = time.perf_counter(); {script}; "
             f"m.chat({turns}, max_tokens=1); "
             "print(time.perf_counter() - began)"

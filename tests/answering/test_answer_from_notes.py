@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.answering.answer_from_notes import answer_from_notes, build_turns
-from agent.answering.notes import Note
+from agent.answering.notes.answer import answer_from_notes
+from agent.answering.notes.gather import Note
+from agent.answering.notes.prompt import build_turns
 from agent.memory.passages import Passage
 from store.side_tables.change_edges import ChangeKind
 from store.types import Memory, Status

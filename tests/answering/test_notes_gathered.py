@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.answering.candidates import candidates
-from agent.answering.notes import gather
+from agent.answering.notes.candidates import candidates
+from agent.answering.notes.gather import gather
 from agent.config import Config
 from agent.ports import Embedder
 from agent.session.session import Session

@@ -60,7 +60,7 @@ def test_the_model_is_shown_what_it_found_likely(
     session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ):
     reader = ScriptedNoteReader(answered=0.9)
-    monkeypatch.setattr("agent.answering.notes.note_reader", lambda _: reader)
+    monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
     reply = session.ask("Where do I work?")
     assert reply.text == "You work at Redford."
     shown = model.asked[-1][-1].content
@@ -72,7 +72,7 @@ def test_in_another_language_they_are_read_as_they_stand_and_in_english(
     session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ):
     reader = ScriptedNoteReader(answered=0.9)
-    monkeypatch.setattr("agent.answering.notes.note_reader", lambda _: reader)
+    monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
     text, gloss = "Seit März arbeite ich nicht mehr bei Redford.", "I left Redford in March."
     session.graph.apply([Insert(Draft(text, "attribute.occupation", NOW))], at=NOW)
     model.replies = [gloss, "Where do I work?", "Bei Redford."]
@@ -91,7 +91,7 @@ def test_of_several_facts_in_a_line_each_is_read_by_itself_too(
     session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ):
     reader = ScriptedNoteReader(answered=0.9)
-    monkeypatch.setattr("agent.answering.notes.note_reader", lambda _: reader)
+    monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
     line = "So I'm Ada, 58, potter, two greyhounds, and evenings I teach at Moorside."
     said = session.graph.sources.add(SourceKind.CHAT, line, NOW)
     drafts = [
@@ -121,7 +121,7 @@ def test_where_hardly_any_note_answers_the_model_is_not_asked(
     answered: float, text: str,
 ):  # fmt: skip
     reader = ScriptedNoteReader(answered)
-    monkeypatch.setattr("agent.answering.notes.note_reader", lambda _: reader)
+    monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
     reply = session.ask("Where do I work?")
     assert reply.abstained and reply.text == text
     assert model.asked == []
@@ -132,7 +132,7 @@ def test_what_has_ended_is_told_as_over(
 ):
     session.graph.apply([Expire("m1", NOW - timedelta(days=1))], at=NOW)
     monkeypatch.setattr(
-        "agent.answering.notes.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
+        "agent.answering.notes.gather.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
     )
     reply = session.ask("Where do I work?")
     assert reply.text.startswith("No longer.") and "Redford" in reply.text
@@ -145,7 +145,7 @@ def test_what_has_ended_is_no_answer_beside_what_holds(
 ):
     session.graph.apply([Expire("m2", NOW - timedelta(days=1))], at=NOW)
     monkeypatch.setattr(
-        "agent.answering.notes.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
+        "agent.answering.notes.gather.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
     )
     assert session.ask("Where do I work?").text == "You work at Redford."
     assert "Kindling" not in model.asked[-1][-1].content
@@ -156,7 +156,7 @@ def test_a_note_that_answers_better_is_not_hidden_by_what_may_have_changed_it(
 ):
     session.graph.change_edges.put([ChangeEdge("m1", "m3", ChangeKind.SUPERSEDES, 0.9)], NOW)
     monkeypatch.setattr(
-        "agent.answering.notes.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
+        "agent.answering.notes.gather.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
     )
     assert session.ask("Where do I work?").text == "You work at Redford."
     assert "Redford" in model.asked[-1][-1].content
@@ -167,7 +167,7 @@ def test_a_doubtful_change_counts_where_the_newer_note_is_the_answer(
 ):
     session.graph.change_edges.put([ChangeEdge("m2", "m1", ChangeKind.SUPERSEDES, 0.2)], NOW)
     monkeypatch.setattr(
-        "agent.answering.notes.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
+        "agent.answering.notes.gather.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
     )
     session.ask("Where do I work?")
     assert "Kindling" not in model.asked[-1][-1].content
@@ -179,6 +179,6 @@ def test_what_a_note_has_ended_comes_with_it_however_little_it_answers(
     model.replies[:] = ["Yes, you work at Redford."]
     session.graph.change_edges.put([ChangeEdge("m2", "m1", ChangeKind.ENDS, 0.8)], NOW)
     monkeypatch.setattr(
-        "agent.answering.notes.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
+        "agent.answering.notes.gather.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
     )
     assert session.ask("Do I work there?").text.startswith("No longer. On 2024-05-08 you said:")

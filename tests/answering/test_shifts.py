@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.answering.answer_from_notes import answer_from_notes
-from agent.answering.notes import Note
-from agent.answering.times.shifts import shifted
+from agent.answering.notes.answer import answer_from_notes
+from agent.answering.notes.gather import Note
+from agent.answering.notes.shifts import shifted
 from agent.memory.passages import Passage
 from store.side_tables.change_edges import ChangeKind
 from store.types import Memory, Status
@@ -90,10 +90,11 @@ def test_an_answer_with_another_time_gives_way_to_the_computed_one():
     assert "(that makes it 15:00)" in model.asked[-1][-1].content
 
 
-def test_an_answer_with_the_computed_time_stands():
+def test_an_answer_with_the_computed_time_stands_beside_the_words_that_moved_it():
     model = ScriptedModel(["later 1 hour", "The plumber comes at 15:00."])
     told = answer_from_notes("When is the plumber here?", moved_notes(), now=SAID, llm=model)
-    assert told.text == "The plumber comes at 15:00."
+    moved = "On 2026-03-02 you said: “He is an hour behind, he says.” That makes it 15:00."
+    assert told.text == f"The plumber comes at 15:00.\n{moved}"
 
 
 def test_an_answer_that_only_names_what_was_changed_is_no_answer():

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.answering.notes import gather
+from agent.answering.notes.gather import gather
 from agent.config import Config
 from agent.language.units import units
 from agent.memory import remember

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.answering.notes import gather
+from agent.answering.notes.gather import gather
 from agent.config import Config
 from agent.memory.gloss import Glosses
 from agent.ports import ChatTurn, Embedder

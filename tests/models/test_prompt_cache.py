@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.answering import answer, answer_from_notes
+from agent.answering import answer
+from agent.answering.notes.prompt import build_turns
 from agent.applications.forms import by_model
 from agent.extraction.triples import read
 from agent.learning import qa_generation
@@ -117,7 +118,7 @@ def test_only_turns_that_were_noted_are_fixed():
 
 @pytest.mark.parametrize("question", ["Where do I live?", "我住在哪里？", "Wo wohne ich zurzeit?"])
 def test_all_but_the_last_turn_of_an_answer_is_fixed(question: str):
-    turns = answer_from_notes.build_turns(question, [], NOW)
+    turns = build_turns(question, [], NOW)
     assert count_fixed(turns) == len(turns) - 1 > 0
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from agent.answering.notes import DOUBTED
+from agent.answering.notes.gather import DOUBTED
 from agent.applications.forms.by_meaning import as_written
 from agent.applications.forms.by_model import CODE, LESS_SURE, copied
 from agent.applications.forms.candidates import sources_of, subjects

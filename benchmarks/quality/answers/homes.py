@@ -16,7 +16,7 @@ would quote: the most relevant one that is taken to hold.
 ``--answers`` lets the language model answer as well, and compares that with pasting: *answered* is
 the product, *pasted* the same model given all dated messages of the home with four examples.
 
-``--closed`` asks the language model the closed question of ``answer_from_notes`` about the five
+``--closed`` asks the language model the closed question of ``answering.notes`` about the five
 most relevant notes of each question: the area under the curve, notes of the question's own episode
 against all others, of relevance, of the chance of yes, and of both as they are weighed there.
 
@@ -37,9 +37,10 @@ from typing import NamedTuple
 from sklearn.metrics import roc_auc_score
 
 from agent.answering.answer import admits_nothing
-from agent.answering.answer_from_notes import CLOSED, chance_of_answer
-from agent.answering.notes import Note, gather
-from agent.answering.quotations import QUOTABLE
+from agent.answering.notes.answer import CLOSED
+from agent.answering.notes.gather import Note, gather
+from agent.answering.notes.prompt import chance_of_answer
+from agent.answering.notes.quotations import QUOTABLE
 from agent.config import load_config
 from agent.memory.remember import keep, remember_as_said
 from agent.models.adapters.statement_reader import TrainedReader

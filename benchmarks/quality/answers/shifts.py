@@ -1,7 +1,7 @@
 """Shifts: does "an hour later", said of an earlier date or time, become the right value?
 
 Every pair of an older and a newer statement of our own episodes, of which the newer one changes the
-older, goes to ``agent.answering.times.shifts``. Of the episodes about a shift, *right* is how often
+older, goes to ``agent.answering.notes.shifts``. Of the episodes about a shift, *right* is how often
 the computed value has what a right answer has, *wrong* how often there is a value without that,
 *none* how often there is no value. Of the other episodes *false* is how often there is a value that
 a right answer does not have.
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.answering.times.shifts import shifted
+from agent.answering.notes.shifts import shifted
 from agent.config import load_config
 from agent.session.session import open_session
 from benchmarks.quality.answers.changes_data import plain

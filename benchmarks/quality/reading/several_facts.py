@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from agent.answering.notes import KNOWN
+from agent.answering.notes.gather import KNOWN
 from agent.config import load_config
 from agent.models.adapters.statement_reader import TrainedReader
 from agent.models.local_statement_reader import WEIGHTS

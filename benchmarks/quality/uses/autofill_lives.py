@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from agent.answering.notes import DOUBTED
+from agent.answering.notes.gather import DOUBTED
 from agent.applications.forms.autofill import fill
 from agent.applications.forms.fields import FormField
 from agent.applications.forms.formats.open_form import fields_from_labels, open_form

@@ -25,7 +25,7 @@ from gguf import GGUFWriter
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from agent.answering.notes import KNOWN
+from agent.answering.notes.gather import KNOWN
 from agent.config import load_config
 from agent.models.adapters.reading_adapter import FOLDER
 from agent.models.lazy import LocalLanguageModel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.answering.notes import Note
+from agent.answering.notes.gather import Note
 from agent.language.identify import is_english
 from agent.language.sentences import is_chinese
 from store.types import Trust

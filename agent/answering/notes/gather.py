@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agent.answering.candidates import BOTH_HOLD, HOPS, Candidates, candidates
+from agent.answering.notes.candidates import BOTH_HOLD, HOPS, Candidates, candidates
 from agent.answering.retrieve import Retrieved
 from agent.errors import PromptTooLong
 from agent.language.identify import common_language, is_english
@@ -90,7 +90,7 @@ class Note:
     changes: Passage | None = None
     """The older passage that it most likely changes, or a part of which it moves."""
     moved: str = ""
-    """The date or time that it moves the older one to, computed (``answering.times.shifts``)."""
+    """The date or time that it moves the older one to, computed (``answering.notes.shifts``)."""
 
     @property
     def holds(self) -> bool:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from agent.answering.grounding import terms
-from agent.answering.notes import Note
-from agent.answering.times.shifts import CLOCK, shifted
+from agent.answering.notes.gather import Note
+from agent.answering.notes.shifts import CLOCK, shifted
 from agent.language.dates import TimeSpan, find_times
 from agent.language.identify import is_english
 from agent.ports import LanguageModel

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from agent.answering.answer import Answer, to_you
-from agent.answering.notes import Note
-from agent.answering.quotations import quotation
+from agent.answering.notes.gather import Note
+from agent.answering.notes.quotations import quotation
 from agent.answering.retrieve import Retrieved
 from agent.language.dates import find_times
 from agent.language.injection import steers
