@@ -13,7 +13,7 @@ from agent.answering.notes.gather import Note
 from agent.answering.notes.prompt import build_turns
 from agent.memory.passages import Passage
 from store.side_tables.change_edges import ChangeKind
-from store.types import Memory, Status
+from store.types import Memory, Status, Trust
 from tests.conftest import ScriptedModel
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
@@ -137,6 +137,12 @@ def test_the_words_that_a_sentence_rests_on_stand_beside_it_without_the_rest_of_
 def test_words_that_say_no_more_than_the_sentence_are_not_quoted_beside_it():
     told, _ = ask("You work at Kindling.", notes_of(KINDLING))
     assert told.text == "You work at Kindling."
+
+
+def test_a_line_of_a_file_is_not_quoted_beside_a_sentence():
+    (line,) = notes_of("Clients, Redford: I work there on Mondays, never for Ines.")
+    noted = replace(line, memory=replace(line.memory, trust=Trust.NOTED))
+    assert ask("You work at Redford.", [noted])[0].text == "You work at Redford."
 
 
 def test_a_note_of_which_a_part_has_changed_is_not_quoted_beside_a_sentence():

@@ -24,7 +24,7 @@ from agent.language.injection import steers
 from agent.language.replies import nearest, no_longer, not_sure
 from agent.ports import LanguageModel
 from store.side_tables.change_edges import ChangeKind
-from store.types import Status
+from store.types import Status, Trust
 
 MAX_TOKENS = 80
 NO_LESS = 0.6
@@ -122,10 +122,12 @@ def answer_from_notes(
     if best in wanted and _overtakes(best, base) and not _says(said, best, question):
         return _quoting(question, [best])
     # A small model picks the wrong part of what it read, so the words stand beside its sentence.
+    # A line of a file has its headings before it, and names what else stands under them.
+    words = [] if base.memory.trust is Trust.NOTED else [base]
     beside = [note for note in wanted if _goes_with(note, base) and not _says(said, note, question)]
     shown_too = [
         note
-        for note in dict.fromkeys((base, *beside))
+        for note in dict.fromkeys((*words, *beside))
         if is_own(note) and _helps_to_check(note, said, question)
     ]
     choices = [note.as_choice() for note in holding]
