@@ -89,7 +89,8 @@ def test_todays_date_is_no_answer_unless_a_note_tells_it():
     told, _ = ask("You move on Wednesday 2024-05-08.", notes_of(moved))
     assert told.text == f"On 2024-05-09 you said: “{moved}”"
     told, _ = ask("You start on Friday 2024-05-10.", notes_of("I start tomorrow."))
-    assert told.text.startswith("You start on Friday 2024-05-10.")
+    quoted = "On 2024-05-09 you said: “I start tomorrow.”"
+    assert told.text == f"You start on Friday 2024-05-10.\n{quoted}"
 
 
 def test_the_midnight_after_a_day_is_another_day():
@@ -97,7 +98,8 @@ def test_the_midnight_after_a_day_is_another_day():
     told, _ = ask("Your physio is on Wednesday 2024-05-22.", notes_of(moved))
     assert told.text == f"On 2024-05-09 you said: “{moved}”"
     told, _ = ask("You are at the fair on 2024-05-21.", notes_of("At the fair from 18 to 21 May."))
-    assert told.text.startswith("You are at the fair on 2024-05-21.")
+    quoted = "On 2024-05-09 you said: “At the fair from 18 to 21 May.”"
+    assert told.text == f"You are at the fair on 2024-05-21.\n{quoted}"
 
 
 def test_a_note_that_is_not_sure_does_not_overtake_what_the_model_found():
@@ -194,7 +196,8 @@ def test_a_sentence_rests_on_the_note_with_its_value_not_on_that_with_the_words_
     notes = notes_of("Quill & Tar pays me 640.", "The contract says 460.")
     model = ScriptedModel(["Quill & Tar pays you 460."])
     told = answer_from_notes("What does Quill & Tar pay me?", notes, now=NOW, llm=model)
-    assert told.text.startswith("Quill & Tar pays you 460.\nOn 2024-05-10 you said")
+    quoted = "On 2024-05-10 you said: “The contract says 460.”"
+    assert told.text == f"Quill & Tar pays you 460.\n{quoted}"
 
 
 def test_an_ended_fact_is_not_confirmed():
@@ -292,7 +295,7 @@ def test_a_note_that_was_hardly_changed_is_quoted_beside_the_newer_one():
 def test_what_has_ended_is_no_answer_where_something_that_holds_may_be_one():
     past, holding = notes_of(KINDLING, REDFORD)
     told, _ = ask("You work at Redford.", [replace(past, over=True), holding])
-    assert told.text.startswith("You work at Redford.") and KINDLING not in told.text
+    assert told.text == f"You work at Redford.\nOn 2024-05-10 you said: “{REDFORD}”"
     told, _ = ask("unused", [replace(past, over=True), replace(holding, relevance=0.1)])
     assert told.text == f"No longer. On 2024-05-09 you said: “{KINDLING}”"
 

@@ -157,25 +157,8 @@ def test_undo_without_a_name_asks_a_person(
     assert memlane("undo", "e1").code == 0
 
 
-def test_a_list_without_an_answer_says_when_none_is_likely():
-    from rich.console import Console
-
-    from agent.results import Reply, Route
-    from cli.output import render
-    from policies.selection import Choice
-    from store.types import Memory
-
-    memory = Memory("m1", TEXT, "attribute", "attribute.belongings", NOW)
-    for likely, said in ((0.12, True), (0.9, False), (None, False)):
-        printed = io.StringIO()
-        out = Console(file=printed, markup=False, width=80)
-        render.reply(out, Reply(Route.RETRIEVE, "", (Choice(memory, 1.0),), likely=likely))
-        told = printed.getvalue()
-        assert TEXT in told
-        assert ("Probably none of these answers it (chance 12%):" in told) is said
-
-
-def test_a_memory_whose_words_the_answer_quotes_is_named_by_its_id_alone():
+def shown(text: str, *, likely: float | None = None) -> str:
+    """What a person sees of an answer that rests on one memory."""
     from rich.console import Console
 
     from agent.results import Reply, Route
@@ -186,6 +169,17 @@ def test_a_memory_whose_words_the_answer_quotes_is_named_by_its_id_alone():
     memory = Memory("m1", TEXT, "attribute", "attribute.belongings", NOW)
     printed = io.StringIO()
     out = Console(file=printed, markup=False, width=80)
+    render.reply(out, Reply(Route.RETRIEVE, text, (Choice(memory, 1.0),), likely=likely))
+    return printed.getvalue()
+
+
+def test_a_list_without_an_answer_says_when_none_is_likely():
+    for likely, said in ((0.12, True), (0.9, False), (None, False)):
+        told = shown("", likely=likely)
+        assert TEXT in told
+        assert ("Probably none of these answers it (chance 12%):" in told) is said
+
+
+def test_a_memory_whose_words_the_answer_quotes_is_named_by_its_id_alone():
     text = f"It is blue.\nOn 2024-05-08 you said: “{TEXT}”"
-    render.reply(out, Reply(Route.RETRIEVE, text, (Choice(memory, 1.0),)))
-    assert printed.getvalue() == f"{text}\n  m1 1.00 (as quoted)\n"
+    assert shown(text) == f"{text}\n  m1 1.00 (as quoted)\n"
