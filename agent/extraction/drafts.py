@@ -19,7 +19,7 @@ from agent.extraction.source_spans import SourceMap
 from agent.extraction.told import tell_habits
 from agent.extraction.triples.read import ME, NOTED
 from agent.extraction.validity import held
-from agent.language.dates import resolve_text
+from agent.language.dates import in_figures, resolve_text
 from agent.ports import LanguageModel, StatementReader
 from store.types import Draft, Source, SourceKind, Span, TextBox, Triple
 
@@ -44,17 +44,15 @@ def make_drafts(
         resolve_text(sentence, source.captured, weekly=habit)
         for sentence, habit in zip(sentences, weekly, strict=True)
     ]
-    related = relations_of(sentences, texts, llm)
+    related = relations_of(sentences, [in_figures(text) for text in texts], llm)
     if source.kind is SourceKind.NOTE and (named := links(source.text)):
         related = [
             with_links(triples, text, source, named)
             for triples, text in zip(related, texts, strict=True)
         ]
     periods = [
-        held(sentence, text, subclass, triples, source.captured, weekly=habit)
-        for sentence, text, subclass, triples, habit in zip(
-            sentences, texts, subclasses, related, weekly, strict=True
-        )
+        held(text, subclass, triples, source.captured)
+        for text, subclass, triples in zip(texts, subclasses, related, strict=True)
     ]
     return tuple(
         Draft(
@@ -122,10 +120,10 @@ def _of_lines(
     drafts = []
     for line, subclass in zip(lines, subclasses, strict=True):
         said, text = line.dated()
-        (triples,) = relations_of([line.said], [said], None)
+        (triples,) = relations_of([line.said], [in_figures(said)], None)
         triples = with_links(_about(triples, line), text, source, named)
         triples = _by_writer(triples, line) if by_anybody else triples
-        start, end = held(line.said, said, subclass, triples, line.context.written)
+        start, end = held(said, subclass, triples, line.context.written)
         span = line.span or origin.locate(line.text)
         drafts.append(
             Draft(

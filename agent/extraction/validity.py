@@ -57,20 +57,10 @@ def is_arranged(text: str, triples: Sequence[Triple] = ()) -> bool:
 
 
 def held(
-    sentence: str,
-    text: str,
-    subclass: str,
-    triples: Sequence[Triple],
-    said: datetime,
-    *,
-    weekly: bool = False,
+    text: str, subclass: str, triples: Sequence[Triple], said: datetime
 ) -> tuple[datetime | None, datetime | None]:
-    """From when and until when a memory holds; None where nothing says so.
-
-    ``sentence`` is read at the time it was said, ``text`` is the same with absolute dates.
-    ``weekly``: a weekday in it stands for that of every week, so nothing ends with it.
-    """
-    read = validity(sentence, said, weekly=weekly)
+    """From when and until when a memory holds that was ``said`` then; None: nothing says so."""
+    read = validity(text, said)
     start, end, when = read.valid_from, read.valid_until, read.when
     if is_over(text, triples):
         if when is not None and when.kind != "recurring":
@@ -79,7 +69,7 @@ def held(
         return (start if start is not None and start <= end else None), end
     start = _start(read, text, triples)
     end = end or over_after(text, subclass, triples, when, said)
-    if (end is not None or (start is not None and start > said)) and tells_more(sentence, said):
+    if (end is not None or (start is not None and start > said)) and tells_more(text, said):
         return (start if start is not None and start <= said else None), None
     return (start if start is None or end is None or start <= end else None), end
 

@@ -34,7 +34,7 @@ from benchmarks.training.reader.reader_data import VOICES, read_episodes
 
 LABELS = SAMPLES / "time_sides.tsv"
 OWN = SAMPLES / "time_sides_own.txt"
-_MARKED = re.compile(r"\[\[(.+?)\]\]")
+MARKED = re.compile(r"\[\[(.+?)\]\]")
 STRENGTH = 10.0
 """The inverse of the regularization."""
 FOLDS = 5
@@ -44,69 +44,75 @@ LEAST_SEEN, LEAST_WEIGHT = 2, 0.05
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """A date in a message: what is around it, and whether it lies back."""
+    """A date in a message: what is around it, and the answer that is to be learned."""
 
     voice: str
     signs: tuple[str, ...]
-    past: bool
+    yes: bool
 
 
 def main() -> None:
     options = parser("tense_train", __doc__ or "")
     given = options.parse_args()
-    told, held = list(_messages_of_voices()), list(held_messages())
-    labels = _labels()
+    told, held = list(messages_of_voices()), list(held_messages())
+    labels = read_labels(LABELS, "lies")
     examples = list(_labelled(told, labels))
     tests = list(_labelled(held, labels))
     own = list(_own())
     progress(f"{len(examples)} + {len(own)} dates to learn from, {len(tests)} held out")
     figures: dict[str, float | int | None] = {}
-    figures |= _shares("voices", examples, _in_turn(examples, own, 2 if given.quick else FOLDS))
+    figures |= _shares("voices", examples, in_turn(examples, own, 2 if given.quick else FOLDS))
     weights = learn([*examples, *own])
     figures |= _shares("chats", tests, [score(weights, one) > 0 for one in tests])
     figures["n_signs"] = len(weights)
     if not given.quick:
-        WEIGHTS.write_text(
-            json.dumps(dict(sorted(weights.items())), indent=0, ensure_ascii=False) + "\n", "utf-8"
-        )
+        save("tense", weights)
     write_results("tense_train", {"quick": given.quick, "folds": FOLDS}, [0], figures)
 
 
-def learn(examples: Sequence[Dated]) -> dict[str, float]:
+def learn(examples: Sequence[Dated], strength: float = STRENGTH) -> dict[str, float]:
     """The weight of each sign, rounded; that of "" is the bias."""
     columns = CountVectorizer(analyzer=lambda one: one.signs, min_df=LEAST_SEEN, binary=True)
-    model = LogisticRegression(C=STRENGTH, max_iter=3000)
-    model.fit(columns.fit_transform(examples), [one.past for one in examples])
+    model = LogisticRegression(C=strength, max_iter=3000)
+    model.fit(columns.fit_transform(examples), [one.yes for one in examples])
     weighed = zip(columns.get_feature_names_out(), model.coef_[0], strict=True)
     learned = {str(sign): round(float(weight), 2) for sign, weight in weighed}
     learned = {sign: weight for sign, weight in learned.items() if abs(weight) >= LEAST_WEIGHT}
     return {"": round(float(model.intercept_[0]), 2), **learned}
 
 
+def save(name: str, weights: dict[str, float]) -> None:
+    """The weights where the product reads them."""
+    text = json.dumps(dict(sorted(weights.items())), indent=0, ensure_ascii=False)
+    (WEIGHTS / f"{name}.json").write_text(text + "\n", "utf-8")
+
+
 def score(weights: dict[str, float], one: Dated) -> float:
-    """Log-odds of the past."""
+    """Log-odds of what was learned."""
     return weights[""] + sum(weights.get(sign, 0.0) for sign in one.signs)
 
 
-def _in_turn(examples: Sequence[Dated], own: Sequence[Dated], folds: int) -> list[bool]:
+def in_turn(
+    examples: Sequence[Dated], own: Sequence[Dated], folds: int, strength: float = STRENGTH
+) -> list[bool]:
     """What is said of each date by weights that did not see its voice."""
     voices = sorted({one.voice for one in examples})
     said: dict[Dated, bool] = {}
     for fold in range(folds):
         held = set(voices[fold::folds])
-        weights = learn([*own, *(one for one in examples if one.voice not in held)])
+        weights = learn([*own, *(one for one in examples if one.voice not in held)], strength)
         said |= {one: score(weights, one) > 0 for one in examples if one.voice in held}
         progress(f"without {', '.join(sorted(held))}")
     return [said[one] for one in examples]
 
 
 def _shares(name: str, dates: Sequence[Dated], said: Sequence[bool]) -> dict[str, float | int]:
-    right = [one.past is past for one, past in zip(dates, said, strict=True)]
-    back = [ok for ok, one in zip(right, dates, strict=True) if one.past]
+    right = [one.yes is past for one, past in zip(dates, said, strict=True)]
+    back = [ok for ok, one in zip(right, dates, strict=True) if one.yes]
     return {
         f"{name}.n": len(dates),
         f"{name}.right": float(np.mean(right)),
-        f"{name}.right.ahead": float(np.mean([not one.past for one in dates])),
+        f"{name}.right.ahead": float(np.mean([not one.yes for one in dates])),
         f"{name}.past.n": len(back),
         f"{name}.past.found": float(np.mean(back)),
     }
@@ -116,7 +122,7 @@ Message = tuple[str, datetime, str]
 """Voice, time and text."""
 
 
-def _messages_of_voices() -> Iterator[Message]:
+def messages_of_voices() -> Iterator[Message]:
     yield from _of_episodes(VOICES)
 
 
@@ -135,10 +141,11 @@ def _of_episodes(folder: Path) -> Iterator[Message]:
     yield from said
 
 
-def _labels() -> dict[tuple[str, str, str], str]:
-    with LABELS.open(encoding="utf-8", newline="") as file:
+def read_labels(path: Path, column: str) -> dict[tuple[str, str, str], str]:
+    """What a table says of dates, by their voice, time and words."""
+    with path.open(encoding="utf-8", newline="") as file:
         return {
-            (row["voice"], row["at"], row["words"]): row["lies"]
+            (row["voice"], row["at"], row["words"]): row[column]
             for row in csv.DictReader(file, delimiter="\t")
         }
 
@@ -164,9 +171,9 @@ def _own() -> Iterator[Dated]:
             continue
         day, side, marked = line.split(" ", 2)
         at = datetime.fromisoformat(f"{day}T12:00")
-        text = _MARKED.sub(r"\1", marked)
+        text = MARKED.sub(r"\1", marked)
         found = [one for one in dates(text, at) if _on_both_sides(one, at)]
-        if len(found) != len(_MARKED.findall(marked)):
+        if len(found) != len(MARKED.findall(marked)):
             raise SystemExit(f"{OWN.name}: the dates of {text!r} are not those marked")
         for one in found:
             signs = (*signs_around(text, one.start, one.end), *signs_of(one.when, at))

@@ -205,7 +205,7 @@ def test_a_stay_for_a_while_is_no_new_home(session: Session):
         ("2024-05-13", "I am living in Leeds until Friday."),
     )
     assert chosen(session, "Where do I live?") == ["I live in Bedok."]
-    assert "I am living in Leeds until Friday 2024-05-17." in chosen(
+    assert "I am living in Leeds until Friday (2024-05-17)." in chosen(
         session, "Where did I live last week?"
     )
 

@@ -25,7 +25,7 @@ def told(*texts: str, trust: tuple[Trust, ...] = ()) -> list[Memory]:
     found = []
     for number, (text, triples) in enumerate(zip(texts, triples_for(texts, None), strict=True)):
         at = NOW + (number - len(texts) - 1) * DAY
-        start, end = held(text, text, "attribute.address", triples, at)
+        start, end = held(text, "attribute.address", triples, at)
         memory = Memory(
             f"m{number + 1}", text, "Attribute", "attribute.address", at, triples=triples,
             valid_from=start, valid_until=end, trust=trust[number] if trust else None,

@@ -32,7 +32,7 @@ def draft(text: str, *, subclass: str = "event.arrangement", said: datetime = NO
     """A memory as it is stored of a sentence."""
     resolved = resolve_text(text, said)
     (triples,) = triples_for([resolved], None)
-    start, end = held(text, resolved, subclass, triples, said)
+    start, end = held(resolved, subclass, triples, said)
     return Draft(resolved, subclass, said, triples, valid_from=start, valid_until=end)
 
 
@@ -87,7 +87,7 @@ def at(text: str) -> tuple[str, Kind, str] | None:
         ("I take my pills every day at 8am.", "2024-05-09 08:00", Kind.HABIT, "I take my pills"),
         ("Rent is due on the first of every month.", "2024-06-01", Kind.HABIT, "Rent"),
         ("I am off on Sunday and Monday nights.", "2024-05-12", Kind.EVENT,
-         "I am off on Sunday 2024-05-12 and Monday nights"),
+         "I am off on Sunday (2024-05-12) and Monday nights"),
         ("On 14 May Bo brings the tent back.", "2024-05-14", Kind.EVENT,
          "On 14 May 2024 Bo brings the tent back"),
     ],

@@ -116,6 +116,6 @@ def test_it_goes_as_it_shows_with_the_model_that_words_the_answers(memlane: Meml
         assert set(rests_on) <= set(step.memories)
         assert rests_on[-1:] == step.memories[-1:]
     listed = memlane(*NOW, "memories", "list", "--json").json["memories"]
-    assert "I have a dentist appointment on Monday 2024-05-13 10:00." in [
+    assert "I have a dentist appointment next Monday at 10am (2024-05-13 10:00)." in [
         one["text"] for one in listed
     ]

@@ -54,7 +54,7 @@ def test_a_bullet_stands_without_its_heading():
         "Health, Dentist: to do: ask about the night guard.",
         "Health, Dentist: done: send the bill.",
         "Health, Shopping: olive oil, bread, green tea.",
-        "Health, Trips, Rome: hotel: Artemide, Via Nazionale 22 until Sunday 2024-05-05.",
+        "Health, Trips, Rome: hotel: Artemide, Via Nazionale 22 until Sunday (2024-05-05).",
         "Health, Trips, Rome: with my sister.",
     ]
 

@@ -38,7 +38,7 @@ def test_a_conversation_tells_who_wrote():
         ("17:09", 150, 296, 12),
     )
     assert said == [
-        "Otto wrote: The kiln is free from Friday 2024-05-10 on.",
+        "Otto wrote: The kiln is free from Friday (2024-05-10) on.",
         "I wrote to Otto: I fire the cups then.",
         "Otto wrote: Lena has the key.",
     ]

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.language.dates import TimeSpan, find_times, parse_when, resolve_text, validity
+from agent.language.dates import (
+    TimeSpan,
+    find_times,
+    in_figures,
+    parse_when,
+    resolve_text,
+    validity,
+)
 from agent.language.dates.parser import _grammar
 from agent.language.dates.tokenizer import tokens
 from store.errors import InvalidInput
@@ -269,36 +276,51 @@ def test_a_message_without_a_zone_is_a_mistake_of_the_caller():
 @pytest.mark.parametrize(
     ("said", "stored"),
     [
-        ("Tomorrow is my mom's birthday.", "2024-05-12 is my mom's birthday."),
-        ("I fly to Rome next Friday at 5pm.", "I fly to Rome on Friday 2024-05-17 17:00."),
-        ("I fly tomorrow.", "I fly on 2024-05-12."),
-        ("Tomorrow I fly.", "On 2024-05-12 I fly."),
-        ("Yesterday's lunch was great.", "2024-05-10's lunch was great."),
-        ("I work here until next Friday.", "I work here until Friday 2024-05-17."),
-        ("I am away from tomorrow to Friday.", "I am away from 2024-05-12 to 2024-05-17."),
-        ("I pay by the end of the month.", "I pay by 2024-05-31."),
+        ("Tomorrow is my mom's birthday.", "Tomorrow (2024-05-12) is my mom's birthday."),
+        (
+            "I fly to Rome next Friday at 5pm.",
+            "I fly to Rome next Friday at 5pm (2024-05-17 17:00).",
+        ),
+        ("I fly tomorrow.", "I fly tomorrow (2024-05-12)."),
+        ("Tomorrow I fly.", "Tomorrow (2024-05-12) I fly."),
+        ("Yesterday's lunch was great.", "Yesterday's (2024-05-10) lunch was great."),
+        ("I work here until next Friday.", "I work here until next Friday (2024-05-17)."),
+        (
+            "I am away from tomorrow to Friday.",
+            "I am away from tomorrow to Friday (2024-05-12 – 2024-05-17).",
+        ),
+        ("I pay by the end of the month.", "I pay by the end of the month (2024-05-31)."),
         ("I help on the first Saturday of the month.",) * 2,
         ("Rent is due on the 5th of the month.",) * 2,
-        ("We meet on the first Saturday of next month.", "We meet on Saturday 2024-06-01."),
-        ("I use the gym until the end of next week.", "I use the gym until 2024-05-19."),
-        ("Next week I start.", "In the week of 2024-05-13 I start."),
-        ("We hike this weekend.", "We hike on the weekend of 2024-05-11."),
-        ("I move next month.", "I move in June 2024."),
-        ("From next month I work at Acme.", "From June 2024 I work at Acme."),
-        ("I moved here 3 years ago.", "I moved here in 2021."),
-        ("My exam is in two weeks.", "My exam is on 2024-05-25."),
-        ("I finish in the next three days.", "I finish from 2024-05-12 to 2024-05-14."),
-        ("We ran last night.", "We ran on the night of 2024-05-10."),
+        (
+            "We meet on the first Saturday of next month.",
+            "We meet on the first Saturday of next month (2024-06-01).",
+        ),
+        (
+            "I use the gym until the end of next week.",
+            "I use the gym until the end of next week (2024-05-19).",
+        ),
+        ("Next week I start.", "Next week (2024-05-13 – 2024-05-19) I start."),
+        ("We hike this weekend.", "We hike this weekend (2024-05-11 – 2024-05-12)."),
+        ("I move next month.", "I move next month (2024-06)."),
+        ("From next month I work at Acme.", "From next month (2024-06) I work at Acme."),
+        ("I moved here 3 years ago.", "I moved here 3 years ago (2021)."),
+        ("My exam is in two weeks.", "My exam is in two weeks (2024-05-25)."),
+        (
+            "I finish in the next three days.",
+            "I finish in the next three days (2024-05-12 – 2024-05-14).",
+        ),
+        ("We ran last night.", "We ran last night (2024-05-10)."),
         ("I am away from 12 to 18 May.", "I am away from 12 to 18 May 2024."),
         ("I flew to Rome on May 3.", "I flew to Rome on May 3, 2024."),
         ("I flew to Rome on November 3.", "I flew to Rome on November 3, 2023."),
         # A past verb near it does not make a day of next month one of last year.
         ("They bumped me to June 3.", "They bumped me to June 3, 2024."),
         ("Nia is operated on on 28 May.", "Nia is operated on on 28 May 2024."),
-        ("We meet on the fifth of next month.", "We meet on 2024-06-05."),
+        ("We meet on the fifth of next month.", "We meet on the fifth of next month (2024-06-05)."),
     ],
 )
-def test_relative_times_become_dates_that_read_well(said: str, stored: str):
+def test_relative_times_get_their_date_in_brackets(said: str, stored: str):
     assert resolve_text(said, NOW) == stored
 
 
@@ -346,18 +368,18 @@ def test_a_weekly_habit_is_no_date(text: str):
 @pytest.mark.parametrize(
     ("said", "stored"),
     [
-        ("The dentist is on Sunday.", "The dentist is on Sunday 2024-05-12."),
+        ("The dentist is on Sunday.", "The dentist is on Sunday (2024-05-12)."),
         (
             "I have a dentist appointment on Tuesday.",
-            "I have a dentist appointment on Tuesday 2024-05-14.",
+            "I have a dentist appointment on Tuesday (2024-05-14).",
         ),
-        ("I play chess with Ben on Tuesday.", "I play chess with Ben on Tuesday 2024-05-14."),
-        ("I am busy on Tuesday.", "I am busy on Tuesday 2024-05-14."),
-        ("I swim this Tuesday.", "I swim on Tuesday 2024-05-14."),
-        ("I fly to Rome on Tuesday.", "I fly to Rome on Tuesday 2024-05-14."),
-        ("I will swim on Tuesday.", "I will swim on Tuesday 2024-05-14."),
-        ("I swam on Thursday.", "I swam on Thursday 2024-05-09."),
-        ("My gym will be open on Sunday.", "My gym will be open on Sunday 2024-05-12."),
+        ("I play chess with Ben on Tuesday.", "I play chess with Ben on Tuesday (2024-05-14)."),
+        ("I am busy on Tuesday.", "I am busy on Tuesday (2024-05-14)."),
+        ("I swim this Tuesday.", "I swim this Tuesday (2024-05-14)."),
+        ("I fly to Rome on Tuesday.", "I fly to Rome on Tuesday (2024-05-14)."),
+        ("I will swim on Tuesday.", "I will swim on Tuesday (2024-05-14)."),
+        ("I swam on Thursday.", "I swam on Thursday (2024-05-09)."),
+        ("My gym will be open on Sunday.", "My gym will be open on Sunday (2024-05-12)."),
     ],
 )
 def test_what_happens_on_one_day_gets_its_date(said: str, stored: str):
@@ -481,6 +503,52 @@ def test_any_text_gives_ordered_spans_inside_it_and_no_error(text: str, now: dat
 def test_resolving_twice_changes_nothing_more(text: str, now: datetime):
     once = resolve_text(text, now)
     assert resolve_text(once, now) == once
+
+
+@given(_TEXTS, _NOWS)
+@settings(deadline=None, max_examples=300)
+def test_no_word_of_a_text_is_changed(text: str, now: datetime):
+    written = iter(resolve_text(text, now))
+    assert all(character in written for character in text)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I fly tomorrow at 7pm.",
+        "The gym pass is valid until next Friday.",
+        "We are away from tomorrow to Friday.",
+        "I ran before Tuesday.",
+        "Dinner with Bo is tomorrow evening.",
+        "They want the money by the end of next month.",
+        "We move next week, and Ida the week after next.",
+        "I have had a cough since last Monday.",
+        "Ich habe bis Freitag Zeit dafür.",
+        "我们明天下午四点在公园见面。",
+    ],
+)
+def test_a_date_in_brackets_is_read_on_any_day_as_what_was_meant(said: str):
+    written = resolve_text(said, NOW)
+    later = NOW + timedelta(days=400, hours=5)
+    assert "(" in written
+    assert [(s.start, s.end, s.bound) for s in find_times(written, later)] == [
+        (s.start, s.end, s.bound) for s in find_times(said, NOW)
+    ]
+    assert validity(written, later).valid_until == validity(said, NOW).valid_until
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Vet tomorrow at 5 (2026-03-03 17:00).", "Vet on 2026-03-03 17:00."),
+        ("Away until Friday (2026-03-06), then home.", "Away until Friday 2026-03-06, then home."),
+        ("We saw Toy Story (1995) in March (2024-03).", "We saw Toy Story (1995) in 2024-03."),
+        ("Nothing is dated here (really).", "Nothing is dated here (really)."),
+        ("It was on Friday (2024-13-45).", "It was on Friday (2024-13-45)."),
+    ],
+)
+def test_a_text_in_figures_has_the_dates_for_the_words(text: str, plain: str):
+    assert in_figures(text) == plain
 
 
 @given(_TEXTS)

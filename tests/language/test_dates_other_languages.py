@@ -31,10 +31,16 @@ def test_a_date_is_found_where_it_stands(text, words, start):
 @pytest.mark.parametrize(
     ("text", "written"),
     [
-        ("Ich habe bis Freitag Zeit dafür.", "Ich habe bis 2024-05-10 Zeit dafür."),
-        ("La próxima semana no estoy en casa.", "2024-05-13 – 2024-05-19 no estoy en casa."),
-        ("Le mois prochain nous partons en voyage.", "2024-06 nous partons en voyage."),
-        ("我昨天买了一辆车。", "我 2024-05-07 买了一辆车。"),
+        ("Ich habe bis Freitag Zeit dafür.", "Ich habe bis Freitag (2024-05-10) Zeit dafür."),
+        (
+            "La próxima semana no estoy en casa.",
+            "La próxima semana (2024-05-13 – 2024-05-19) no estoy en casa.",
+        ),
+        (
+            "Le mois prochain nous partons en voyage.",
+            "Le mois prochain (2024-06) nous partons en voyage.",
+        ),
+        ("我昨天买了一辆车。", "我昨天 (2024-05-07)买了一辆车。"),
         # Without a year it may be a birthday, which comes back each year.
         ("Mein Bruder hat am 3. Juni Geburtstag.", "Mein Bruder hat am 3. Juni Geburtstag."),
     ],

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.language.dates import find_times
+from agent.language.dates import find_times, resolve_text, validity
 from agent.language.dates.tense import WEIGHTS, tells_past
 
 FRIDAY = datetime(2026, 11, 27, 16, 0, tzinfo=UTC)
@@ -40,7 +40,29 @@ def test_where_nothing_tells_a_date_lies_ahead():
     assert not tells_past("xyzzy", 0, 5)
 
 
-def test_the_weights_are_a_sorted_file_that_a_person_can_read():
-    weights = json.loads(WEIGHTS.read_text("utf-8"))
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("I laughed for the first time since the funeral.", None),
+        ("She gave the soup 8/10.", None),
+        ("My sister can reach the coast in forty minutes.", None),
+        ("My hearing is on the 3rd.", "My hearing is on the 3rd (2026-12-03)."),
+        (
+            "The surveyor is here on Tuesday at noon.",
+            "The surveyor is here on Tuesday at noon (2026-12-01 12:00).",
+        ),
+    ],
+)
+def test_only_what_names_a_day_gets_a_date(said: str, kept: str | None):
+    assert resolve_text(said, FRIDAY) == (kept or said)
+
+
+def test_what_names_no_day_ends_nothing():
+    assert validity("I gave the holiday flat 8/10.", FRIDAY).when is None
+
+
+@pytest.mark.parametrize("learned", ["tense", "one_day"])
+def test_the_weights_are_a_sorted_file_that_a_person_can_read(learned: str):
+    weights = json.loads((WEIGHTS / f"{learned}.json").read_text("utf-8"))
     assert list(weights) == sorted(weights)
     assert all(abs(weight) < 20 for weight in weights.values())

@@ -22,7 +22,7 @@ def day(text: str) -> datetime:
 
 def read(sentence: str, subclass: str = "attribute.address"):
     text = resolve_text(sentence, SAID)
-    return held(sentence, text, subclass, triples_for([text], None)[0], SAID)
+    return held(text, subclass, triples_for([text], None)[0], SAID)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_what_ends_by_itself(sentence: str, end: str | None):
 def draft(sentence: str) -> Draft:
     text = resolve_text(sentence, SAID)
     triples = triples_for([text], None)[0]
-    start, end = held(sentence, text, "attribute.address", triples, SAID)
+    start, end = held(text, "attribute.address", triples, SAID)
     return Draft(text, "attribute.address", SAID, triples, start, end)
 
 

@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from agent.language.dates.dated import QUOTED, is_a_day, with_dates
+from agent.language.dates.dated import in_figures as _in_figures
 from agent.language.dates.parser import Expression, expressions
-from agent.language.dates.rewrite import QUOTED, rewrite
 from agent.language.dates.tense import tells_past
 from agent.language.dates.values import Bound, Kind
 from agent.language.validation import checked_time
@@ -97,13 +98,23 @@ def _span(text: str, found: Expression, now: datetime) -> TimeSpan:
 
 
 def resolve_text(text: str, now: datetime, *, weekly: bool = False) -> str:
-    """``text`` with relative times as dates, and dates without a year with theirs.
+    """``text`` with dates in brackets after relative times, and years after dates without one.
 
-    Idempotent. Absolute times, vague words ("soon"), what repeats ("every Monday"), lengths, times
-    of day alone and everything in quotes stay as they are; with ``weekly`` also weekdays without a
-    date, which stand for those of every week then.
+    "Vet tomorrow at 5" is "Vet tomorrow at 5 (2026-03-03 17:00)", which every function here reads
+    as that moment. No word is changed. Idempotent. Nothing is added to absolute times, vague words
+    ("soon"), what repeats ("every Monday"), lengths, times of day alone and anything in quotes;
+    with ``weekly`` weekdays without a date are those of every week, and get "(weekly)".
     """
-    return rewrite(text, now, weekly=weekly)
+    return with_dates(text, now, weekly=weekly)
+
+
+def in_figures(text: str) -> str:
+    """``text`` with each date in brackets in place of the words that it explains.
+
+    For comparing: "Vet tomorrow at 5 (2026-03-03 17:00)" is "Vet 2026-03-03 17:00". A weekday in
+    the words stays before the date.
+    """
+    return _in_figures(text)
 
 
 # --- a time given as an option --------------------------------------------------------------------
@@ -178,7 +189,7 @@ _GOES_ON = re.compile(
 )
 
 
-def validity(text: str, now: datetime, *, weekly: bool = False) -> Validity:
+def validity(text: str, now: datetime) -> Validity:
     """When the memory ``text`` holds, from its own words.
 
     Only wording of validity sets an end: valid, expires, until, through, "for two weeks", and for
@@ -190,9 +201,9 @@ def validity(text: str, now: datetime, *, weekly: bool = False) -> Validity:
     when: TimeSpan | None = None
     quoted = [match.span() for match in QUOTED.finditer(text)]
     perishable = _PERISHABLE.search(text) is not None
-    for found in expressions(text, now, weekly=weekly):
+    for found in expressions(text, now):
         inside = any(start < found.end and found.start < end for start, end in quoted)
-        if inside or found.when.from_told:
+        if inside or found.when.from_told or not is_a_day(text, found, now.replace(tzinfo=None)):
             continue
         span = _span(text, found, now)
         before = text[max(0, found.start - 60) : found.start]

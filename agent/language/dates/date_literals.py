@@ -8,6 +8,8 @@ from datetime import date
 from functools import lru_cache
 from types import MappingProxyType
 
+from agent.language.dates.dated import in_figures
+
 MONTHS = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
     r"|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
@@ -30,8 +32,9 @@ _NAMED_DAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day (\d{4}-\d
 
 @lru_cache(maxsize=8192)  # a draft is compared with many memories
 def values_of(text: str) -> Mapping[str, tuple[str, ...]]:
-    """Dates and times of a text as they stand there, by kind."""
-    return MappingProxyType({kind: tuple(pattern.findall(text)) for kind, pattern in KINDS.items()})
+    """Dates and times of a text as they stand there, by kind; those in brackets for their words."""
+    plain = in_figures(text)
+    return MappingProxyType({kind: tuple(p.findall(plain)) for kind, p in KINDS.items()})
 
 
 def clock(value: str) -> str:

@@ -7,9 +7,10 @@ learned of the words around it (``tense``).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
 
+from agent.language.dates.brackets import Bracket, blanked, brackets_in, fits, follows, meant
 from agent.language.dates.grammar import Grammar
 from agent.language.dates.in_english import InEnglish, in_english
 from agent.language.dates.lexicon import names_weekday
@@ -49,26 +50,73 @@ def _grammar() -> Grammar:
     )
 
 
-def expressions(text: str, now: datetime, *, weekly: bool = False) -> tuple[Expression, ...]:
-    """The time expressions of ``text`` in order. Raises ValueError where ``now`` has no zone.
-
-    ``weekly``: a weekday without a date stands for that of every week.
-    """
+def expressions(text: str, now: datetime) -> tuple[Expression, ...]:
+    """The time expressions of ``text`` in order. Raises ValueError where ``now`` has no zone."""
     if now.tzinfo is None:
         raise ValueError("now needs a time zone")
-    return _expressions(text, now.replace(tzinfo=None), now.tzinfo, weekly)
+    return _expressions(text, now.replace(tzinfo=None), now.tzinfo)
+
+
+def told_in_brackets(text: str) -> dict[Bracket, Expression]:
+    """The expressions of ``text`` that a date in brackets follows, by their bracket, in order."""
+    brackets = brackets_in(text)
+    return _with_brackets(text, brackets, _ANY_DAY, UTC) if brackets else {}
+
+
+_ANY_DAY = datetime(2000, 1, 1)
 
 
 @lru_cache(maxsize=256)  # a sentence is written out and read for how long it holds
-def _expressions(text: str, wall: datetime, zone: tzinfo, weekly: bool) -> tuple[Expression, ...]:
+def _expressions(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, ...]:
     # Times of two zones may be equal and yet not on one wall, so the zone is told apart.
+    brackets = brackets_in(text)
+    told = _with_brackets(text, brackets, wall, zone) if brackets else {}
+    if not told:
+        return _without_brackets(text, wall, zone)
+    others = _without_brackets(blanked(text, tuple(told)), wall, zone)
+    sure = told.values()
+    free = [
+        one for one in others if all(one.end <= two.start or two.end <= one.start for two in sure)
+    ]
+    return tuple(sorted([*sure, *free], key=lambda one: one.start))
+
+
+def _with_brackets(
+    text: str, brackets: tuple[Bracket, ...], wall: datetime, zone: tzinfo
+) -> dict[Bracket, Expression]:
+    """The expressions that a date in brackets follows, by their bracket."""
+    found = _without_brackets(blanked(text, brackets), wall, zone)
+    told = {}
+    for bracket in brackets:
+        before = [one for one in found if one.start < bracket.start]
+        if not before or not follows(text, before[-1].end, bracket):
+            continue
+        one = _sure(text, before[-1], bracket, wall)
+        if one is not None:
+            told[bracket] = replace(one, end=max(one.end, bracket.end))
+    return told
+
+
+def _sure(text: str, one: Expression, bracket: Bracket, wall: datetime) -> Expression | None:
+    """The expression as the bracket after it reads it; None where the two do not fit."""
+    told = bracket.reading
+    if told is None:
+        weekday = is_weekday(text[one.start : one.end], one.when, wall)
+        return replace(one, when=_EVERY_WEEK, reading=_NO_READING) if weekday else None
+    if not fits(one.when, one.reading, told):
+        return None
+    when, reading = meant(one.when, one.reading, told, bracket.end)
+    return replace(one, when=when, reading=reading)
+
+
+def _without_brackets(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, ...]:
     translated = in_english(text)
     if translated is None:
-        return _english(text, wall, zone, weekly)
+        return _english(text, wall, zone)
     foreign = tuple(
-        _in_original(found, translated) for found in _english(translated.text, wall, zone, weekly)
+        _in_original(found, translated) for found in _english(translated.text, wall, zone)
     )
-    as_it_is = _english(text, wall, zone, weekly) if foreign else ()
+    as_it_is = _english(text, wall, zone) if foreign else ()
     return as_it_is if _takes_in(as_it_is, foreign) else foreign
 
 
@@ -100,12 +148,11 @@ def _in_original(found: Expression, translated: InEnglish) -> Expression:
     return Expression(start, end, when, found.reading, foreign=True)
 
 
-def _english(text: str, wall: datetime, zone: tzinfo, weekly: bool) -> tuple[Expression, ...]:
+def _english(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, ...]:
     parts = _grammar().read(text, wall, lambda moment: moment.replace(tzinfo=zone))
     return tuple(
         Expression(part.start, part.end, _EVERY_WEEK, _NO_READING)
         if is_weekly(text, part.start, part.end)
-        or (weekly and is_weekday(text[part.start : part.end], part.when, wall))
         else Expression(
             part.start, part.end, part.when, _choose(text, part.start, part.end, part.when, wall)
         )

@@ -19,7 +19,8 @@ from pathlib import Path
 from agent.language.dates.values import When
 from agent.language.relation_names import IRREGULAR_PASTS
 
-WEIGHTS = Path(__file__).parent / "words" / "tense.json"
+WEIGHTS = Path(__file__).parent / "words"
+"""The folder of the weights: of each sign, by the name of what was learned."""
 BEFORE, AFTER = 120, 80
 """Characters of the text around an expression that are looked at."""
 WORDS_BEFORE, WORDS_AFTER, NEAREST = 10, 8, 4
@@ -38,18 +39,21 @@ _UNKNOWN = 30.0
 
 def tells_past(text: str, start: int, end: int) -> bool:
     """Whether the words around ``start:end`` tell of the past, whatever time stands there."""
-    return chance_of_past(signs_around(text, start, end)) > 0.5
+    return chance("tense", signs_around(text, start, end)) > 0.5
 
 
 def lies_back(text: str, start: int, end: int, when: When, wall: datetime) -> bool:
     """Whether the expression ``when`` at ``start:end`` means a time before ``wall``."""
     signs = (*signs_around(text, start, end), *signs_of(when, wall))
-    return chance_of_past(signs) > 0.5
+    return chance("tense", signs) > 0.5
 
 
-def chance_of_past(signs: Iterable[str]) -> float:
-    """The probability of the past; signs without a weight say nothing, repeated ones count once."""
-    weights = _weights()
+def chance(learned: str, signs: Iterable[str]) -> float:
+    """The probability that the weights of ``learned`` give ("tense": that of the past).
+
+    Signs without a weight say nothing, repeated ones count once.
+    """
+    weights = _weights(learned)
     score = sum(weights.get(sign, 0.0) for sign in dict.fromkeys(("", *signs)))
     return 1 / (1 + math.exp(-score))
 
@@ -104,6 +108,6 @@ def _signs_of_word(word: str, where: str) -> Iterator[str]:
 
 
 @cache
-def _weights() -> Mapping[str, float]:
-    weights: dict[str, float] = json.loads(WEIGHTS.read_text("utf-8"))
+def _weights(learned: str) -> Mapping[str, float]:
+    weights: dict[str, float] = json.loads((WEIGHTS / f"{learned}.json").read_text("utf-8"))
     return weights

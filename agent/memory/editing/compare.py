@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from agent.language.dates import in_figures
 from agent.language.relation_names import attribute_name, is_single
 from agent.memory.editing.cardinality import holds_several
 from store.derived.partitions import NearMemory
@@ -117,7 +118,8 @@ def same_but_value(new: str, old: str) -> bool:
 @lru_cache(maxsize=_KEPT)
 def _values_apart(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The values of a sentence, and its words without them."""
-    return tuple(_VALUE.findall(text)), words(_VALUE.sub(" ", text))
+    plain = in_figures(text)
+    return tuple(_VALUE.findall(plain)), words(_VALUE.sub(" ", plain))
 
 
 def _subject(sentence: str) -> str:
@@ -145,14 +147,14 @@ def _name(entity: str) -> str:
 
 @lru_cache(maxsize=_KEPT)
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text, folded, without punctuation."""
-    return tuple(word.casefold() for word in _WORD.findall(text))
+    """The words of a text, folded, without punctuation; dates for the words they explain."""
+    return tuple(word.casefold() for word in _WORD.findall(in_figures(text)))
 
 
 @lru_cache(maxsize=_KEPT)
 def values(text: str) -> tuple[str, ...]:
     """Numbers, times, dates and codes of a text, sorted and folded."""
-    return tuple(sorted(value.casefold() for value in _VALUE.findall(text)))
+    return tuple(sorted(value.casefold() for value in _VALUE.findall(in_figures(text))))
 
 
 @lru_cache(maxsize=_KEPT)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from agent.language.dates import find_times, validity
+from agent.language.dates import find_times, in_figures, validity
 from agent.language.dates.date_literals import KINDS, MONTHS, clock, right_weekdays, values_of
 from agent.language.patterns import linear
 from store.journal import Amend
@@ -86,8 +86,9 @@ def plan_correction(
 ) -> Amend | None:
     """The amendment of the most recent memory that the correction fits; None where none does."""
     for memory in recent:
-        text = corrected(memory.text, correction, now)
-        if text is None or text == memory.text:
+        plain = in_figures(memory.text)
+        text = corrected(plain, correction, now)
+        if text is None or text == plain:
             continue
         ends = validity(text, memory.created).valid_until
         before = validity(memory.text, memory.created).valid_until

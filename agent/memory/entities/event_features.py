@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from agent.language.dates import in_figures
 from agent.language.dates.date_literals import KINDS as VALUES
 from agent.language.dates.date_literals import clock
 from agent.memory.entities.identity import Identities
@@ -107,6 +108,7 @@ def read(
     """What a text says of an event; None where it has neither a number, nor kind and day."""
     if _DATED.search(text) is None:
         return None  # neither number nor date: of many memories most
+    text = in_figures(text)
     ids = frozenset(numbers(text))
     days = {
         found: written for written in VALUES["date"].findall(text) if (found := _day(written, said))

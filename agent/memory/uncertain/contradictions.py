@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from agent.language.dates import in_figures
 from agent.language.dates.date_literals import values_of
 from agent.language.relation_names import is_single
 from agent.memory.entities.names import ONE_HOLDER, may_be_one, role_name
@@ -105,7 +106,7 @@ def _on_other_days(one: Memory, other: Memory) -> bool:
 
 def _parted(text: str) -> tuple[list[str], list[str]]:
     """The words of a sentence, and its values: those with a digit."""
-    found = [word.strip(".,;:!?()'\"") for word in text.casefold().split()]
+    found = [word.strip(".,;:!?()'\"") for word in in_figures(text).casefold().split()]
     values = [word for word in found if any(c.isdigit() for c in word)]
     return [word if word not in values else "#" for word in found], values
 

@@ -89,9 +89,9 @@ def remember(
 ) -> None:
     """Store a text unchanged.
 
-    Relative dates become absolute; nothing else is rewritten. Each sentence that makes sense on its
-    own becomes a memory. The resident process may reply as soon as the text is stored and add the
-    memories a moment later.
+    No word is changed; the date of a relative time stands behind it in brackets. Each sentence that
+    makes sense on its own becomes a memory. The resident process may reply as soon as the text is
+    stored and add the memories a moment later.
     """
     run: Run = context.obj
     said = until = None

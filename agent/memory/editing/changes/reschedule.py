@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent.extraction.validity import held
+from agent.language.dates import in_figures
 from agent.language.dates.date_literals import (
     KINDS,
     clock,
@@ -95,22 +96,23 @@ def merged(draft: Draft, memory: Memory) -> Draft:
     swap = _swaps(draft, memory)
     if not swap:
         return draft
-    told_words, known_words = (folded(without_weekdays(one.text)) for one in (draft, memory))
+    told_text, known_text = in_figures(draft.text), in_figures(memory.text)
+    told_words, known_words = (folded(without_weekdays(one)) for one in (told_text, known_text))
     beyond = set(told_words) - set(known_words) - _ABOUT_MOVING
     # '9:15' is put in as '09:15': neither form is a word of its own.
     told = [value for found in values_of(draft.text).values() for value in found]
     new_words = beyond - {word for new in (*swap.values(), *told) for word in folded(new)}
     # What the draft calls the event ('the dinner reservation' for a table) is no news of it.
     new_words -= {word for t in draft.triples if t.relation in _TIMED for word in folded(t.head)}
-    kept = _without(without_weekdays(memory.text), swap) - set(told_words)
+    kept = _without(without_weekdays(known_text), swap) - set(told_words)
     if new_words or not kept:
         until = draft.valid_until or _end(draft, memory)
         return draft if until == draft.valid_until else replace(draft, valid_until=until)
-    text = _swapped(memory.text, swap)
+    text = _swapped(known_text, swap)
     triples = tuple(
         Triple(_swapped(t.head, swap), t.relation, _swapped(t.tail, swap)) for t in memory.triples
     )
-    _, end = held(text, text, memory.subclass, triples, draft.created)
+    _, end = held(text, memory.subclass, triples, draft.created)
     return replace(
         draft,
         text=text,
