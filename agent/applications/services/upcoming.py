@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from agent.applications.services.recurrence import clock_of, next_time, next_year_day, rule_of
 from agent.language.dates import TimeSpan, find_times, validity
+from agent.language.dates.brackets import WEEKLY
 from agent.language.dates.in_english import tells_of_time
 from agent.language.dates.tense import tells_past
 from agent.language.patterns import bounded
@@ -51,6 +52,7 @@ class Occasion:
     """How many years it will be, where the memory tells the first one."""
 
 
+_WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _TIMELY = re.compile(
     r"\d[/.]\d|\d(?:st|nd|rd|th)\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
     r"|day\b|days\b|night|morning|evening|weekend|christmas|easter|birthday|anniversary|daily"
@@ -135,7 +137,7 @@ def _occasion(memory: Memory, now: datetime) -> Occasion | None:
 
 def _may_come(text: str, now: datetime) -> bool:
     """Whether to read the sentence at all: most memories tell of no day, or of past ones."""
-    if _TIMELY.search(text) is not None or tells_of_time(text):
+    if _TIMELY.search(text) is not None or WEEKLY in text or tells_of_time(text):
         return True
     return any(day[:10] >= f"{now:%Y-%m-%d}" for day in _ISO.findall(text))
 
@@ -260,10 +262,9 @@ def _begins(span: TimeSpan) -> tuple[datetime, bool] | None:
 def _habit(
     memory: Memory, spans: tuple[TimeSpan, ...], span: TimeSpan, now: datetime
 ) -> Occasion | None:
-    rule = rule_of(span.text)
+    rule, clock = _weekly(span, memory) or (rule_of(span.text), clock_of(span.text))
     if rule is None or _STATE.search(memory.text):
         return None
-    clock = clock_of(span.text)
     told = (memory.valid_from or memory.created).replace(tzinfo=None)
     first = _today(told) + timedelta(hours=clock.hour if clock else 0,
                                      minutes=clock.minute if clock else 0)  # fmt: skip
@@ -272,6 +273,18 @@ def _habit(
         return None
     what = _without(memory.text, spans, span.start_char, span.end_char)
     return Occasion(Kind.HABIT, what, at, clock is None, rule)
+
+
+def _weekly(span: TimeSpan, memory: Memory) -> tuple[str, time | None] | None:
+    """The rule and the time of day of a weekday that says "(weekly)"; None for any other time."""
+    weekday = span.text.removesuffix(WEEKLY)
+    if weekday == span.text:
+        return None
+    (one,) = find_times(weekday, memory.created)
+    if one.start is None:
+        return None
+    clock = one.start.time() if one.grain in ("hour", "minute") else None
+    return f"FREQ=WEEKLY;BYDAY={_WEEKDAYS[one.start.weekday()]}", clock
 
 
 def _here(text: str, at: datetime) -> datetime:
