@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.language.dates.lexicon import names_weekday
+from agent.language.dates.english.lexicon import names_weekday
 from agent.language.sentences import words
 from agent.language.units import Unit, units
 from agent.ports import KINDS, StatementReader

@@ -1,4 +1,4 @@
-"""Makes the weights of ``agent.language.dates.one_day``.
+"""Makes the weights of ``agent.language.dates.learned.one_day``.
 
 ``python -m benchmarks.one_day_train`` learns whether a time expression names one day: 'the first'
 in 'for the first time' does not, and neither does the Tuesday of every week.
@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from agent.language.dates.dated import may_be_dated
-from agent.language.dates.one_day import signs
+from agent.language.dates.learned.one_day import signs
 from agent.language.dates.parser import Expression, expressions
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
 from benchmarks.training.tense_train import (

@@ -1,4 +1,4 @@
-"""Makes the weights of ``agent.language.dates.tense``.
+"""Makes the weights of ``agent.language.dates.learned.tense``.
 
 ``python -m benchmarks.tense_train`` learns whether a date with two readings ('on Friday', 'the
 12th') is meant as the past or the coming one. ``samples/time_sides.tsv`` says so, by hand, of the
@@ -25,8 +25,8 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
+from agent.language.dates.learned.tense import WEIGHTS, signs_around, signs_of
 from agent.language.dates.parser import Expression, expressions, on_both_sides
-from agent.language.dates.tense import WEIGHTS, signs_around, signs_of
 from benchmarks.quality.answers.changes_data import HELD_VOICES
 from benchmarks.quality.answers.chats import CHATS, read_chat
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results

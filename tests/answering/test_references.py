@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from agent.answering.question.mentions import Kind, listed, mentions
 from agent.answering.question.references import WHILE, YESTERDAY, in_context, recent
-from agent.language.mentions import Kind, listed, mentions
 from agent.results import Exchange
 from agent.session.session import Session
 from store.types import Status

@@ -18,8 +18,8 @@ from agent.language.dates import (
     resolve_text,
     validity,
 )
+from agent.language.dates.english.tokenizer import tokens
 from agent.language.dates.parser import _grammar
-from agent.language.dates.tokenizer import tokens
 from store.errors import InvalidInput
 
 # A Saturday.

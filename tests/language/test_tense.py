@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agent.language.dates import find_times, resolve_text, validity
-from agent.language.dates.tense import WEIGHTS, tells_past
+from agent.language.dates.learned.tense import WEIGHTS, tells_past
 
 FRIDAY = datetime(2026, 11, 27, 16, 0, tzinfo=UTC)
 

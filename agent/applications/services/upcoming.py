@@ -16,8 +16,8 @@ from zoneinfo import ZoneInfo
 from agent.applications.services.recurrence import clock_of, next_time, next_year_day, rule_of
 from agent.language.dates import TimeSpan, find_times, validity
 from agent.language.dates.brackets import WEEKLY
-from agent.language.dates.in_english import tells_of_time
-from agent.language.dates.tense import tells_past
+from agent.language.dates.foreign.in_english import tells_of_time
+from agent.language.dates.learned.tense import tells_past
 from agent.language.patterns import bounded
 from agent.language.sentences import capitalized
 from agent.memory.editing.compare import negated

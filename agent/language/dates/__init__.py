@@ -2,8 +2,9 @@
 
 This module owns memlane's answer to "when?". It is deterministic, knows no model and no network,
 and keeps three invariants: a span lies inside the text, ``resolve_text`` is idempotent, and no text
-can make it raise. The grammar lies in ``agent.language.dates.grammar`` and the three tables of
-rules; what each choice means for memories is in docs/decisions/0004-dates.md.
+can make it raise. ``english`` has the grammar and its tables of rules, ``foreign`` what puts other
+languages into English, ``learned`` what no rule can tell; what each choice means for memories is in
+docs/decisions/0004-dates.md.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from datetime import datetime, timedelta
 
 from agent.language.dates.dated import QUOTED, is_a_day, with_dates
 from agent.language.dates.dated import in_figures as _in_figures
+from agent.language.dates.learned.tense import tells_past
 from agent.language.dates.parser import Expression, expressions
-from agent.language.dates.tense import tells_past
 from agent.language.dates.values import Bound, Kind
 from agent.language.validation import checked_time
 from store.errors import InvalidInput

@@ -18,8 +18,8 @@ from agent.language.dates.brackets import (
     core_reading,
     in_brackets,
 )
-from agent.language.dates.lexicon import names_weekday
-from agent.language.dates.one_day import names_one_day
+from agent.language.dates.english.lexicon import names_weekday
+from agent.language.dates.learned.one_day import names_one_day
 from agent.language.dates.parser import Expression, expressions, is_weekday, told_in_brackets
 from agent.language.dates.values import DAY, Reading, When, unit_span, unit_start
 

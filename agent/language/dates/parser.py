@@ -11,19 +11,19 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
 
 from agent.language.dates.brackets import Bracket, blanked, brackets_in, fits, follows, meant
-from agent.language.dates.grammar import Grammar
-from agent.language.dates.in_english import InEnglish, in_english
-from agent.language.dates.lexicon import names_weekday
-from agent.language.dates.recurrence import is_weekly
-from agent.language.dates.rules.clock import CLOCK_TABLE
-from agent.language.dates.rules.days import DAY_TABLE
-from agent.language.dates.rules.holidays import HOLIDAY_TABLE
-from agent.language.dates.rules.joined import JOINED_TABLE, REPEATED_TABLE
-from agent.language.dates.rules.numbers import NUMBER_TABLE
-from agent.language.dates.rules.periods import PERIOD_TABLE
-from agent.language.dates.rules.pieces import PIECE_TABLE
-from agent.language.dates.rules.ranges import RANGE_TABLE
-from agent.language.dates.tense import lies_back
+from agent.language.dates.english.grammar import Grammar
+from agent.language.dates.english.lexicon import names_weekday
+from agent.language.dates.english.recurrence import is_weekly
+from agent.language.dates.english.rules.clock import CLOCK_TABLE
+from agent.language.dates.english.rules.days import DAY_TABLE
+from agent.language.dates.english.rules.holidays import HOLIDAY_TABLE
+from agent.language.dates.english.rules.joined import JOINED_TABLE, REPEATED_TABLE
+from agent.language.dates.english.rules.numbers import NUMBER_TABLE
+from agent.language.dates.english.rules.periods import PERIOD_TABLE
+from agent.language.dates.english.rules.pieces import PIECE_TABLE
+from agent.language.dates.english.rules.ranges import RANGE_TABLE
+from agent.language.dates.foreign.in_english import InEnglish, in_english
+from agent.language.dates.learned.tense import lies_back
 from agent.language.dates.values import Core, Reading, When
 
 

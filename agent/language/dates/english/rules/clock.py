@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from agent.language.dates.grammar import RuleMatch, Table
+from agent.language.dates.english.grammar import RuleMatch, Table
 from agent.language.dates.values import DAY, Reading, When, clock, midnight, part_of_day, tighten
 
 CLOCK_TABLE = Table()

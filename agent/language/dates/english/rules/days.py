@@ -11,8 +11,8 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.language.dates.grammar import RuleMatch, Table
-from agent.language.dates.rules.common import spell, steps_of, year_of, year_slot
+from agent.language.dates.english.grammar import RuleMatch, Table
+from agent.language.dates.english.rules.common import spell, steps_of, year_of, year_slot
 from agent.language.dates.values import (
     DAY,
     Reading,

@@ -11,8 +11,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
 
-from agent.language.dates.date_rules import rules
-from agent.language.dates.date_words import LANGUAGES, date_words
+from agent.language.dates.foreign.date_rules import rules
+from agent.language.dates.foreign.date_words import LANGUAGES, date_words
 from agent.language.identify import language_of
 
 _IN_FIGURES = re.compile(

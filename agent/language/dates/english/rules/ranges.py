@@ -7,8 +7,8 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.language.dates.grammar import RuleMatch, Table
-from agent.language.dates.rules.clock import hours, stretch
+from agent.language.dates.english.grammar import RuleMatch, Table
+from agent.language.dates.english.rules.clock import hours, stretch
 from agent.language.dates.values import (
     Core,
     Reading,

@@ -2,7 +2,7 @@
 
 A rule is one line over token categories, such as ``"d:DAY of? m:MONTH ,? y:YEAR?"``:
 
-- ``NAMES`` are categories of ``agent.language.dates.lexicon`` or of what an earlier rule made;
+- ``NAMES`` are categories of ``english.lexicon`` or of what an earlier rule made;
   lower-case words and signs stand for themselves; ``|``, ``?`` and parentheses mean what they mean
   in any regular expression; ``!NAME`` looks ahead: that may not follow; ``!<NAME`` and ``@NAME``
   look behind: that may not, or must, stand before;
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from agent.language.dates.lexicon import (
+from agent.language.dates.english.lexicon import (
     OTHER_SIGN,
     OTHER_WORD,
     Token,
@@ -31,7 +31,7 @@ from agent.language.dates.lexicon import (
     number_kinds,
     signatures,
 )
-from agent.language.dates.tokenizer import tokens
+from agent.language.dates.english.tokenizer import tokens
 from agent.language.dates.values import When
 
 

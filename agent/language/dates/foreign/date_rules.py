@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from agent.language.dates.date_words import DateWords, any_of, date_words
-from agent.language.dates.lexicon import MONTH_NAMES
+from agent.language.dates.english.lexicon import MONTH_NAMES
+from agent.language.dates.foreign.date_words import DateWords, any_of, date_words
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _KEYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")

@@ -19,7 +19,7 @@ from pathlib import Path
 from agent.language.dates.values import When
 from agent.language.relation_names import IRREGULAR_PASTS
 
-WEIGHTS = Path(__file__).parent / "words"
+WEIGHTS = Path(__file__).parent / "weights"
 """The folder of the weights: of each sign, by the name of what was learned."""
 BEFORE, AFTER = 120, 80
 """Characters of the text around an expression that are looked at."""

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from agent.language.dates.grammar import RuleMatch, Table
-from agent.language.dates.lexicon import UNIT_OF
-from agent.language.dates.rules.common import a_period, spell
+from agent.language.dates.english.grammar import RuleMatch, Table
+from agent.language.dates.english.lexicon import UNIT_OF
+from agent.language.dates.english.rules.common import a_period, spell
 from agent.language.dates.values import (
     DAY,
     SECONDS,

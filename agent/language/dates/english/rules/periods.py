@@ -7,9 +7,9 @@ from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
-from agent.language.dates.grammar import RuleMatch, Table
-from agent.language.dates.lexicon import UNIT_OF, full_year
-from agent.language.dates.rules.common import a_period, spell, steps_of, year_of, year_slot
+from agent.language.dates.english.grammar import RuleMatch, Table
+from agent.language.dates.english.lexicon import UNIT_OF, full_year
+from agent.language.dates.english.rules.common import a_period, spell, steps_of, year_of, year_slot
 from agent.language.dates.values import (
     DAY,
     SEASONS,

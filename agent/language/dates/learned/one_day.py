@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from agent.language.dates.lexicon import names_weekday
-from agent.language.dates.tense import chance, signs_around, signs_of
+from agent.language.dates.english.lexicon import names_weekday
+from agent.language.dates.learned.tense import chance, signs_around, signs_of
 from agent.language.dates.values import When
 
 _PIECE = re.compile(r"[a-z]+|\d+|[^\w\s]")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent.language.dates.grammar import RuleMatch
-from agent.language.dates.lexicon import full_year
+from agent.language.dates.english.grammar import RuleMatch
+from agent.language.dates.english.lexicon import full_year
 from agent.language.dates.values import Reading, When, YearSlot
 
 NEXT = "next/following/coming/upcoming"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from agent.language.dates.lexicon import (
+from agent.language.dates.english.lexicon import (
     LEXICON,
     OTHER_SIGN,
     OTHER_WORD,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dateutil.relativedelta import relativedelta
 
-from agent.language.dates.grammar import RuleMatch, Table
-from agent.language.dates.lexicon import UNIT_OF
+from agent.language.dates.english.grammar import RuleMatch, Table
+from agent.language.dates.english.lexicon import UNIT_OF
 from agent.language.dates.values import SECONDS, When, length
 
 NUMBER_TABLE = Table()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent.language.dates.grammar import RuleMatch, Table
-from agent.language.dates.rules.common import spell, steps_of, year_of
+from agent.language.dates.english.grammar import RuleMatch, Table
+from agent.language.dates.english.rules.common import spell, steps_of, year_of
 from agent.language.dates.values import HOLIDAYS, When, a_day, day, past_and_future
 
 HOLIDAY_TABLE = Table()
