@@ -187,7 +187,7 @@ class Config:
     reward_llm: str
     embedder: str
     next_embedder: str
-    """The encoder that the home is moving to; empty: none (``agent.memory.encoder_move``)."""
+    """The encoder that the home is moving to; empty: none (``memory.vectors.encoder_move``)."""
     policy: str
     k: int
     threads: int

@@ -14,8 +14,8 @@ from typing import Literal
 
 from policies.selection import Choice, Selection
 from store.journal import Entry
-from store.side_tables.form_consents import FormConsent
-from store.side_tables.pending_questions import QuestionKind
+from store.tables.side_tables.form_consents import FormConsent
+from store.tables.side_tables.pending_questions import QuestionKind
 from store.types import Memory, Source, Trust
 
 PARTS = (

@@ -42,7 +42,7 @@ from cli.commands.today import today
 from cli.context import Run
 from cli.exit_codes import exit_code, report
 from cli.output.command_groups import GroupedCommands, first_screen
-from store.encryption.keys import register_source
+from store.database.encryption.keys import register_source
 
 app = typer.Typer(
     name="memlane",

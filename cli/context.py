@@ -84,7 +84,7 @@ class Run:
         """The home of this run with its models, closed at the end."""
         with collecting_paused():
             from agent.session.session import open_session
-            from store.notices import listening
+            from store.database.notices import listening
 
         with (
             listening(self.note),

@@ -2,6 +2,6 @@
 
 ``base`` is the protocol, ``selection`` the result, ``registry`` knows every policy by its name;
 ``abstain`` says how likely memory holds the answer. ``scoring`` is what they score by; the policies
-are in ``baselines``, ``walk``, ``rums`` and ``purple``; ``mlp`` and ``reinforce`` train the walks.
+are in ``baselines``, ``walk``, ``rums`` and ``purple``; ``training`` is how the walks learn.
 May import: ``store``.
 """

@@ -12,12 +12,12 @@ from policies.baselines.fusion import Fused, FusedPlain, Rrf
 from policies.baselines.llm_and_oracle import Gold, Oracle, Pick, Picked
 from policies.baselines.query_decomposition import Decomposed, Split
 from policies.baselines.simple import AllMemories, Chance, Partitioned, Recency, TopK
-from policies.mlp import FlatWeights, Mlp
 from policies.purple.purple import Purple, TokenVectors
 from policies.purple.purple_encoder import Propensities
-from policies.reinforce import LearnedPolicy
 from policies.rums.selectors import Asking, RumsBinary, RumsDirect, RumsMulti, shipped_need
 from policies.scoring.question_entities import NameVectors
+from policies.training.mlp import FlatWeights, Mlp
+from policies.training.reinforce import LearnedPolicy
 from policies.walk.scout import Scout
 from policies.walk.walk import Walk
 from store.errors import InvalidInput

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from store.connection import Connection
+from store.database.connection import Connection
 from store.derived.cache import DerivedCache
 from store.derived.large.index import LargeIndex, is_large
 from store.derived.large.part import Parts, Sought
@@ -26,23 +26,23 @@ from store.erasure.words import words_left
 from store.errors import EditConflict
 from store.journal import Edit, Entry, reversed_changes
 from store.row_codecs import subclass_from_row
-from store.side_tables.change_edges import ChangeEdgeTable
-from store.side_tables.form_consents import FormConsentTable
-from store.side_tables.ingest_runs import IngestRunTable
-from store.side_tables.pending_questions import PendingQuestionTable
-from store.side_tables.personas import PersonaTable
-from store.side_tables.programs.mcp_confirmations import ConfirmationTable
-from store.side_tables.programs.paired_browsers import PairedBrowserTable
-from store.side_tables.sharing_consents import SharingConsentTable
-from store.side_tables.shown_reminders import ShownReminderTable
-from store.side_tables.training_data import TrainingTable
-from store.side_tables.watch_queue import WatchTable
 from store.sync.forgetting import Forgettings
 from store.sync.sources import SharedSources
 from store.sync.tables import SyncTables
 from store.tables.edit_writer import EditWriter
 from store.tables.memory_tables import MemoryTables
 from store.tables.paging import GraphPager
+from store.tables.side_tables.change_edges import ChangeEdgeTable
+from store.tables.side_tables.form_consents import FormConsentTable
+from store.tables.side_tables.ingest_runs import IngestRunTable
+from store.tables.side_tables.pending_questions import PendingQuestionTable
+from store.tables.side_tables.personas import PersonaTable
+from store.tables.side_tables.programs.mcp_confirmations import ConfirmationTable
+from store.tables.side_tables.programs.paired_browsers import PairedBrowserTable
+from store.tables.side_tables.sharing_consents import SharingConsentTable
+from store.tables.side_tables.shown_reminders import ShownReminderTable
+from store.tables.side_tables.training_data import TrainingTable
+from store.tables.side_tables.watch_queue import WatchTable
 from store.tables.sources import TurnTable
 from store.tables.taxonomy import SUBCLASSES
 from store.tables.taxonomy_edits import SHOWN, add_subclass, remove_subclass, seed

@@ -25,7 +25,7 @@ from store.types import (
 )
 
 if TYPE_CHECKING:
-    from store.connection import Connection
+    from store.database.connection import Connection
 
 PAYLOAD_VERSION = 3
 """Of a memory in a journal line: 2 added span and trust, 3 the pin; without ``v`` it is of 1."""

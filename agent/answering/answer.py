@@ -14,8 +14,8 @@ from datetime import datetime
 
 from agent.answering.grounding import evidence, invented, supported
 from agent.answering.question.question_time import About, Asked
+from agent.answering.replies import unknown
 from agent.language.injection import as_data, attacks, steers
-from agent.language.replies import unknown
 from agent.memory.uncertain.contradictions import contradictions
 from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn, LanguageModel

@@ -21,17 +21,17 @@ from agent.memory.entities.events import event_of
 from agent.memory.entities.identity import Identities
 from agent.memory.home import Home
 from agent.memory.time.timeline import Telling, Tellings, Timeline
-from agent.memory.vectors import ensure_vectors_for
+from agent.memory.vectors.waiting import ensure_vectors_for
 from agent.ports import Embedder, Vectors
 from agent.results import Inference, Mark
 from policies.abstain import AbstentionJudge, SelectionSigns, TextReaders, signs_of
 from policies.base import Policy, Question
 from policies.selection import Choice, Selection, Step
 from store.derived.large.part import Sought
+from store.derived.tokenize import words
 from store.derived.view import GraphView
 from store.graph import MemoryGraph
 from store.spaces import Space, as_seen, named_in
-from store.tokenize import words
 from store.types import Memory
 
 FRONT = 3

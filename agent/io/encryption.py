@@ -20,9 +20,9 @@ import psutil
 from agent.io.spaces.backup import encrypt_backup_all
 from agent.io.transfer.backup import FOLDER as BACKUPS
 from agent.io.transfer.backup import envelope_in, inspect
-from store.connection import DATABASE_FILES, DATABASE_NAME
-from store.driver import PLAIN, errors, open_database, sqlcipher
-from store.encryption.envelope import (
+from store.database.connection import DATABASE_FILES, DATABASE_NAME
+from store.database.driver import PLAIN, errors, open_database, sqlcipher
+from store.database.encryption.envelope import (
     ENVELOPE_NAME,
     Envelope,
     envelope_of,
@@ -33,7 +33,7 @@ from store.encryption.envelope import (
     wrapped,
     write_envelope,
 )
-from store.encryption.keys import found, hold, put_into_keyring
+from store.database.encryption.keys import found, hold, put_into_keyring
 from store.erasure.secure_delete import CACHE_FOLDER
 from store.errors import CorruptStore, HomeUnavailable, InvalidInput, MemlaneError
 from store.graph import MemoryGraph

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agent.io.transfer.export import export_jsonl
 from agent.io.transfer.import_ import import_file
-from store.connection import DATABASE_NAME, ensure_home
+from store.database.connection import DATABASE_NAME, ensure_home
 from store.erasure.secure_delete import KEY_NAME
 from store.errors import CorruptStore, HomeUnavailable
 from store.maintenance.left_overs import scratch_folder

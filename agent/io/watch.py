@@ -21,9 +21,9 @@ from agent.io.platform_events import BUSY, changes, why_wait
 from agent.io.sources.documents.read import missing_reader
 from agent.memory.home import Home
 from agent.results import FileReport
+from store.database.file_locks import lock
 from store.errors import EditConflict, InvalidInput, MemlaneError, StoreError
-from store.file_locks import lock
-from store.side_tables.watch_queue import FileState, WatchedFile, WatchedFolder
+from store.tables.side_tables.watch_queue import FileState, WatchedFile, WatchedFolder
 
 SETTLE = 2.0
 """Seconds for which a file must look the same before it is read: it may be half written."""

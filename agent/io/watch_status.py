@@ -15,11 +15,11 @@ from agent.config import Config
 from agent.io.ingest import locator_of
 from agent.io.platform_events import why_wait
 from agent.io.watch import is_text
-from store.connection import DATABASE_NAME
+from store.database.connection import DATABASE_NAME
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
-from store.side_tables.watch_queue import FileState, WatchedFile
 from store.spaces import spaces
+from store.tables.side_tables.watch_queue import FileState, WatchedFile
 from store.types import Memory, Status
 
 

@@ -13,17 +13,17 @@ from datetime import datetime
 
 import numpy as np
 
-from agent.language.replies import is_unknown
+from agent.answering.replies import is_unknown
 from agent.learning.associations import associations
 from agent.learning.qa_generation import Failure, write_pair
 from agent.memory.entities.events import event_of
 from agent.memory.entities.identity import Identities
-from agent.memory.vectors import ensure_vectors
+from agent.memory.vectors.waiting import ensure_vectors
 from agent.ports import Embedder, LanguageModel
 from policies.base import Episode, Question
 from store.derived.view import GraphView
 from store.graph import MemoryGraph
-from store.side_tables.training_data import AnswerJudgement, PairOrigin, QuestionAnswer
+from store.tables.side_tables.training_data import AnswerJudgement, PairOrigin, QuestionAnswer
 from store.types import Memory
 
 HELD_BACK = 0.25

@@ -25,7 +25,7 @@ from policies.baselines.fusion import Fused
 from store.derived.view import GraphView
 from store.errors import InvalidInput, UnknownId
 from store.graph import MemoryGraph
-from store.side_tables.training_data import AnswerJudgement, PairOrigin
+from store.tables.side_tables.training_data import AnswerJudgement, PairOrigin
 from store.tables.sources import Turn
 from store.types import Memory, Status
 

@@ -27,8 +27,8 @@ from agent.learning.rewards import reward_of
 from agent.learning.subset_labels import TAUGHT
 from agent.learning.train_home import FEWEST_EPISODES, check, starting_policy
 from agent.learning.training import Plan, compare, train
-from policies.mlp import FlatWeights
-from store.connection import DATABASE_NAME
+from policies.training.mlp import FlatWeights
+from store.database.connection import DATABASE_NAME
 from store.errors import InvalidInput, MemlaneError
 from store.spaces import MAIN
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from agent.ports import Embedder
 from policies.base import Episode, Question, Value
-from policies.mlp import Mlp
-from policies.reinforce import Progress, State
 from policies.rums.utility import CANDIDATES, MOST, FoundSubset, coarse, search
+from policies.training.mlp import Mlp
+from policies.training.reinforce import Progress, State
 
 TAUGHT = ("rums-binary", "rums-multi")
 """Policies that learn from such labels instead of a policy gradient."""

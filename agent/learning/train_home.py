@@ -31,10 +31,10 @@ from agent.models.lazy import open_cache
 from policies.base import Episode
 from policies.purple.purple import Purple
 from policies.registry import POLICIES
-from policies.reinforce import LearnedPolicy, Trainable
+from policies.training.reinforce import LearnedPolicy, Trainable
 from store.errors import InvalidInput, UnknownId
 from store.graph import MemoryGraph
-from store.side_tables.training_data import StoredWeights
+from store.tables.side_tables.training_data import StoredWeights
 
 if TYPE_CHECKING:
     from agent.session.session import Session

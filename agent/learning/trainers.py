@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any, Protocol, TypeVar, cast
 
 from agent.answering.selection.policy_weights import is_learned
-from policies import reinforce
 from policies.base import Episode, Value
 from policies.purple import purple_training
 from policies.purple.purple import Purple
-from policies.reinforce import OnStep, State, Trainable
+from policies.training import reinforce
+from policies.training.reinforce import OnStep, State, Trainable
 from store.errors import InvalidInput
 
 SETS = 16

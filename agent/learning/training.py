@@ -21,11 +21,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from agent.learning import trainers
-from policies import reinforce
 from policies.base import Episode, Value
-from policies.mlp import FlatWeights, Floats, Mlp
-from policies.reinforce import Progress, State, Trainable
-from store.connection import is_encrypted
+from policies.training import reinforce
+from policies.training.mlp import FlatWeights, Floats, Mlp
+from policies.training.reinforce import Progress, State, Trainable
+from store.database.connection import is_encrypted
 from store.erasure.secure_delete import CACHE_FOLDER
 from store.errors import InvalidInput, WeightsDamaged
 

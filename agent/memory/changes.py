@@ -1,7 +1,7 @@
 """Possible changes: what a new memory may do to older ones, judged by the statement reader.
 
 The reader gives each pair of passages a probability for each relation. What is likely enough is
-kept as an edge (``store.side_tables.change_edges``): it hides nothing, and an answer that uses the
+kept as an edge (``side_tables.change_edges``): it hides nothing, and an answer that uses the
 older memory sees the newer one beside it. Which automatic replacement may be made at all says
 ``agent.memory.editing.replacing``.
 """
@@ -23,12 +23,12 @@ from agent.memory.editing.plan import EditPlan
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Models
 from agent.memory.passages import passage_of, sources_of
-from agent.models.second_reader import Beside, SecondReader, alone, rivals
+from agent.models.readers.second_reader import Beside, SecondReader, alone, rivals
 from agent.ports import RELATIONS, Probabilities, StatementReader, Vectors
 from store.derived.vector_index import MemoryIndex
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace
-from store.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, Memory, SourceKind, Status, may_replace
 
 REPLACES = 0.5

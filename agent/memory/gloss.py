@@ -15,8 +15,8 @@ from agent.language.injection import as_data
 from agent.memory.passages import Passage
 from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn, LanguageModel
-from store.connection import DATABASE_NAME
-from store.encryption.sealed import sealer_of
+from store.database.connection import DATABASE_NAME
+from store.database.encryption.sealed import sealer_of
 from store.erasure.secure_delete import CACHE_FOLDER
 from store.errors import MemlaneError
 

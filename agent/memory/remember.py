@@ -34,15 +34,15 @@ from agent.memory.home import Home, Models
 from agent.memory.passages import texts_of_passages
 from agent.memory.ratings import plan_ratings, with_ratings
 from agent.memory.uncertain.trust import within_trust
-from agent.memory.vectors import ensure_vectors_for
-from agent.models.second_reader import second_reader
+from agent.memory.vectors.waiting import ensure_vectors_for
+from agent.models.readers.second_reader import second_reader
 from agent.ports import Embedder, Vectors
 from agent.results import Remembered
 from store.derived.partitions import NearMemory
 from store.errors import EditConflict, InvalidInput, MemlaneError
 from store.graph import MemoryGraph
 from store.journal import Edit, Entry, Forget, Insert, Replace, checked_text
-from store.side_tables.pending_questions import QuestionKind
+from store.tables.side_tables.pending_questions import QuestionKind
 from store.types import Draft, EditKind, Memory, Source, SourceKind, SourceStatus, Status
 
 DOCUMENTS = (

@@ -29,12 +29,12 @@ from agent.models.worker.opening import GgufOpener, ReaderOpener
 from agent.models.worker.settings import Finding
 from agent.models.worker.worker import Worker
 from agent.ports import ChatTurn, Decoding, Entropy, Prompt, Sampling, TextLine, Vectors, Words
-from store.connection import is_encrypted
+from store.database.connection import is_encrypted
 from store.erasure.secure_delete import CACHE_FOLDER
 
 if TYPE_CHECKING:
-    from agent.models.adapters.embeddings import SentenceEncoder
-    from agent.models.adapters.foreign_embeddings import ForeignEncoder
+    from agent.models.adapters.bert.embeddings import SentenceEncoder
+    from agent.models.adapters.bert.foreign_embeddings import ForeignEncoder
     from agent.models.adapters.openai_client import ServerModel
 
 Progress = Callable[[str, int, int], None]
@@ -92,7 +92,7 @@ def _cache_of(home: Path) -> Path:
 
 @cache
 def _load_encoder(folder: Path, sha256: str, threads: int) -> SentenceEncoder | ForeignEncoder:
-    from agent.models.adapters.embeddings import open_encoder
+    from agent.models.adapters.bert.embeddings import open_encoder
 
     # Known weights have one name wherever they lie, so vectors made with them are found again.
     name = next((spec.name for spec in BUILT_IN if spec.sha256 == sha256), folder.name)
@@ -118,7 +118,7 @@ def reward_weights(
 
     Of a small model that is its bfloat16 copy, which is several times as fast.
     """
-    from agent.models.adapters.bf16_weights import unpacked
+    from agent.models.adapters.llama.bf16_weights import unpacked
 
     path, sha256 = _path_of(str(name), config, on_progress)
     copy = unpacked(path, config.models_dir / "unpacked", sha256)

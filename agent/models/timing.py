@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from store.connection import seconds_spent
+from store.database.connection import seconds_spent
 
 
 class Stopwatch:

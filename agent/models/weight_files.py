@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agent.errors import ModelDamaged, ModelError
-from store.file_locks import lock
+from store.database.file_locks import lock
 
 Progress = Callable[[int, int], None]
 """Called with (done bytes, total bytes)."""

@@ -28,8 +28,8 @@ from agent.server.resident.sockets import LOOPBACK, bind_tcp, quiet_server
 from agent.server.resident.starting.until_idle import end_when_idle
 from agent.server.web.listener import Listener
 from agent.version import __version__
-from store.connection import DATABASE_NAME, ensure_home
-from store.encryption.envelope import envelope_of
+from store.database.connection import DATABASE_NAME, ensure_home
+from store.database.encryption.envelope import envelope_of
 
 log = logging.getLogger("memlane.resident")
 Ready = Callable[[str], None]

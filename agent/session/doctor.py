@@ -14,7 +14,7 @@ from typing import Any
 from agent.config import Config
 from agent.memory.home import open_graph
 from agent.memory.uncertain.pending_questions import undecided
-from agent.memory.vectors import ensure_vectors
+from agent.memory.vectors.waiting import ensure_vectors
 from agent.models.catalog import BUILT_IN
 from agent.models.lazy import (
     LocalEmbedder,
@@ -29,7 +29,7 @@ from agent.models.reward_cache import MEGABYTE
 from agent.ports import ChatTurn
 from agent.server_address import is_loopback, parse_address
 from policies.weight_file import read_arrays, read_json
-from store.connection import is_encrypted
+from store.database.connection import is_encrypted
 from store.erasure.run import softly_forgotten
 from store.errors import MemlaneError
 from store.graph import MemoryGraph

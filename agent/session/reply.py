@@ -10,8 +10,8 @@ from agent.answering.trace import record
 from agent.memory.uncertain.pending_questions import next_question
 from agent.results import Remembered, Reply, Route
 from store.graph import MemoryGraph
-from store.side_tables.pending_questions import QuestionKind
 from store.spaces import space_of
+from store.tables.side_tables.pending_questions import QuestionKind
 
 
 def told(done: Remembered) -> Reply:

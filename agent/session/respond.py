@@ -19,15 +19,15 @@ from agent.answering.plain_statements import CHANCE
 from agent.answering.question.parts import questions_in
 from agent.answering.question.question_time import About
 from agent.answering.question.references import WHILE, in_context, recent
+from agent.answering.replies import unknown, without_excerpts
 from agent.answering.retrieve import Retrieved
 from agent.answering.routing import Router
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
 from agent.language.redaction import with_gaps
-from agent.language.replies import unknown, without_excerpts
 from agent.memory.changes import CHANGED, possibly_newer
 from agent.memory.home import Home
-from agent.models.note_reader import note_reader
+from agent.models.readers.note_reader import note_reader
 from agent.models.timing import Stopwatch
 from agent.ports import Embedder
 from agent.results import Exchange, Reply, Route, Standing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.config import Config
-from store.connection import DATABASE_NAME
+from store.database.connection import DATABASE_NAME
 from store.graph import MemoryGraph
 from store.spaces import Space, seen_by
 

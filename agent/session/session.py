@@ -38,7 +38,7 @@ from agent.models.lazy import (
     LocalRewardModel,
     Progress,
 )
-from agent.models.local_statement_reader import statement_reader
+from agent.models.readers.local_statement_reader import statement_reader
 from agent.models.timing import Stopwatch
 from agent.ports import Embedder, LanguageModel, RewardModel, StatementReader, TextReader
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route

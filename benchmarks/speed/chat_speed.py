@@ -25,7 +25,7 @@ import llama_cpp
 
 from agent.answering.answer import MAX_ANSWER_TOKENS
 from agent.config import Config, load_config
-from agent.models.adapters.llama import LlamaModel
+from agent.models.adapters.llama.language_model import LlamaModel
 from agent.models.registry import ModelRegistry
 from agent.ports import ChatTurn, Decoding
 from agent.session.session import Session, open_session

@@ -36,7 +36,7 @@ from agent.memory import remember
 from agent.memory.editing.candidates import CANDIDATES
 from agent.memory.remember import plan_against, store_drafts
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
-from agent.models.local_statement_reader import statement_reader
+from agent.models.readers.local_statement_reader import statement_reader
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
 from benchmarks.shared.common import ROOT, parser, progress, write_results
 from benchmarks.shared.many_memories import MOST, NOW, build_home, encoded, memories

@@ -111,7 +111,7 @@ def asked(home: Path, drawn: list[Told]) -> dict[str, float]:
 
 def encoded(home: Path) -> float:
     """Seconds to make 1,000 vectors in the background."""
-    from agent.memory.vectors import Waiting
+    from agent.memory.vectors.waiting import Waiting
 
     embedder = LocalEmbedder(load_config())
     embedder.encode(["Loaded."])

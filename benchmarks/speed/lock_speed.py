@@ -28,8 +28,8 @@ from agent.models.lazy import LocalLanguageModel, LocalReader
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.many_memories import NOW, build_home, memories
-from store.encryption.envelope import new_key
-from store.encryption.keys import hold
+from store.database.encryption.envelope import new_key
+from store.database.encryption.keys import hold
 from store.graph import MemoryGraph
 from store.tables.taxonomy import SUBCLASSES
 from store.types import Draft, SourceKind

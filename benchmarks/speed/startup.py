@@ -14,7 +14,7 @@ from benchmarks.shared.common import parser, write_results
 
 LAZY = "from cli.app import run; run(['--help'])"
 EAGER = (
-    "import agent.models.adapters.embeddings, agent.models.adapters.llama; "
+    "import agent.models.adapters.bert.embeddings, agent.models.adapters.llama.language_model; "
     "import agent.models.adapters.ocr, agent.session.session; "
     "import sentence_transformers; " + LAZY
 )

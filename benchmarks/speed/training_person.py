@@ -24,7 +24,7 @@ from agent.session.session import Session, open_session
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.many_memories import NOW, Told, memories
 from benchmarks.speed.select_speed import home_of
-from store.side_tables.training_data import PairOrigin
+from store.tables.side_tables.training_data import PairOrigin
 from store.types import Status
 
 MEMORIES = 2_000

@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from agent.config import Config, load_config
-from agent.models.adapters.llama import LlamaModel
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.llama.language_model import LlamaModel
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.lazy import LocalLanguageModel, LocalRewardModel, reward_weights
 from agent.models.registry import ModelRegistry
 from agent.ports import ChatTurn, LanguageModel, RewardModel
@@ -202,7 +202,8 @@ def start_speed(config: Config) -> dict[str, float]:
     scripts = {
         "cold_here_s": (
             "",
-            "from agent.models.adapters.llama import LlamaModel; r = ModelRegistry(c.models_dir); "
+            "from agent.models.adapters.llama.language_model import LlamaModel; "
+            "r = ModelRegistry(c.models_dir); "
             "p = r.resolve_llm(c.llm); "
             "m = LlamaModel(p, sha256=r.sha256(p), n_ctx=c.context, n_threads=c.threads)",
             hello,

@@ -1,7 +1,7 @@
 """Words of dates in other languages, from the Unicode CLDR, for ``agent.language.dates``.
 
 Reads the npm packages cldr-dates-full and cldr-rbnf (``npm pack cldr-dates-full cldr-rbnf``, each
-unpacked into ``--cldr``/NAME) and writes ``agent/language/dates/words/cldr.json``: months,
+unpacked into ``--cldr``/NAME) and writes ``agent/language/dates/foreign/words/cldr.json``: months,
 weekdays, relative days and lengths, parts of the day, number words below 100, the order of day and
 month.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.shared.common import ROOT, parser
 
 LANGUAGES = ("de", "es", "fr", "zh")
-OUT = ROOT / "agent" / "language" / "dates" / "words" / "cldr.json"
+OUT = ROOT / "agent" / "language" / "dates" / "foreign" / "words" / "cldr.json"
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 UNITS = ("minute", "hour", "day", "week", "month", "year")
 _PLAIN = re.compile(r"[^\W\d_\xad]+")

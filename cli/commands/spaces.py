@@ -60,7 +60,7 @@ def _known(run: Run) -> tuple[Space, ...]:
 
 def _row(space: Space) -> dict[str, object]:
     """A space with what is stored in it; numbers are null where its database is not there."""
-    from store.connection import DATABASE_NAME
+    from store.database.connection import DATABASE_NAME
     from store.errors import StoreError
     from store.graph import MemoryGraph
 
@@ -243,7 +243,7 @@ def remove(
     from agent.io.transfer.backup import backup, default_path
     from cli.commands.processes.resident import stop
     from cli.input.confirm import confirmed
-    from store.connection import DATABASE_NAME, ensure_home
+    from store.database.connection import DATABASE_NAME, ensure_home
     from store.errors import InvalidInput, StoreBusy
     from store.spaces import MAIN, ensure_exists, home_of
 

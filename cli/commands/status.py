@@ -21,7 +21,7 @@ def status(context: typer.Context) -> None:
     from agent.server.hooks.ended import EndedSessions
     from agent.session.doctor import overview
     from cli.commands.files.watch import folder_lines, waiting_line
-    from store.connection import is_encrypted
+    from store.database.connection import is_encrypted
 
     if is_encrypted(run.config.home) and key_at_hand(run.config.home) is None:
         _locked_status(run)

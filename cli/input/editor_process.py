@@ -49,7 +49,7 @@ def scratch(home: Path, text: str) -> Path:
 
     :raises InvalidInput: in an encrypted home, as an editor reads and writes plain files.
     """
-    from store.connection import is_encrypted
+    from store.database.connection import is_encrypted
     from store.erasure.secure_delete import EDITS_FOLDER
 
     if is_encrypted(home):

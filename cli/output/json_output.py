@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from store.erasure.plan import ErasePlan
     from store.erasure.run import Forgotten
     from store.journal import Entry
-    from store.side_tables.change_edges import ChangeEdge
+    from store.tables.side_tables.change_edges import ChangeEdge
     from store.types import Memory, Source
 
 

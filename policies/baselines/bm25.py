@@ -19,8 +19,8 @@ from policies.base import Question
 from policies.scoring.ranking import top
 from policies.selection import Selection
 from store.derived.cache import Postings, rarity
+from store.derived.tokenize import words
 from store.derived.view import GraphView
-from store.tokenize import words
 from store.types import Memory
 
 SATURATION = 1.2

@@ -20,8 +20,8 @@ from policies.base import Question
 from policies.baselines.bm25 import lexical
 from policies.scoring.ranking import SHOWN, best, selection, similar
 from policies.selection import Selection
+from store.derived.tokenize import folded
 from store.derived.view import SELF, GraphView
-from store.tokenize import folded
 
 Split = Callable[[str], Sequence[str]]
 """From a question to simpler ones, in the order in which they have to be answered."""

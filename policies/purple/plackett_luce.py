@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from policies.mlp import Floats, Ints
+from policies.training.mlp import Floats, Ints
 
 
 def sample(scores: Floats, count: int, draws: int, rng: np.random.Generator) -> Ints:

@@ -22,7 +22,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from policies.mlp import FlatWeights, Floats
+from policies.training.mlp import FlatWeights, Floats
 
 WIDTH = 64
 """Numbers of a token and of a record inside."""

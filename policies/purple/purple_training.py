@@ -18,11 +18,11 @@ from functools import cache
 import numpy as np
 
 from policies.base import Episode, Value
-from policies.mlp import Floats, Ints
 from policies.purple import plackett_luce
 from policies.purple.purple import CandidateList, Purple
 from policies.purple.purple_encoder import Propensities, Records
-from policies.reinforce import OnStep, State, descend, turn
+from policies.training.mlp import Floats, Ints
+from policies.training.reinforce import OnStep, State, descend, turn
 from store.errors import InvalidInput
 
 SETS = 32

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from policies.base import Question
 from policies.baselines.fusion import FusedCandidate, activate
-from policies.mlp import Floats, Ints, Mlp
-from policies.reinforce import Rollout
 from policies.rums.utility import CANDIDATES, MOST, MemoryNeed, coarse, search
 from policies.selection import Choice, Selection, Step
+from policies.training.mlp import Floats, Ints, Mlp
+from policies.training.reinforce import Rollout
 from policies.weight_file import read_json
 from store.derived.view import GraphView
 from store.errors import InvalidInput

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from store.derived.tokenize import folded, words
 from store.row_codecs import entity_key
-from store.tokenize import folded, words
 from store.types import Memory
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.base import Question
+from store.derived.tokenize import folded
 from store.derived.view import SELF, GraphView
-from store.tokenize import folded
 
 Vectors = NDArray[np.float32]
 NameVectors = Callable[[Sequence[str]], Vectors]

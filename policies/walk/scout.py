@@ -20,10 +20,10 @@ from typing import Self
 import numpy as np
 
 from policies.base import Question
-from policies.mlp import Floats, Ints, Mlp
-from policies.reinforce import Rollout
 from policies.scoring.question_entities import NameIndex, NameVectors
 from policies.selection import Choice, Selection, Step
+from policies.training.mlp import Floats, Ints, Mlp
+from policies.training.reinforce import Rollout
 from policies.walk.scout_state import STATE, Candidates
 from store.derived.view import GraphView
 

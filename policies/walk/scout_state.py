@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from policies.base import Question
 from policies.baselines.fusion import FAR, scores
-from policies.mlp import Floats
 from policies.scoring.features import (
     FeatureCache,
     MemoryFeatures,
@@ -28,6 +27,7 @@ from policies.scoring.features import (
 )
 from policies.scoring.question_entities import NameIndex, named_fit
 from policies.scoring.ranking import best
+from policies.training.mlp import Floats
 from store.derived.cache import rarity
 from store.derived.view import SELF, GraphView
 from store.types import Memory

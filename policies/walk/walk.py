@@ -24,12 +24,12 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from policies.base import Question
-from policies.mlp import Floats, Ints, Mlp
-from policies.reinforce import Rollout
 from policies.scoring.pca_search import exactly, roughly
 from policies.scoring.question_entities import NameIndex, NameVectors, named_fit
 from policies.scoring.ranking import best
 from policies.selection import Choice, Selection, Step
+from policies.training.mlp import Floats, Ints, Mlp
+from policies.training.reinforce import Rollout
 from store.derived.view import GraphView
 
 WEIGHTS = Path(__file__).parent.parent / "data" / "walk.npz"

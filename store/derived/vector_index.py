@@ -19,7 +19,7 @@ from itertools import islice
 
 import numpy as np
 
-from store.connection import Connection
+from store.database.connection import Connection
 from store.derived.partitions import HISTORY, NearMemory, PartitionIndex
 from store.row_codecs import moment, public_id, row_id
 from store.tables.memories import MemoryTable

@@ -27,7 +27,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from store.connection import DATABASE_FILES, read_blocks
+from store.database.connection import DATABASE_FILES, read_blocks
 from store.types import Span
 
 LONGEST = 12

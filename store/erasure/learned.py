@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from store.connection import Connection
+from store.database.connection import Connection
 from store.erasure.fingerprints import codes, stream, windows
 from store.row_codecs import row_id
 

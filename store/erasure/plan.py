@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from store.connection import Connection
+from store.database.connection import Connection
 from store.erasure.fingerprints import Fingerprints, codes, occurrences, stream, windows
 from store.erasure.learned import erase_learned, erase_personas
 from store.journal import Change, Entry, payload_from_changes

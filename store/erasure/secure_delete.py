@@ -18,8 +18,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from store.connection import Connection
-from store.driver import errors
+from store.database.connection import Connection
+from store.database.driver import errors
 from store.erasure.fingerprints import (
     SHORTEST,
     Fingerprint,

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from store.connection import Connection
+from store.database.connection import Connection
 from store.erasure.fingerprints import stream, streams_of, windows
 from store.erasure.secure_delete import SearchedFiles, files_of, size_of
 

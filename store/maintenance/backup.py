@@ -17,9 +17,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from store.connection import DATABASE_NAME, Connection, refuse_damaged_log, translated
-from store.driver import BUSY_SECONDS, open_database, opening
-from store.encryption.keys import key_of
+from store.database.connection import DATABASE_NAME, Connection, refuse_damaged_log, translated
+from store.database.driver import BUSY_SECONDS, open_database, opening
+from store.database.encryption.keys import key_of
 from store.errors import StoreBusy, StoreError
 from store.graph import MemoryGraph
 from store.journal import Change, Entry

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from store.connection import is_open_here, translated
-from store.driver import errors, key_literal, open_database, opening
-from store.encryption.envelope import sync_folder
+from store.database.connection import is_open_here, translated
+from store.database.driver import errors, key_literal, open_database, opening
+from store.database.encryption.envelope import sync_folder
 from store.errors import CorruptStore, StoreBusy
 
 BUSY_MS = 2000
@@ -27,7 +27,7 @@ def convert(
 ) -> None:
     """Put a copy under the key ``new`` in the place of the database, whose key is ``old``.
 
-    ``store.driver.PLAIN`` in the place of a key is none. ``before`` is called when the copy is
+    ``database.driver.PLAIN`` in the place of a key is none. ``before`` is called when the copy is
     whole, right before it takes the name; when it fails nothing is changed. ``scratch`` is a folder
     on the same disk.
 

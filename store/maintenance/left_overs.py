@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from store.file_locks import lock
+from store.database.file_locks import lock
 
 PREFIX = ".memlane-"
 _LOCK = "in-use"

@@ -16,16 +16,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from store.connection import DATABASE_NAME, Connection, translated
-from store.driver import errors, open_database
-from store.encryption.keys import key_of
-from store.encryption.pages import decrypt_pages
+from store.database.connection import DATABASE_NAME, Connection, translated
+from store.database.driver import errors, open_database
+from store.database.encryption.keys import key_of
+from store.database.encryption.pages import decrypt_pages
+from store.database.write_ahead_log import LogDamage, damage_of, fold_in
 from store.errors import CorruptStore
 from store.graph import MemoryGraph
 from store.journal import changes_from_payload
 from store.row_codecs import moment, source_from_row, subclass_from_row
 from store.types import EditKind, Status
-from store.write_ahead_log import LogDamage, damage_of, fold_in
 
 Row = dict[str, Any]
 _FAILURES = 2_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Sequence
 
-from store.connection import Connection
+from store.database.connection import Connection
 from store.journal import Entry
 from store.row_codecs import Table, dumps, row_id
 from store.sync.names import KEY

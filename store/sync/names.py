@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from store.connection import Connection
+from store.database.connection import Connection
 from store.row_codecs import Table, dumps
 
 KEY, FOLDER, HOME, READ_TO = "key", "folder", "home", "journal"

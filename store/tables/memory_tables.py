@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from store.connection import Connection
+from store.database.connection import Connection
 from store.journal import JournalTable
 from store.tables.memories import MemoryTable
 from store.tables.sources import SourceTable

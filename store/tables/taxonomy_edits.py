@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from store.connection import Connection
+from store.database.connection import Connection
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.row_codecs import dumps, public_id
 from store.tables.taxonomy import TYPES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from store.connection import Connection
+from store.database.connection import Connection
 from store.errors import StoreError
 from store.journal import JournalTable, fold
 from store.row_codecs import entity_key

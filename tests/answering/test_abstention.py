@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agent.answering.replies import UNKNOWN
 from agent.answering.retrieve import READING, timeless
-from agent.language.replies import UNKNOWN
 from agent.results import Route
 from agent.session.session import Session
 from benchmarks.quality.answers.abstention_cases import read_own

@@ -13,7 +13,7 @@ from agent.ports import Embedder
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, Trust
 from tests.conftest import ScriptedModel
 from tests.memory.test_change_edges import ScriptedReader

@@ -12,7 +12,7 @@ from agent.answering.notes.answer import answer_from_notes
 from agent.answering.notes.gather import Note
 from agent.answering.notes.prompt import build_turns
 from agent.memory.passages import Passage
-from store.side_tables.change_edges import ChangeKind
+from store.tables.side_tables.change_edges import ChangeKind
 from store.types import Memory, Status, Trust
 from tests.conftest import ScriptedModel
 

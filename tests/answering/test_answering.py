@@ -8,7 +8,7 @@ import pytest
 
 from agent.answering.answer import answer, build_turns, note
 from agent.answering.grounding import evidence, invented
-from agent.language.replies import UNKNOWN
+from agent.answering.replies import UNKNOWN
 from policies.selection import Choice
 from store.types import Memory, Status
 from tests.conftest import ScriptedModel

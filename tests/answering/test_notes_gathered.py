@@ -16,7 +16,7 @@ from agent.session.session import Session
 from policies.selection import Choice, Selection
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, Status
 from tests.conftest import ScriptedModel
 from tests.memory.test_change_edges import NOW, ScriptedReader, insert

@@ -12,12 +12,12 @@ import pytest
 
 from agent.config import Config
 from agent.memory.gloss import Glosses
-from agent.models.note_reader import DatedNote, NoteProbabilities
+from agent.models.readers.note_reader import DatedNote, NoteProbabilities
 from agent.ports import Embedder
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Expire, Insert
-from store.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, SourceKind, Span
 from tests.conftest import NOW, ScriptedModel
 from tests.memory.test_change_edges import ScriptedReader

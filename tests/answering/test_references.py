@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from agent.answering.question.mentions import Kind, listed, mentions
 from agent.answering.question.references import WHILE, YESTERDAY, in_context, recent
+from agent.language.mentions import Kind, listed, mentions
 from agent.results import Exchange
 from agent.session.session import Session
 from store.types import Status
@@ -132,7 +132,7 @@ def test_judging_an_answer_to_a_question_that_leans_teaches_nothing(
     session: Session, scripted: ScriptedModel
 ):
     from agent.learning.feedback import judge
-    from store.side_tables.training_data import AnswerJudgement
+    from store.tables.side_tables.training_data import AnswerJudgement
 
     session.respond("My sister Mia lives in Porto.")
     scripted.replies += ["Your sister Mia lives in Porto."]

@@ -11,7 +11,7 @@ from agent.answering.notes.answer import answer_from_notes
 from agent.answering.notes.gather import Note
 from agent.answering.notes.shifts import shifted
 from agent.memory.passages import Passage
-from store.side_tables.change_edges import ChangeKind
+from store.tables.side_tables.change_edges import ChangeKind
 from store.types import Memory, Status
 from tests.conftest import ScriptedModel
 

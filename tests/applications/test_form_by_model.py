@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from agent.applications.forms.autofill import fill
-from agent.applications.forms.by_model import CHECK, MOST, place_of
+from agent.applications.forms.candidates.by_model import CHECK, MOST, place_of
 from agent.applications.forms.fields import FormField
 from agent.applications.forms.formats.open_form import fields_from_labels
 from agent.memory.changes import Newer
 from agent.ports import ChatTurn, Vectors
-from store.side_tables.change_edges import ChangeKind
-from store.side_tables.form_consents import FormConsent
+from store.tables.side_tables.change_edges import ChangeKind
+from store.tables.side_tables.form_consents import FormConsent
 from store.types import Memory, Trust
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)

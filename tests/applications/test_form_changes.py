@@ -12,7 +12,7 @@ from agent.extraction.triples.read import triples_for
 from agent.extraction.validity import held
 from agent.memory.changes import Newer
 from agent.results import FilledField
-from store.side_tables.change_edges import ChangeKind
+from store.tables.side_tables.change_edges import ChangeKind
 from store.types import Memory, Trust
 
 DAY = timedelta(days=1)

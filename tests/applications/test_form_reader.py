@@ -10,7 +10,7 @@ import pytest
 
 from agent.applications.forms.autofill import fill
 from agent.applications.forms.fields import FormField, Option
-from agent.models.form_reader import form_reader, runs
+from agent.models.readers.form_reader import form_reader, runs
 from agent.ports import Embedder
 from agent.results import FilledField
 from store.types import Memory, Trust

@@ -16,15 +16,15 @@ from agent.applications.personas.join import Side, join, leave, partners
 from agent.applications.personas.predict_option import predict
 from agent.config import load_config
 from agent.io.transfer.backup import backup, restore
-from agent.memory.vectors import ensure_vectors
+from agent.memory.vectors.waiting import ensure_vectors
 from agent.ports import Embedder, Entropy, Prompt
 from agent.session.session import Session, open_session
-from store.connection import DATABASE_NAME, is_open_here
+from store.database.connection import DATABASE_NAME, is_open_here
 from store.errors import HomeUnavailable, InvalidInput, StoreError, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.side_tables.shared_homes import looked_into
-from store.side_tables.sharing_consents import KEY_NAME, identity_of
+from store.tables.side_tables.shared_homes import looked_into
+from store.tables.side_tables.sharing_consents import KEY_NAME, identity_of
 from store.types import Draft
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.support.forgetting import bytes_of

@@ -20,7 +20,7 @@ from policies.selection import Choice
 from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.journal import Expire, Forget
-from store.side_tables.personas import LineStatus, PersonaLayer
+from store.tables.side_tables.personas import LineStatus, PersonaLayer
 from store.types import Memory
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.support.exports import take_in
@@ -283,7 +283,7 @@ def test_the_command_shows_corrects_drops_and_undoes(
 
 def test_groups_grow_at_their_end(session: Session):
     tell(session.graph, *RUNNING)
-    from agent.memory.vectors import ensure_vectors
+    from agent.memory.vectors.waiting import ensure_vectors
 
     def slots() -> list[str]:
         ensure_vectors(session.graph, session.embedder)

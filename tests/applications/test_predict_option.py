@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from agent.applications.personas.join import NEIGHBOURS, Profile, composed, put_to
 from agent.applications.personas.predict_option import Mix, Pool, asked_and_said, mixed, vote
 from agent.ports import Embedder
-from store.side_tables.shared_homes import SharedViews
+from store.tables.side_tables.shared_homes import SharedViews
 
 
 def test_the_share_of_the_joined_is_rounded_up_and_none_without_them():

@@ -12,8 +12,8 @@ from agent.applications.services.today import digest
 from agent.memory.time.decay import half_life
 from store.graph import MemoryGraph
 from store.journal import Amend, Expire, Forget, Insert, Replace
-from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.side_tables.pending_questions import QuestionKind
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.tables.side_tables.pending_questions import QuestionKind
 from store.types import Draft, Trust
 from tests.applications.test_services import draft
 

@@ -16,7 +16,7 @@ from benchmarks.shared.questions.qa_data import Collection, Item
 from benchmarks.shared.questions.qa_extracted import graph_of, turns_of
 from policies.base import Question
 from policies.baselines.simple import TopK
-from policies.mlp import Mlp
+from policies.training.mlp import Mlp
 from policies.walk.walk import STATE
 from store.derived.view import GraphView
 from store.types import Memory, Triple

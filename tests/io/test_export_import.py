@@ -38,7 +38,7 @@ def test_an_export_is_its_owners_alone(exported: Path):
 def test_every_table_of_the_schema_is_exported_or_can_be_derived(full: Path):
     """A table that a later schema adds travels as rows, without a change of the export."""
     with MemoryGraph.open(full) as graph:
-        from store.connection import Connection
+        from store.database.connection import Connection
 
         connection = Connection.open(graph.path.parent)
         connection.execute("CREATE TABLE later (id INTEGER PRIMARY KEY, what TEXT, raw BLOB)")

@@ -14,7 +14,7 @@ from agent.memory.uncertain.pending_questions import next_question, settle_pair
 from agent.session.session import Session
 from store.errors import EditConflict
 from store.journal import Amend, Replace
-from store.side_tables.pending_questions import QuestionKind
+from store.tables.side_tables.pending_questions import QuestionKind
 from store.types import Trust
 from tests.conftest import NOW, ScriptedModel
 from tests.support.syncing import Homes, alike, draft, edit, nowhere, saying, tell, texts

@@ -17,11 +17,11 @@ from agent.io.sync import run, segments
 from agent.io.sync.keys import new_key
 from agent.memory.editing.conflicts import Holds
 from agent.memory.uncertain.pending_questions import settle_pair
-from store.connection import Connection
+from store.database.connection import Connection
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Amend, Edit, Expire, Forget, Insert, Replace
-from store.side_tables.pending_questions import QuestionKind
+from store.tables.side_tables.pending_questions import QuestionKind
 from store.types import SourceKind, Span, Status
 from tests.support.syncing import Homes, draft, state_of
 

@@ -13,7 +13,7 @@ from agent.io.watch import BACK_OFF, SETTLE, SLICE, TRIES, Watcher, only_watcher
 from agent.io.watch_status import add_folders, gone_files, remove_folder, watch_status
 from agent.ports import TextLine
 from store.errors import InvalidInput, StoreFull
-from store.side_tables.watch_queue import FileState
+from store.tables.side_tables.watch_queue import FileState
 from tests.conftest import NOW
 from tests.support.watched_folder import Folder, Screen
 

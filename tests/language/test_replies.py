@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.language.replies import (
+from agent.answering.replies import (
     UNKNOWN,
     is_unknown,
     no_longer,

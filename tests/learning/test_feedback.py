@@ -20,7 +20,7 @@ from agent.session.session import Session, open_session
 from policies.base import Episode
 from store.errors import InvalidInput, UnknownId
 from store.journal import Forget
-from store.side_tables.training_data import AnswerJudgement, PairOrigin
+from store.tables.side_tables.training_data import AnswerJudgement, PairOrigin
 from tests.conftest import NOW, Result
 from tests.support.learning import KnowingModel, KnowingRewards, live
 

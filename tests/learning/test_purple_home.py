@@ -18,7 +18,7 @@ from agent.session.session import Session, open_session
 from policies.base import Question
 from policies.purple import purple
 from policies.purple.purple_encoder import Propensities, named
-from policies.reinforce import Progress
+from policies.training.reinforce import Progress
 from store.journal import Forget
 from tests.conftest import NOW
 from tests.support.learning import FACTS, KnowingModel, KnowingRewards, fact, live, practise

@@ -21,7 +21,7 @@ from agent.learning.qa_generation import (
 from agent.ports import ChatTurn, Embedder
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert
-from store.side_tables.training_data import AnswerJudgement, QuestionAnswer
+from store.tables.side_tables.training_data import AnswerJudgement, QuestionAnswer
 from store.types import Draft, Memory, Triple
 from tests.conftest import NOW, ScriptedModel
 from tests.support.learning import FACTS, KnowingModel, fact, live

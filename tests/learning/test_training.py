@@ -27,8 +27,8 @@ from agent.learning.training import (
 from agent.ports import Embedder
 from agent.session.session import Session, open_session
 from policies.base import Episode
-from policies.mlp import Mlp
-from policies.reinforce import Progress
+from policies.training.mlp import Mlp
+from policies.training.reinforce import Progress
 from policies.walk.scout import Scout
 from store.errors import InvalidInput, UnknownId
 from store.journal import Forget

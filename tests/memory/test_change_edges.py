@@ -18,12 +18,12 @@ from agent.memory.changes import Judgements, Newer, judge_ahead, possibly_newer
 from agent.memory.editing.judges.by_reader import judged
 from agent.memory.editing.plan import EditPlan
 from agent.memory.editing.replacing import allows, changeable, sure_replacements
-from agent.models.second_reader import Beside, SecondReader
+from agent.models.readers.second_reader import Beside, SecondReader
 from agent.ports import KINDS, ORDERS, RELATIONS, Embedder, Probabilities, Vectors
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert, Replace
-from store.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, SourceKind, Trust
 from tests.conftest import Result
 

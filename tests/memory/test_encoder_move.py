@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from agent.config import load_config
-from agent.memory.encoder_move import EncoderMove, aim_at
+from agent.memory.vectors.encoder_move import EncoderMove, aim_at
 from agent.models.lazy import LocalEmbedder
 from agent.models.registry import ModelRegistry
 from agent.server.resident import background

@@ -16,7 +16,7 @@ from agent.ports import ChatTurn, Embedder
 from agent.results import Route
 from agent.session.session import Session
 from store.graph import MemoryGraph
-from store.side_tables.change_edges import ChangeKind
+from store.tables.side_tables.change_edges import ChangeKind
 from store.types import Status
 from tests.conftest import Result, ScriptedModel
 from tests.memory.test_change_edges import ScriptedReader

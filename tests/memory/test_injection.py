@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from agent.answering.answer import NO_ORDERS, answer, build_turns
+from agent.answering.replies import UNKNOWN
 from agent.config import load_config
 from agent.language.injection import as_data, attacks, steers
-from agent.language.replies import UNKNOWN
 from agent.ports import ChatTurn
 from agent.session.session import Session
 from policies.selection import Choice

@@ -11,7 +11,7 @@ from agent.memory.editing.conflicts import yes_or_no
 from agent.memory.entities.identity import Identities
 from agent.results import Reply, Route
 from agent.session.session import Session
-from store.side_tables.pending_questions import QuestionKind
+from store.tables.side_tables.pending_questions import QuestionKind
 from store.types import SourceKind, Status
 from tests.conftest import ScriptedModel
 

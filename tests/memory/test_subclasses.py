@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.memory.reclassify import moves_into, new_subclass
+from agent.memory.vectors.reclassify import moves_into, new_subclass
 from agent.ports import Embedder
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.graph import MemoryGraph

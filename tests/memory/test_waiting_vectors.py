@@ -10,8 +10,8 @@ import pytest
 
 from agent.answering.retrieve import retrieve
 from agent.config import load_config
-from agent.memory import vectors
-from agent.memory.vectors import Waiting, ensure_vectors
+from agent.memory.vectors import waiting as vectors
+from agent.memory.vectors.waiting import Waiting, ensure_vectors
 from agent.models.lazy import LocalEmbedder
 from agent.ports import Vectors
 from agent.server.resident.background import encode

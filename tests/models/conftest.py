@@ -9,7 +9,7 @@ import pytest
 
 from agent.models.worker.models import WorkerLanguageModel
 from agent.models.worker.settings import FILE
-from store.notices import listening
+from store.database.notices import listening
 from tests.support.workers import HELLO, small_model
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.models.adapters import bf16_weights
-from agent.models.adapters.bf16_weights import unpacked
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.llama import bf16_weights
+from agent.models.adapters.llama.bf16_weights import unpacked
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.registry import ModelRegistry
 
 PROMPT = "User: Which is the capital of France?\nAssistant:"

@@ -15,8 +15,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from agent.errors import ModelDamaged, ModelMissing
-from agent.models.adapters.embeddings import SentenceEncoder, open_encoder
-from agent.models.adapters.foreign_embeddings import ForeignEncoder
+from agent.models.adapters.bert.embeddings import SentenceEncoder, open_encoder
+from agent.models.adapters.bert.foreign_embeddings import ForeignEncoder
 from agent.models.adapters.torch_gradients import TorchGradients
 from agent.models.registry import ModelRegistry
 

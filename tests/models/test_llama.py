@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ModelDamaged, ModelError, ModelMissing, PromptTooLong
-from agent.models.adapters.llama import LlamaModel
-from agent.models.adapters.sampling import TextStream
+from agent.models.adapters.llama.language_model import LlamaModel
+from agent.models.adapters.llama.sampling import TextStream
 from agent.models.registry import ModelRegistry
 from agent.ports import ChatTurn
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agent.models import note_reader as module
-from agent.models.note_reader import (
+from agent.models.readers import note_reader as module
+from agent.models.readers.note_reader import (
     LONGEST,
     NoteReader,
     about_notes,
@@ -20,7 +20,7 @@ from agent.models.note_reader import (
     scores_of,
     signs,
 )
-from agent.models.second_reader import mixed
+from agent.models.readers.second_reader import mixed
 from agent.ports import ChatTurn, Vectors
 from tests.conftest import ScriptedModel
 

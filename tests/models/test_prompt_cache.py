@@ -13,14 +13,14 @@ import pytest
 
 from agent.answering import answer
 from agent.answering.notes.prompt import build_turns
-from agent.applications.forms import by_model
+from agent.applications.forms.candidates import by_model
 from agent.extraction.triples import read
 from agent.learning import qa_generation
-from agent.models import note_reader, second_reader
-from agent.models.adapters.llama import LlamaModel
-from agent.models.adapters.llama_prefixes import LEAST, KeptPrefixes
+from agent.models.adapters.llama.language_model import LlamaModel
+from agent.models.adapters.llama.prefixes import LEAST, KeptPrefixes
 from agent.models.fixed_turns import count_fixed, fixed
 from agent.models.prompt_cache import FOLDER, PromptCache
+from agent.models.readers import note_reader, second_reader
 from agent.models.registry import ModelRegistry
 from agent.ports import ChatTurn
 from tests.conftest import NOW, Result

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agent.config import DEFAULT_LLM, load_config
-from agent.models.adapters.batch_engine import MOST
+from agent.models.adapters.llama.rewards.batch_engine import MOST
 from agent.models.lazy import LocalRewardModel, open_cache
 from agent.models.prompt_cache import FOLDER, PromptCache
 from agent.models.reward_cache import RewardCache

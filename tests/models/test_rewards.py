@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from agent.errors import EmptyContinuation, ModelError, PromptTooLong
-from agent.models.adapters import batch_engine as engines
-from agent.models.adapters.decode_tasks import Drawing
-from agent.models.adapters.fingerprint import fingerprint
-from agent.models.adapters.llama_rewards import LlamaRewards
-from agent.models.adapters.logits import RowReader
-from agent.models.adapters.prefix_tree import Path as TokenPath
-from agent.models.adapters.prefix_tree import reading_order, windows
+from agent.models.adapters.llama.prefix_tree import Path as TokenPath
+from agent.models.adapters.llama.prefix_tree import reading_order, windows
+from agent.models.adapters.llama.rewards import batch_engine as engines
+from agent.models.adapters.llama.rewards.decode_tasks import Drawing
+from agent.models.adapters.llama.rewards.fingerprint import fingerprint
+from agent.models.adapters.llama.rewards.logits import RowReader
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import RewardCache
 from agent.models.weight_files import BatchSizes

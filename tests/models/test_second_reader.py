@@ -14,13 +14,12 @@ from gguf import GGUFWriter
 
 from agent.config import Config
 from agent.errors import ModelDamaged, ModelError, PromptTooLong
-from agent.models import second_reader as module
-from agent.models.adapters import reading_adapter
-from agent.models.adapters.llama import LlamaModel
-from agent.models.adapters.reading_adapter import adapter_of
+from agent.models.adapters.llama import reading_adapter
+from agent.models.adapters.llama.language_model import LlamaModel
+from agent.models.adapters.llama.reading_adapter import adapter_of
 from agent.models.lazy import LocalLanguageModel
-from agent.models.registry import ModelRegistry
-from agent.models.second_reader import (
+from agent.models.readers import second_reader as module
+from agent.models.readers.second_reader import (
     FEW,
     MANY,
     Beside,
@@ -31,6 +30,7 @@ from agent.models.second_reader import (
     rivals,
     second_reader,
 )
+from agent.models.registry import ModelRegistry
 from agent.ports import ChatTurn, Vectors
 from tests.conftest import ScriptedModel
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agent.models.adapters.statement_reader import HEADS, TrainedReader
-from agent.models.local_statement_reader import WEIGHTS
+from agent.models.adapters.bert.statement_reader import HEADS, TrainedReader
+from agent.models.readers.local_statement_reader import WEIGHTS
 from agent.models.registry import ModelRegistry
 
 OLDER = [

@@ -16,9 +16,9 @@ import psutil
 import pytest
 
 from agent.errors import EmptyContinuation, ModelCrashed, ModelDamaged, PromptTooLong
-from agent.models.adapters.bf16_weights import unpacked
-from agent.models.adapters.llama import LlamaModel
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.llama.bf16_weights import unpacked
+from agent.models.adapters.llama.language_model import LlamaModel
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.registry import ModelRegistry
 from agent.models.worker import worker
 from agent.models.worker.models import WorkerLanguageModel, WorkerReader

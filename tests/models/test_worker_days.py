@@ -24,9 +24,9 @@ from agent.models.lazy import LocalLanguageModel
 from agent.models.worker.models import WorkerLanguageModel
 from agent.ports import ChatTurn, Embedder
 from agent.session.session import open_session
+from store.database.notices import listening
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
-from store.notices import listening
 from store.types import SourceStatus, Status
 from tests.conftest import NOW, Result
 from tests.support.residents import ROOT

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from policies.mlp import Adam, Mlp
+from policies.training.mlp import Adam, Mlp
 from store.errors import InvalidInput, WeightsDamaged
 
 

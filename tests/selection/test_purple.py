@@ -22,10 +22,10 @@ from policies.purple.purple import Purple
 from policies.purple.purple_encoder import SIGNS, Propensities, Records, named
 from policies.purple.purple_training import policy_gradient, warm_start
 from policies.registry import Tools, make_policy
-from policies.reinforce import Progress
+from policies.training.reinforce import Progress
 from store.derived.view import GraphView
 from store.errors import InvalidInput, WeightsDamaged
-from store.side_tables.training_data import StoredWeights
+from store.tables.side_tables.training_data import StoredWeights
 from tests.conftest import NOW
 from tests.selection.test_policies import TOOLS, question, view
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from policies.base import Episode, Question
-from policies.mlp import Mlp
-from policies.reinforce import (
+from policies.selection import Selection
+from policies.training.mlp import Mlp
+from policies.training.reinforce import (
     Progress,
     Rollout,
     State,
@@ -21,7 +22,6 @@ from policies.reinforce import (
     returns,
     warm_start,
 )
-from policies.selection import Selection
 from store.derived.view import GraphView
 from store.errors import InvalidInput, WeightsDamaged
 

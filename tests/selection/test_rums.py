@@ -17,8 +17,6 @@ from agent.learning.training import Plan
 from agent.ports import Embedder, Entropy, Prompt
 from agent.session.session import Session, open_session
 from policies.base import Episode, Question
-from policies.mlp import Mlp
-from policies.reinforce import Progress, warm_start
 from policies.rums.selectors import (
     BINARY,
     BINARY_INPUTS,
@@ -32,6 +30,8 @@ from policies.rums.selectors import (
     shipped_need,
 )
 from policies.rums.utility import MemoryNeed
+from policies.training.mlp import Mlp
+from policies.training.reinforce import Progress, warm_start
 from store.derived.view import GraphView
 from store.errors import InvalidInput
 from store.types import Memory

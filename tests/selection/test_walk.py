@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from policies.base import Question
-from policies.mlp import Floats, Mlp
-from policies.reinforce import LearnedPolicy
 from policies.scoring.features import (
     Day,
     MemoryFeatures,
@@ -21,6 +19,8 @@ from policies.scoring.features import (
     name_fit,
 )
 from policies.scoring.question_entities import NameIndex, named_in
+from policies.training.mlp import Floats, Mlp
+from policies.training.reinforce import LearnedPolicy
 from policies.walk import scout, walk
 from policies.walk.scout import Scout
 from policies.walk.scout_state import STATE, Candidates

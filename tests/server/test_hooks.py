@@ -25,7 +25,7 @@ from cli.forwarding.hooked import hooked
 from policies.selection import Choice
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
-from store.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Memory
 from tests.conftest import NOW, Result
 from tests.support.agent_sessions import MESSAGES

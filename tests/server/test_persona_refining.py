@@ -14,7 +14,7 @@ from agent.server.resident.background import refine
 from agent.server.resident.service import Desk
 from agent.session.session import Session
 from store.graph import MemoryGraph
-from store.side_tables.personas import PersonaLayer
+from store.tables.side_tables.personas import PersonaLayer
 from tests.conftest import NOW
 from tests.support.refining import RUNNING, Refiner, tell
 

@@ -23,7 +23,7 @@ from agent.config import load_config
 from agent.server.resident.client import Client, ResidentGone
 from agent.server.resident.log_file import KEPT, open_log
 from agent.server.resident.paths import Place
-from store.connection import connect as open_database
+from store.database.connection import connect as open_database
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
 from store.types import (
@@ -108,7 +108,9 @@ def test_another_process_that_closes_does_not_take_the_log_from_under_a_second_c
     try:
         first.execute("INSERT INTO turns (at, text, route, reply, trace) VALUES ('','','','','{}')")
         first.conn.commit()
-        code = "import sys; from pathlib import Path; from store.connection import connect; "
+        code = (
+            "import sys; from pathlib import Path; from store.database.connection import connect; "
+        )
         code += "connect(Path(sys.argv[1])).close()"
         subprocess.run([sys.executable, "-c", code, str(own_home)], cwd=ROOT, check=True)
         assert (own_home / "memlane.db-wal").exists()

@@ -26,7 +26,7 @@ from agent.server.resident.requests import CALLS, Remember
 from policies.selection import Choice, Selection, Step
 from store.errors import InvalidInput
 from store.journal import Change, Entry
-from store.side_tables.pending_questions import QuestionKind
+from store.tables.side_tables.pending_questions import QuestionKind
 from store.types import (
     EditKind,
     Memory,

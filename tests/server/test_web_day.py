@@ -13,7 +13,7 @@ from agent.extraction.triples.read import ME
 from agent.language.relation_names import worded
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.side_tables.pending_questions import QuestionKind
+from store.tables.side_tables.pending_questions import QuestionKind
 from store.types import Draft, SourceKind, Status, Triple, Trust
 from tests.conftest import NOW
 from tests.support.web_work import Opened, page_of

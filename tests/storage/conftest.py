@@ -9,8 +9,8 @@ import pytest
 
 import agent.io.encryption
 from agent.io.encryption import encrypt
-from store.encryption.envelope import new_key, wrapped
-from store.encryption.keys import forget_keys
+from store.database.encryption.envelope import new_key, wrapped
+from store.database.encryption.keys import forget_keys
 from store.graph import MemoryGraph
 from tests.support.lock_work import CHEAP_KIB, PASSPHRASE
 

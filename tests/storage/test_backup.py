@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from agent.io.transfer.backup import backup, inspect, restore
-from store.connection import DATABASE_NAME
+from store.database.connection import DATABASE_NAME
 from store.errors import CorruptStore, HomeUnavailable, NewerStore, StoreBusy, StoreError, StoreFull
 from store.graph import MemoryGraph
 from store.journal import Insert
@@ -205,7 +205,7 @@ def test_restore_waits_for_the_write_lock_and_gives_up(
 ):
     saved = backup(home, tmp_path / "b.zip", NOW)
     tell(home, "Told after the backup.")
-    for module in ("store.driver", "store.maintenance.backup"):
+    for module in ("store.database.driver", "store.maintenance.backup"):
         monkeypatch.setattr(f"{module}.BUSY_SECONDS", 0.3)
     with MemoryGraph.open(home) as graph, graph.writing():
         graph.sources.add(SourceKind.CHAT, "in the middle of something", NOW)
@@ -300,7 +300,7 @@ def test_what_does_not_verify_is_refused_even_with_the_right_hash(home: Path, tm
 def test_an_older_schema_is_brought_up_to_date(home: Path, tmp_path: Path):
     from sqlite_utils import Database
 
-    from store.migrations import migrations
+    from store.database.migrations import migrations
 
     saved = backup(home, tmp_path / "b.zip", NOW).path
 

@@ -14,7 +14,7 @@ import pytest
 from agent.config import load_config
 from agent.io.rescue import rescue
 from agent.memory.home import open_graph
-from store.connection import DATABASE_NAME
+from store.database.connection import DATABASE_NAME
 from store.errors import CorruptStore, HomeUnavailable
 from store.graph import MemoryGraph
 from store.journal import Insert

@@ -15,16 +15,16 @@ from agent.io.encryption import change_passphrase, decrypt, encrypt, open_in, un
 from agent.io.rescue import rescue
 from agent.io.transfer.backup import backup, envelope_in, restore
 from agent.io.transfer.import_ import import_file
-from store.connection import DATABASE_NAME, is_encrypted
-from store.driver import errors, open_database, opening
-from store.encryption.envelope import (
+from store.database.connection import DATABASE_NAME, is_encrypted
+from store.database.driver import errors, open_database, opening
+from store.database.encryption.envelope import (
     ENVELOPE_NAME,
     KEY_BYTES,
     is_plain,
     new_key,
     recovery_words,
 )
-from store.encryption.keys import forget_keys, hold
+from store.database.encryption.keys import forget_keys, hold
 from store.errors import (
     CorruptStore,
     HomeLocked,
@@ -34,7 +34,7 @@ from store.errors import (
     StoreError,
 )
 from store.graph import MemoryGraph
-from store.side_tables.shared_homes import looked_into
+from store.tables.side_tables.shared_homes import looked_into
 from tests.conftest import NOW
 from tests.storage.conftest import told
 from tests.support.lock_work import CHEAP_KIB, PASSPHRASE

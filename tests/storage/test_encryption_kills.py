@@ -12,9 +12,9 @@ import pytest
 
 from agent.io.encryption import encrypt, unlock
 from agent.io.transfer.backup import backup
-from store.connection import DATABASE_NAME, is_encrypted
-from store.encryption.envelope import envelope_of, is_plain
-from store.encryption.keys import forget_keys, hold
+from store.database.connection import DATABASE_NAME, is_encrypted
+from store.database.encryption.envelope import envelope_of, is_plain
+from store.database.encryption.keys import forget_keys, hold
 from store.errors import HomeLocked
 from store.graph import MemoryGraph
 from tests.conftest import NOW

@@ -11,7 +11,7 @@ from pathlib import Path
 import portalocker
 import pytest
 
-from store.file_locks import lock
+from store.database.file_locks import lock
 
 
 @pytest.fixture(params=["here", "win32"])

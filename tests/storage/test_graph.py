@@ -320,7 +320,7 @@ def test_relation_names_are_all_found_in_order(graph: MemoryGraph):
 def test_vectors_of_an_older_home_are_kept_and_still_leave_with_their_text(tmp_path: Path):
     from sqlite_utils import Database
 
-    from store.migrations import migrations
+    from store.database.migrations import migrations
 
     db = Database(tmp_path / "memlane.db")
     migrations.apply(db, stop_before="m013_large_homes")

@@ -11,6 +11,7 @@ import pytest
 
 from policies.base import Question
 from policies.baselines.fusion import Fused
+from store.database.notices import listening
 from store.derived.large import index
 from store.derived.large.arrays import FOLDER, Arrays
 from store.derived.large.index import LargeIndex
@@ -18,7 +19,6 @@ from store.derived.large.part import Sought
 from store.derived.view import GraphView
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.notices import listening
 from tests.storage.test_vector_index import NOW, add, draft, edited_at_random, fresh, vector
 
 SIZE = 300

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlite_utils import Database
 
-from store.migrations import m024_change_edges, m026_calibrated_edges
+from store.database.migrations import m024_change_edges, m026_calibrated_edges
 
 
 def test_probabilities_that_were_too_sure_are_weighed_and_additions_are_left():

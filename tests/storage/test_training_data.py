@@ -13,7 +13,12 @@ import pytest
 from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.journal import Amend, Expire, Forget, Insert
-from store.side_tables.training_data import KEPT_WEIGHTS, AnswerJudgement, PairOrigin, StoredWeights
+from store.tables.side_tables.training_data import (
+    KEPT_WEIGHTS,
+    AnswerJudgement,
+    PairOrigin,
+    StoredWeights,
+)
 from tests.conftest import NOW
 from tests.support.exports import draft, lines_of, take_in
 from tests.support.forgetting import SECRET, bytes_of, nothing_left

@@ -12,10 +12,10 @@ from hypothesis import strategies as some
 
 from policies.baselines.bm25 import Lexicon, lexical
 from store.derived.cache import DerivedCache
+from store.derived.tokenize import words
 from store.derived.view import HUB, GraphView
 from store.graph import MemoryGraph
 from store.journal import Amend, Expire, Forget, Insert
-from store.tokenize import words
 from store.types import Draft, Memory, Triple
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)

@@ -15,11 +15,11 @@ import pytest
 
 from agent.io.rescue import rescue
 from agent.io.transfer.backup import backup, restore
-from store import connection
-from store.connection import DATABASE_NAME
+from store.database import connection
+from store.database.connection import DATABASE_NAME
+from store.database.write_ahead_log import HEADER, damage_of
 from store.errors import CorruptStore
 from store.graph import MemoryGraph
-from store.write_ahead_log import HEADER, damage_of
 from tests.conftest import NOW, Result
 from tests.support.residents import ROOT
 

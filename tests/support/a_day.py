@@ -7,8 +7,8 @@ from pathlib import Path
 
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert
-from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.side_tables.pending_questions import QuestionKind
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.tables.side_tables.pending_questions import QuestionKind
 from store.types import Draft, Trust
 from tests.conftest import NOW
 

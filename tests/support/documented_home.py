@@ -24,8 +24,8 @@ from agent.ports import ChatTurn, Embedder
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.side_tables.personas import NewLine, PersonaLayer
 from store.sync.names import FOLDER, HOME, KEY
+from store.tables.side_tables.personas import NewLine, PersonaLayer
 from tests.conftest import NOW, ScriptedModel
 from tests.support.documents import lease
 from tests.support.exports import draft

@@ -27,15 +27,15 @@ from agent.server.resident import client
 from agent.session.session import Session
 from cli.commands.conversation import demo
 from cli.commands.processes import resident
-from store.encryption.keys import forget_keys
+from store.database.encryption.keys import forget_keys
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.side_tables.pending_questions import QuestionKind
-from store.side_tables.personas import NewLine, PersonaLayer
-from store.side_tables.programs.mcp_confirmations import Confirmation
-from store.side_tables.watch_queue import FileState, WatchedFile
 from store.sync.names import KEY
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.tables.side_tables.pending_questions import QuestionKind
+from store.tables.side_tables.personas import NewLine, PersonaLayer
+from store.tables.side_tables.programs.mcp_confirmations import Confirmation
+from store.tables.side_tables.watch_queue import FileState, WatchedFile
 from store.types import Draft, Trust
 from tests.conftest import NOW
 from tests.support import agent_sessions

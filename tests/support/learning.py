@@ -15,12 +15,12 @@ from agent.learning.train_home import keep, starting_policy
 from agent.learning.training import HeldBackVerdict, Plan
 from agent.ports import ChatTurn, Entropy, Prompt
 from agent.session.session import Session
-from policies.mlp import Mlp
+from policies.training.mlp import Mlp
 from policies.walk.scout import HIDDEN, Scout
 from policies.walk.scout_state import STATE
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.side_tables.training_data import PairOrigin
+from store.tables.side_tables.training_data import PairOrigin
 from store.types import Draft, Triple
 from tests.conftest import NOW, ScriptedModel
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import agent.io.encryption as encryption
-from store.encryption.envelope import wrapped
+from store.database.encryption.envelope import wrapped
 
 PASSPHRASE = "nine green otters"
 CHEAP_KIB = 64

@@ -10,7 +10,7 @@ from typing import Any
 
 from agent.io.sync import run
 from agent.io.sync.run import synchronise
-from store.connection import Connection
+from store.database.connection import Connection
 from store.graph import MemoryGraph
 from tests.conftest import NOW
 

@@ -14,9 +14,9 @@ from agent.io.sync.run import Synced, pair, synchronise
 from agent.io.sync.segments import names_in, opened
 from store.graph import MemoryGraph
 from store.journal import Amend, Expire, Forget, Insert, Replace
-from store.side_tables.pending_questions import QuestionKind
 from store.sync.names import KEY
 from store.sync.operations import to_document
+from store.tables.side_tables.pending_questions import QuestionKind
 from store.types import Draft, SourceKind, Span, Status
 from tests.conftest import NOW
 from tests.support.forgetting import bytes_of

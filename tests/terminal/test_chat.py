@@ -24,7 +24,7 @@ from cli.commands.conversation.chat import COMMANDS, Conversation, _doing, show_
 from cli.context import Run
 from cli.input.line_input import Terminal, said_before
 from cli.output.streaming import WITHDRAWN, StreamedAnswer, show_withdrawn
-from store.notices import notify
+from store.database.notices import notify
 from store.types import SourceStatus, Status
 from tests.conftest import NOW, Result, ScriptedModel
 from tests.support.forgetting import bytes_of

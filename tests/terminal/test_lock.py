@@ -27,9 +27,9 @@ from agent.server.resident.client import held_key
 from agent.server.resident.paths import Place, holder
 from agent.server.resident.starting.until_idle import end_when_idle
 from cli.commands.processes import lock as commands
-from store.connection import is_encrypted
-from store.encryption.envelope import key_of_words, new_key
-from store.encryption.keys import forget_keys, hold
+from store.database.connection import is_encrypted
+from store.database.encryption.envelope import key_of_words, new_key
+from store.database.encryption.keys import forget_keys, hold
 from tests.conftest import Result, ScriptedModel
 
 Memlane = Callable[..., Result]

@@ -10,7 +10,7 @@ import pytest
 from agent.memory.time.history import lives
 from store.graph import MemoryGraph
 from store.journal import Amend, Forget, Insert, Replace
-from store.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, SourceKind, Triple
 from tests.conftest import Result
 

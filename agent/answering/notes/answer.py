@@ -19,11 +19,11 @@ from agent.answering.notes.gather import DOUBTED, LEAST, Note
 from agent.answering.notes.prompt import build_turns, chance_of_answer
 from agent.answering.notes.quotations import BESIDE_BEST, excerpts, is_own, quotable, quotations
 from agent.answering.notes.times import misses_shift, times_told, with_shift
+from agent.answering.replies import nearest, no_longer, not_sure
 from agent.language.identify import common_language
 from agent.language.injection import steers
-from agent.language.replies import nearest, no_longer, not_sure
 from agent.ports import LanguageModel
-from store.side_tables.change_edges import ChangeKind
+from store.tables.side_tables.change_edges import ChangeKind
 from store.types import Status, Trust
 
 MAX_TOKENS = 80

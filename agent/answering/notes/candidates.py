@@ -14,7 +14,7 @@ from policies.baselines.fusion import activate
 from policies.scoring.ranking import best, similar
 from store.derived.large.part import Sought
 from store.graph import MemoryGraph
-from store.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Memory, Source, Status, Trust, may_replace
 
 LIKELIEST, NEAREST, ENDED = 12, 6, 4

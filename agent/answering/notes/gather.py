@@ -3,7 +3,7 @@
 Selection proposes memories; nearest passages are added, and whatever may have changed one of them
 comes along over the graph's change edges. The statement reader says how likely the answer needs
 each; where the language model is at hand, it reads the likeliest together with the question and
-says which of them answer it and still hold (``agent.models.note_reader``). What a newer note has
+says which of them answer it and still hold (``models.readers.note_reader``). What a newer note has
 probably changed is no longer what holds.
 """
 
@@ -23,11 +23,11 @@ from agent.memory.changes import CHANGED
 from agent.memory.gloss import Glosses
 from agent.memory.home import Home
 from agent.memory.passages import Passage
-from agent.models.note_reader import NOTES, DatedNote, NoteReader, note_reader
+from agent.models.readers.note_reader import NOTES, DatedNote, NoteReader, note_reader
 from agent.ports import StatementReader
 from policies.selection import Choice, Selection, Step
-from store.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.spaces import number_of
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Memory, Status
 
 BESIDE = 4

@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from agent.answering.question.mentions import Kind, Mention, listed, mentions
-from agent.language.replies import is_unknown, without_excerpts
+from agent.answering.replies import is_unknown, without_excerpts
+from agent.language.mentions import Kind, Mention, listed, mentions
 from agent.language.sentences import declarative, sentences
 from agent.results import Exchange
 from store.erasure.plan import GONE

@@ -8,14 +8,14 @@ from typing import TypeGuard
 import numpy as np
 
 from policies.base import Policy
-from policies.mlp import FlatWeights, Mlp
 from policies.purple.purple import Purple
 from policies.purple.purple_encoder import Propensities
 from policies.registry import POLICIES, Tools
-from policies.reinforce import LearnedPolicy
+from policies.training.mlp import FlatWeights, Mlp
+from policies.training.reinforce import LearnedPolicy
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
-from store.side_tables.training_data import StoredWeights
+from store.tables.side_tables.training_data import StoredWeights
 
 
 def is_learned(policy: Policy) -> TypeGuard[LearnedPolicy]:

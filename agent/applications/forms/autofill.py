@@ -13,27 +13,27 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
-from agent.applications.forms.by_meaning import Nearest, among, fill_by_meaning
-from agent.applications.forms.by_model import facts_by_model, fill_by_model
-from agent.applications.forms.candidates import Candidate, candidates, only_offered
+from agent.applications.forms.candidates.by_meaning import Nearest, among, fill_by_meaning
+from agent.applications.forms.candidates.by_model import facts_by_model, fill_by_model
+from agent.applications.forms.candidates.from_facts import Candidate, candidates, only_offered
+from agent.applications.forms.candidates.outdated import prefer_newer
+from agent.applications.forms.candidates.written import MOST_ALTERNATIVES, empty, written
 from agent.applications.forms.facts.read import Fact, read_facts
 from agent.applications.forms.fields import Asked, FormField
 from agent.applications.forms.free_questions import Answer, answers
 from agent.applications.forms.matching.match import match_fields
-from agent.applications.forms.outdated import prefer_newer
 from agent.applications.forms.sensitive import is_sensitive
 from agent.applications.forms.values.fit import fit
-from agent.applications.forms.written import MOST_ALTERNATIVES, empty, written
 from agent.extraction.own_words import first_person
 from agent.memory.changes import LEAST, Newer, possibly_newer
 from agent.memory.time.timeline import Timeline, present
-from agent.memory.vectors import ensure_vectors_for
+from agent.memory.vectors.waiting import ensure_vectors_for
 from agent.ports import Embedder, LanguageModel, Vectors
 from agent.results import Alternative, FilledField, Value
 from store.derived.partitions import NearMemory
 from store.graph import MemoryGraph
-from store.side_tables.form_consents import FormConsent
 from store.spaces import Space, as_seen, named_in
+from store.tables.side_tables.form_consents import FormConsent
 from store.types import Memory, Status, Trust
 
 _DOUBT = 0.75

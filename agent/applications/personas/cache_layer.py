@@ -17,7 +17,7 @@ import numpy as np
 from agent.applications.personas.groups import UNREFINED, digest
 from agent.ports import Embedder, Vectors
 from store.derived.view import GraphView
-from store.side_tables.personas import NewLine, PersonaLayer
+from store.tables.side_tables.personas import NewLine, PersonaLayer
 
 HELD = 0.3
 """Mean cosine similarity of the nearest memories with a description from which it is held."""

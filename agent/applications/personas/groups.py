@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from store.derived.view import GraphView
-from store.side_tables.personas import PersonaLine
+from store.tables.side_tables.personas import PersonaLine
 from store.types import Memory
 
 NEAR = 0.36

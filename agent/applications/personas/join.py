@@ -21,7 +21,7 @@ from agent.applications.personas.cache_layer import matching_vector
 from agent.ports import Vectors
 from store.errors import InvalidInput, StoreError, UnknownId
 from store.graph import MemoryGraph
-from store.side_tables.shared_homes import (
+from store.tables.side_tables.shared_homes import (
     SharedViews,
     agrees,
     checked_home,
@@ -29,7 +29,7 @@ from store.side_tables.shared_homes import (
     read_views,
     views_of,
 )
-from store.side_tables.sharing_consents import SharingConsent, ensure_identity, identity_of
+from store.tables.side_tables.sharing_consents import SharingConsent, ensure_identity, identity_of
 
 NEIGHBOURS = 10
 """Profiles that a question is put to at most (equation 3's K)."""

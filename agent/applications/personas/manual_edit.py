@@ -6,7 +6,7 @@ from agent.language.validation import checked_message
 from agent.memory.home import Home
 from agent.memory.remember import without_secrets
 from store.journal import checked_text
-from store.side_tables.personas import PersonaLine
+from store.tables.side_tables.personas import PersonaLine
 
 
 def correct(home: Home, line: str, text: str) -> PersonaLine:

@@ -16,7 +16,7 @@ from agent.ports import Vectors
 from agent.results import Inference, Mark, Reply
 from agent.results import Standing as Holding
 from policies.selection import Choice
-from store.side_tables.personas import LineStatus, PersonaLayer, PersonaLine
+from store.tables.side_tables.personas import LineStatus, PersonaLayer, PersonaLine
 from store.types import Memory, Trust
 
 _TIMELESS = Mark(Holding.HOLDS, None, None, None, lasts=False)

@@ -28,10 +28,10 @@ from agent.applications.personas.persona_in_answers import usable
 from agent.language.injection import as_data, steers
 from agent.language.validation import checked_message
 from agent.memory.home import Home
-from agent.memory.vectors import ensure_vectors
+from agent.memory.vectors.waiting import ensure_vectors
 from agent.ports import Vectors
 from store.errors import InvalidInput
-from store.side_tables.shared_homes import VIEWS
+from store.tables.side_tables.shared_homes import VIEWS
 
 SIZE = 20
 """Lines retrieved for a prediction."""

@@ -17,11 +17,11 @@ from agent.applications.personas.groups import Group, batches, digest, groups
 from agent.applications.personas.prompts import INDUCED, distil, induce, is_likely
 from agent.errors import ModelError
 from agent.memory.home import Home
-from agent.memory.vectors import ensure_vectors
+from agent.memory.vectors.waiting import ensure_vectors
 from agent.ports import Embedder, LanguageModel
 from store.derived.view import GraphView
 from store.graph import MemoryGraph
-from store.side_tables.personas import LineStatus, NewLine, PersonaLayer, PersonaLine
+from store.tables.side_tables.personas import LineStatus, NewLine, PersonaLayer, PersonaLine
 from store.types import Memory
 
 

@@ -19,7 +19,7 @@ from agent.memory.uncertain.pending_questions import undecided
 from store.erasure.run import SoftForgotten, softly_forgotten
 from store.graph import MemoryGraph
 from store.journal import Entry
-from store.side_tables.change_edges import ChangeEdge
+from store.tables.side_tables.change_edges import ChangeEdge
 from store.types import Memory, Source, Status
 
 DAYS = 7

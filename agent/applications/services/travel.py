@@ -25,9 +25,9 @@ from agent.memory.entities.identity import Identities
 from agent.memory.entities.names import ME_KEY, key_of
 from agent.memory.time.timeline import Timeline, happens, present
 from agent.results import Standing
+from store.derived.tokenize import words
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
-from store.tokenize import words
 from store.types import Memory, Status
 
 LONGEST = 200

@@ -22,8 +22,8 @@ from agent.io.transfer.backup import (
     inspect,
     restore,
 )
-from store.connection import DATABASE_NAME, ensure_home
-from store.encryption.envelope import Envelope
+from store.database.connection import DATABASE_NAME, ensure_home
+from store.database.encryption.envelope import Envelope
 from store.errors import CorruptStore
 from store.maintenance.left_overs import scratch_folder
 from store.spaces import FOLDER, checked_name, home_of, names, rules_file

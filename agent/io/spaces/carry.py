@@ -9,10 +9,10 @@ from pathlib import Path
 
 from agent.memory.changes import Judgements, possible_changes
 from agent.memory.home import Models
-from agent.memory.vectors import ensure_vectors
-from store.connection import DATABASE_NAME, ensure_home
-from store.encryption.envelope import envelope_of, write_envelope
-from store.encryption.keys import key_of
+from agent.memory.vectors.waiting import ensure_vectors
+from store.database.connection import DATABASE_NAME, ensure_home
+from store.database.encryption.envelope import envelope_of, write_envelope
+from store.database.encryption.keys import key_of
 from store.erasure.plan import GONE
 from store.errors import EditConflict, HomeUnavailable, InvalidInput
 from store.graph import MemoryGraph

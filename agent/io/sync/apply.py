@@ -16,10 +16,10 @@ from agent.memory.uncertain.contradictions import contradicting
 from store.graph import MemoryGraph
 from store.journal import Change
 from store.row_codecs import public_id, row_id
-from store.side_tables.pending_questions import QuestionKind
 from store.sync.fold import Merged, merged
 from store.sync.operations import GONE, Operation, Value, memory_of
 from store.sync.tables import Known
+from store.tables.side_tables.pending_questions import QuestionKind
 from store.types import EditKind, Memory, Status
 
 

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from store.graph import MemoryGraph
-from store.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.side_tables.pending_questions import QuestionKind
 from store.sync.operations import SharedPair, Value
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
+from store.tables.side_tables.pending_questions import QuestionKind
 
 EDGE = "edge"
 

@@ -21,9 +21,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from store.connection import DATABASE_NAME, ensure_home
-from store.driver import PLAIN
-from store.encryption.envelope import (
+from store.database.connection import DATABASE_NAME, ensure_home
+from store.database.driver import PLAIN
+from store.database.encryption.envelope import (
     ENVELOPE_NAME,
     Envelope,
     as_bytes,
@@ -32,7 +32,7 @@ from store.encryption.envelope import (
     sync_folder,
     write_envelope,
 )
-from store.encryption.keys import key_for
+from store.database.encryption.keys import key_for
 from store.erasure.fingerprints import ZIP_ERRORS
 from store.errors import (
     CorruptStore,

@@ -32,8 +32,8 @@ from agent.io.transfer.rebuild import rebuild
 from agent.io.transfer.records import KINDS
 from agent.io.transfer.report import Tally
 from agent.language.redaction import redact
-from store.connection import DATABASE_NAME, ensure_home, is_encrypted
-from store.encryption.envelope import envelope_of, write_envelope
+from store.database.connection import DATABASE_NAME, ensure_home, is_encrypted
+from store.database.encryption.envelope import envelope_of, write_envelope
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.maintenance.backup import Rebuild, copy_database

@@ -20,7 +20,7 @@ from agent.io.transfer.records import Record, Rejected, Row, Value
 from agent.io.transfer.report import Tally
 from agent.io.transfer.spool import Spool
 from agent.io.transfer.validate import check
-from store.driver import errors
+from store.database.driver import errors
 from store.errors import CorruptStore, EditConflict, MemlaneError, StoreError
 from store.journal import Change, Entry
 from store.maintenance.backup import Rebuild, all_subclasses

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from agent.io.transfer.records import Record
-from store.connection import is_encrypted
+from store.database.connection import is_encrypted
 
 
 class Spool:

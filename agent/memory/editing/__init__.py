@@ -4,5 +4,5 @@
 ``changes`` reads single kinds of change by rule, ``judges`` are learned and decide the rest,
 ``decision`` turns verdicts into edits, ``replacing`` lets only sure replacements pass, and
 ``conflicts`` are put to the user. ``corrections`` and ``expiry`` handle "no, the 4th" and "until
-May". ``cardinality`` says which relations hold many.
+May".
 """

@@ -6,7 +6,7 @@ The reader learned from what people tell over weeks; of two bare sentences that 
 
 from __future__ import annotations
 
-from agent.memory.editing.cardinality import holds_several
+from agent.language.relation_names import holds_several
 from agent.memory.editing.changes.named_value import is_one_of_several
 from agent.memory.editing.changes.reschedule import another
 from agent.memory.editing.compare import named_apart, negated, slot

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from agent.language.dates import in_figures
-from agent.language.relation_names import attribute_name, is_single
-from agent.memory.editing.cardinality import holds_several
+from agent.language.relation_names import attribute_name, holds_several, is_single
 from store.derived.partitions import NearMemory
 from store.row_codecs import entity_key
 from store.types import Draft, Subclass, Triple

@@ -16,7 +16,7 @@ from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.journal import Change, Entry
 from store.row_codecs import entity_key, row_id
-from store.side_tables.change_edges import ChangeKind
+from store.tables.side_tables.change_edges import ChangeKind
 from store.types import EditKind, Memory, Source, Status
 
 _FIELDS = ("text", "subclass", "place", "valid_from", "valid_until", "triples", "pinned")

@@ -23,7 +23,7 @@ from agent.results import phrase
 from store.errors import MemlaneError
 from store.graph import MemoryGraph
 from store.journal import Entry, Expire, Forget
-from store.side_tables.pending_questions import MemoryPair, QuestionKind
+from store.tables.side_tables.pending_questions import MemoryPair, QuestionKind
 from store.types import Memory, Trust
 
 RIPE = 3

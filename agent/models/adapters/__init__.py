@@ -1,9 +1,8 @@
 """Real models behind the protocols of ``agent.ports``: the only importers of model packages.
 
-``llama`` and ``llama_rewards`` run GGUF models over ``gguf``, ``batch_engine``, ``decode_tasks``,
-``prefix_tree``, ``logits`` and ``sampling``, ``llama_prefixes`` keeps what they read of fixed parts
-of prompts; ``openai_client`` asks a model server, ``embeddings`` is the sentence encoder, ``ocr``
-the text reader. Imported late, so that ``--help`` stays fast.
+``llama`` runs GGUF models, ``bert`` the sentence encoder and the statement reader,
+``openai_client`` asks a model server, ``ocr`` is the text reader, ``hub_download`` fetches weights,
+``torch_gradients`` are for training. Imported late, so that ``--help`` stays fast.
 May import: ``agent.models``, ``agent.ports``, ``agent.errors`` and the libraries themselves.
 """
 

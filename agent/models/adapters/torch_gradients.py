@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from agent.errors import ModelMissing
-from policies.mlp import Floats
 from policies.purple.purple_encoder import Propensities, Records, forward, named
+from policies.training.mlp import Floats
 
 
 class TorchGradients:

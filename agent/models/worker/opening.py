@@ -30,7 +30,7 @@ from agent.models.worker.settings import (
 )
 from agent.models.worker.wire import Json
 from agent.models.worker.worker import OPENING_S, Opened, request
-from store.notices import notify
+from store.database.notices import notify
 
 log = logging.getLogger("memlane.models")
 

@@ -17,8 +17,8 @@ from agent.models.worker.settings import Rung
 from agent.ports import ChatTurn, Prompt, Vectors
 
 if TYPE_CHECKING:
-    from agent.models.adapters.llama import LlamaModel
-    from agent.models.adapters.llama_rewards import LlamaRewards
+    from agent.models.adapters.llama.language_model import LlamaModel
+    from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
     from agent.models.adapters.ocr import RapidReader
 
 TOGETHER_S = 0.06
@@ -61,14 +61,14 @@ class Served:
 
     def _identify(self, request: Request) -> object:
         """Model, build and processor as one string, without loading the model."""
-        from agent.models.adapters.fingerprint import fingerprint
+        from agent.models.adapters.llama.rewards.fingerprint import fingerprint
 
         return fingerprint(request["sha256"], request["threads"])
 
     def _open_chat(self, request: Request) -> object:
-        from agent.models.adapters.fingerprint import fingerprint
-        from agent.models.adapters.llama import LlamaModel
-        from agent.models.adapters.llama_prefixes import KeptPrefixes
+        from agent.models.adapters.llama.language_model import LlamaModel
+        from agent.models.adapters.llama.prefixes import KeptPrefixes
+        from agent.models.adapters.llama.rewards.fingerprint import fingerprint
 
         rung = Rung(**request["rung"])
         self._watch(rung)
@@ -97,9 +97,9 @@ class Served:
         return model.identity
 
     def _open_rewards(self, request: Request) -> object:
-        from agent.models.adapters.bf16_weights import unpacked
-        from agent.models.adapters.fingerprint import fingerprint
-        from agent.models.adapters.llama_rewards import LlamaRewards
+        from agent.models.adapters.llama.bf16_weights import unpacked
+        from agent.models.adapters.llama.rewards.fingerprint import fingerprint
+        from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 
         rung = Rung(**request["rung"])
         self._watch(rung)
@@ -149,7 +149,7 @@ class Served:
         if fault and fault.befalls(self._number, repacked=rung is not None and rung.repack):
             self._fault = fault
         if rung is not None:
-            from agent.models.adapters import decoding
+            from agent.models.adapters.llama import decoding
 
             decoding.before_each = self._step
 
@@ -267,7 +267,7 @@ class _OneSize:
     """Batch sizes for a model that is asked once: the largest alone."""
 
     def recall(self) -> tuple[int, ...]:
-        from agent.models.adapters.batch_engine import MOST
+        from agent.models.adapters.llama.rewards.batch_engine import MOST
 
         return (MOST,)
 

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from agent.errors import ModelCrashed, ModelError, of_kind
 from agent.models.worker.process import WorkerDied, WorkerProcess
 from agent.models.worker.wire import Json, is_over
+from store.database.notices import notify
 from store.errors import MemlaneError
-from store.notices import notify
 
 log = logging.getLogger("memlane.models")
 

@@ -32,7 +32,7 @@ from agent.server.web.access import Guarded, HasPort
 from agent.server.web.edits import supersede, told
 from agent.server.web.requests import Done, Supersede
 from agent.session.session import Session
-from store.side_tables.programs.paired_browsers import PairedBrowser
+from store.tables.side_tables.programs.paired_browsers import PairedBrowser
 
 Pairing = Callable[[str, str, str], Awaitable[str]]
 """``(code, name, origin)`` -> the token."""

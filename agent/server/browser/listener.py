@@ -18,7 +18,7 @@ from agent.server.resident.requests import Browser, Context
 from agent.server.resident.service import Desk
 from agent.server.resident.sockets import ServedPort
 from store.errors import HomeUnavailable, InvalidInput
-from store.side_tables.programs.paired_browsers import PairedBrowser
+from store.tables.side_tables.programs.paired_browsers import PairedBrowser
 
 log = logging.getLogger("memlane.resident")
 PORT = 8766

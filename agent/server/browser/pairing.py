@@ -21,7 +21,7 @@ from starlette.types import Scope
 
 from agent.errors import Refused
 from agent.server.web.access import HasPort, Refusal, bearer, check_host, no_json, refused
-from store.side_tables.programs.paired_browsers import PairedBrowser
+from store.tables.side_tables.programs.paired_browsers import PairedBrowser
 
 CODE_S = 300.0
 """How long a pairing code counts."""

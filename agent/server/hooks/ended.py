@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.codec import decode, encode
-from store.connection import DATABASE_NAME, ensure_home
-from store.encryption.sealed import sealer_of
+from store.database.connection import DATABASE_NAME, ensure_home
+from store.database.encryption.sealed import sealer_of
 from store.erasure.secure_delete import CACHE_FOLDER
 from store.errors import InvalidInput
 

@@ -20,7 +20,7 @@ from agent.server.hooks.tools import HookEvent, tool_named
 from agent.server.mcp.fence import WITHHELD, fenced, told
 from agent.server.mcp.permissions import allowed, read_permissions
 from agent.server.resident.client import connect
-from store.connection import DATABASE_NAME
+from store.database.connection import DATABASE_NAME
 from store.types import Memory
 
 MOST = 5

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from agent.errors import NotAllowed
 from agent.server.mcp.fence import shown
 from store.graph import MemoryGraph
-from store.side_tables.programs.mcp_confirmations import Confirmation
+from store.tables.side_tables.programs.mcp_confirmations import Confirmation
 from store.types import Memory
 
 LASTS = timedelta(minutes=10)

@@ -25,8 +25,8 @@ from agent.session.session import Session, open_session
 from store.errors import InvalidInput, MemlaneError, UnknownId
 from store.graph import MemoryGraph
 from store.journal import Entry, Forget, Replace
-from store.side_tables.change_edges import ChangeEdge
 from store.tables.paging import Neighbour
+from store.tables.side_tables.change_edges import ChangeEdge
 from store.types import Memory, Source, SourceKind, SourceStatus, Status
 
 log = logging.getLogger("memlane.mcp")

@@ -9,8 +9,8 @@ from typing_extensions import TypedDict
 
 from agent.server.mcp.fence import shown, told
 from store.journal import Entry
-from store.side_tables.change_edges import ChangeEdge
 from store.tables.paging import Neighbour
+from store.tables.side_tables.change_edges import ChangeEdge
 from store.types import Memory, Source
 
 Told = TypedDict(

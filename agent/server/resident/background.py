@@ -17,9 +17,9 @@ from agent.applications.personas.refresh import refresh
 from agent.applications.services.desktop_notifications import keep_showing
 from agent.config import load_config
 from agent.io.watch import Watcher, only_watcher
-from agent.memory.encoder_move import EncoderMove, arrive
 from agent.memory.home import forget_due
-from agent.memory.vectors import Waiting
+from agent.memory.vectors.encoder_move import EncoderMove, arrive
+from agent.memory.vectors.waiting import Waiting
 from agent.models.lazy import LocalEmbedder
 from agent.results import FileReport
 from agent.server.resident.service import Desk
@@ -145,7 +145,7 @@ async def encode(desk: Desk) -> None:
 
 
 async def move_encoder(desk: Desk, end: Callable[[], None]) -> None:
-    """Make the vectors of the encoder that the home moves to (``agent.memory.encoder_move``).
+    """Make the vectors of the encoder that the home moves to (``memory.vectors.encoder_move``).
 
     The process ends when all are made: the next command leaves one behind that searches by them.
     """

@@ -36,10 +36,10 @@ from agent.server.resident.requests import CALLS, COMMAND, Call, CommandLine, Co
 from agent.server.resident.service import Desk
 from agent.server.resident.workers import Stopped
 from agent.version import __version__
-from store.connection import DATABASE_NAME
-from store.encryption.keys import key_of
+from store.database.connection import DATABASE_NAME
+from store.database.encryption.keys import key_of
+from store.database.notices import listening
 from store.errors import EditConflict, InvalidInput, MemlaneError, StoreError, UnknownId
-from store.notices import listening
 
 log = logging.getLogger("memlane.resident")
 NDJSON = "application/x-ndjson"

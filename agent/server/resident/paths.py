@@ -15,8 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from store.database.file_locks import lock
 from store.errors import HomeUnavailable, StoreBusy
-from store.file_locks import lock
 
 LONGEST_SOCKET = 103
 """Bytes that the address of a Unix socket may have on every system (macOS has the shortest)."""

@@ -51,7 +51,7 @@ class Lane:
                 self._current = None
 
         try:
-            # Whoever is served hears what the models have to say (``store.notices``).
+            # Whoever is served hears what the models have to say (``store.database.notices``).
             here = copy_context()
             return await asyncio.get_running_loop().run_in_executor(self._pool, here.run, run)
         except asyncio.CancelledError:

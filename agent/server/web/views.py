@@ -47,8 +47,8 @@ from store.graph import MemoryGraph
 from store.journal import Entry
 from store.maintenance.batch_undo import plan_undo
 from store.row_codecs import entity_key, row_id
-from store.side_tables.ingest_runs import IngestRun
 from store.tables.paging import Neighbour, Page
+from store.tables.side_tables.ingest_runs import IngestRun
 from store.tables.sources import Turn
 from store.tables.taxonomy import TYPES
 from store.types import EditKind, Memory, Source, Status

@@ -44,8 +44,9 @@ from benchmarks.shared.questions.qa_metrics import over_seeds
 from benchmarks.shared.questions.qa_models import TokenCount
 from benchmarks.shared.questions.qa_views import Put, names_of, sample
 from policies.base import Policy, Question
-from policies.mlp import Floats, Ints, Mlp
-from policies.reinforce import (
+from policies.selection import Selection
+from policies.training.mlp import Floats, Ints, Mlp
+from policies.training.reinforce import (
     GRADIENT_EPISODES,
     WARM_EPISODES,
     LearnedPolicy,
@@ -53,7 +54,6 @@ from policies.reinforce import (
     policy_gradient,
     warm_start,
 )
-from policies.selection import Selection
 from policies.walk.scout import Scout
 from policies.walk.walk import Walk
 from store.derived.view import GraphView

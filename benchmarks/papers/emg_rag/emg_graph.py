@@ -42,16 +42,16 @@ from benchmarks.shared.questions.qa_metrics import Evidence, evidence, over_seed
 from benchmarks.shared.questions.qa_views import Put, names_of
 from benchmarks.training.selection.pretrain import RECALL, worth
 from policies.base import Episode, Policy
-from policies.mlp import Mlp
 from policies.registry import Tools, make_policy
-from policies.reinforce import (
+from policies.scoring.question_entities import NameIndex
+from policies.training.mlp import Mlp
+from policies.training.reinforce import (
     GRADIENT_EPISODES,
     WARM_EPISODES,
     LearnedPolicy,
     policy_gradient,
     warm_start,
 )
-from policies.scoring.question_entities import NameIndex
 from policies.walk.walk import STATE
 
 NAMES = ("locomo", "memdaily_zh")

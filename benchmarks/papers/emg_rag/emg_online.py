@@ -37,7 +37,7 @@ from benchmarks.shared.questions.qa_models import TokenCount
 from benchmarks.shared.questions.qa_views import Put, names_of, sample
 from benchmarks.shared.simulated_lives.lives import BANKS
 from policies.base import Policy
-from policies.reinforce import LearnedPolicy
+from policies.training.reinforce import LearnedPolicy
 
 
 def main() -> None:

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.base import Question
-from policies.mlp import Floats, Ints, Mlp
-from policies.reinforce import Rollout
 from policies.scoring.question_entities import NameIndex, named_in
 from policies.scoring.ranking import best
 from policies.selection import Selection
+from policies.training.mlp import Floats, Ints, Mlp
+from policies.training.reinforce import Rollout
 from policies.walk.walk import ACTIVATED, BRANCHES, STATE, VISITS, selection_of
 from store.derived.view import GraphView
 from store.row_codecs import entity_key

@@ -20,7 +20,7 @@ from agent.session.session import open_session
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.simulated_lives.lives import BANKS, fresh, gold_draft
 from benchmarks.shared.simulated_lives.lives_world import write_life
-from store.side_tables.training_data import QuestionAnswer
+from store.tables.side_tables.training_data import QuestionAnswer
 
 
 def main() -> None:

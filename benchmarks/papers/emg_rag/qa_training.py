@@ -23,10 +23,10 @@ from benchmarks.shared.common import progress
 from benchmarks.shared.questions.qa_views import Put, lived
 from benchmarks.shared.simulated_lives.lives import BANKS
 from policies.base import Episode, Value
-from policies.mlp import Mlp
 from policies.registry import Tools, make_policy
-from policies.reinforce import LearnedPolicy, Progress
 from policies.scoring.question_entities import NameVectors
+from policies.training.mlp import Mlp
+from policies.training.reinforce import LearnedPolicy, Progress
 
 TRAIN_LIVES = 6
 PROBES = 12

@@ -37,8 +37,8 @@ from benchmarks.shared.questions.qa_data import SETS
 from benchmarks.shared.questions.qa_judge import Figures
 from benchmarks.shared.questions.qa_models import TokenCount
 from benchmarks.shared.questions.qa_views import names_of
-from policies.reinforce import RATE, LearnedPolicy, policy_gradient
 from policies.scoring.question_entities import NameVectors
+from policies.training.reinforce import RATE, LearnedPolicy, policy_gradient
 
 STARTS: Mapping[str, Callable[[str, int, NameVectors | None], LearnedPolicy]] = {
     "fresh": fresh,

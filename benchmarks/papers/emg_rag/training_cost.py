@@ -22,7 +22,7 @@ from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_judge import Figures
 from benchmarks.shared.questions.qa_metrics import over_seeds
 from benchmarks.shared.questions.qa_views import names_of
-from policies.reinforce import (
+from policies.training.reinforce import (
     GRADIENT_EPISODES,
     WARM_EPISODES,
     LearnedPolicy,

@@ -19,9 +19,9 @@ from agent.applications.ratings.calibration import (
 from agent.applications.ratings.similarity import Nearness
 from agent.config import load_config
 from agent.extraction.ratings.items import Item, Rated
-from agent.models.adapters.embeddings import open_encoder
-from agent.models.adapters.fingerprint import fingerprint
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.bert.embeddings import open_encoder
+from agent.models.adapters.llama.rewards.fingerprint import fingerprint
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.lazy import reward_weights
 from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import RewardCache

@@ -30,7 +30,7 @@ import numpy as np
 
 from agent.applications.ratings.calibration import SHOWN, ask
 from agent.applications.ratings.similarity import nearness
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.reward_cache import RewardCache
 from agent.ports import Vectors
 from benchmarks.papers.map.map_data import HISTORY, Person, apart, movielens

@@ -9,7 +9,7 @@ import numpy as np
 
 from agent.applications.personas.predict_option import prompt_of
 from agent.config import Config
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.lazy import reward_weights
 from agent.models.reward_cache import RewardCache
 from benchmarks.papers.persona_db.opinions_voices import Voices, predicted

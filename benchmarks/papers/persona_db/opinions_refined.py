@@ -13,8 +13,8 @@ import numpy as np
 from agent.applications.personas.predict_option import Pool, prompt_of, vote
 from agent.applications.personas.refresh import refresh
 from agent.config import Config
-from agent.memory.vectors import ensure_vectors
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.memory.vectors.waiting import ensure_vectors
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.lazy import LocalLanguageModel, reward_weights
 from agent.models.reward_cache import RewardCache
 from agent.ports import ChatTurn, LanguageModel, Vectors
@@ -31,7 +31,7 @@ from benchmarks.shared.common import ROOT, progress
 from benchmarks.shared.questions.qa_models import KeptAnswers, TokenCount
 from store.graph import MemoryGraph
 from store.journal import Insert
-from store.side_tables.personas import PersonaLayer, PersonaLine
+from store.tables.side_tables.personas import PersonaLayer, PersonaLine
 from store.types import Draft
 
 SIZE = 5

@@ -25,7 +25,7 @@ from benchmarks.papers.persona_db.opinions_data import (
     memories,
 )
 from store.derived.view import GraphView
-from store.side_tables.shared_homes import SharedViews
+from store.tables.side_tables.shared_homes import SharedViews
 
 MOST = 20
 """Largest number of retrieved lines."""

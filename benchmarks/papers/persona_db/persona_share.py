@@ -25,7 +25,7 @@ from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_models import KeptAnswers
 from benchmarks.shared.simulated_lives.lives import BANKS, K, Line, at, fresh, gold_draft, is_right
 from benchmarks.shared.simulated_lives.lives_world import Asked, Life, write_life
-from store.side_tables.personas import PersonaLayer
+from store.tables.side_tables.personas import PersonaLayer
 
 SHARES = (0, 25, 50)
 TASTES = ("taste", "untaste")

@@ -38,7 +38,7 @@ import numpy as np
 
 from agent.config import load_config
 from agent.learning.answer_agreement import token_f1
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, reward_weights
 from agent.models.reward_cache import RewardCache
 from agent.ports import ChatTurn, RewardModel
@@ -59,10 +59,10 @@ from benchmarks.papers.purple.purple_tasks import TASKS, Case, cases, folds
 from benchmarks.quality.answers.recall import remembering
 from benchmarks.shared.common import ROOT, parser, progress, write_results
 from benchmarks.shared.questions.qa_models import KeptAnswers
-from policies.mlp import Floats, Ints
 from policies.purple import plackett_luce
 from policies.purple.purple import CHOSEN, CandidateList, Purple, TokenVectors
 from policies.purple.purple_encoder import Propensities
+from policies.training.mlp import Floats, Ints
 
 MODEL = "smollm2-135m"
 QUESTIONS, PROFILES, EPOCHS = 60, 16, 12

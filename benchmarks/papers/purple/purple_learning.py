@@ -20,12 +20,12 @@ import numpy as np
 
 from agent.learning.training import verdict
 from agent.models.adapters.torch_gradients import TorchGradients
-from policies.mlp import Floats, Ints
 from policies.purple import plackett_luce
 from policies.purple.purple import CandidateList
 from policies.purple.purple_encoder import Propensities
 from policies.purple.purple_training import clipped
-from policies.reinforce import State, descend, turn
+from policies.training.mlp import Floats, Ints
+from policies.training.reinforce import State, descend, turn
 
 FLATTER = 0.5
 """What the starting log-propensities are multiplied by when the pool is drawn: more is tried."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.papers.purple.purple_tasks import Case
 from benchmarks.shared.questions.qa_metrics import over_seeds
-from policies.mlp import Floats
+from policies.training.mlp import Floats
 
 MAIN = "purple"
 BASELINES = ("bm25", "dense", "ic-ralm", "replug", "prompted")

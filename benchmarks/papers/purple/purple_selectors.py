@@ -19,8 +19,8 @@ import numpy as np
 from agent.answering.selection.policy_factory import pick
 from agent.ports import LanguageModel
 from benchmarks.papers.purple.purple_tasks import RECORD_WORDS, Case
-from policies.mlp import Floats
 from policies.purple.purple import CandidateList
+from policies.training.mlp import Floats
 
 STRIDE = 4
 """Tokens after which IC-RALM reads another record (Ram et al., 2023)."""

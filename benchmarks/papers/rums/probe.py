@@ -33,8 +33,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from agent.config import load_config
-from agent.models.adapters.embeddings import open_encoder
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.bert.embeddings import open_encoder
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.lazy import reward_weights
 from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import RewardCache

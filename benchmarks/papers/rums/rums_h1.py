@@ -34,7 +34,7 @@ from scipy.stats import ks_2samp
 from sklearn.metrics import roc_auc_score
 
 from agent.config import load_config
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.session.session import Session, open_session
 from benchmarks.papers.rums.probe import (
     CANDIDATES,

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 from agent.answering.selection.utility import of_question, sampled
 from agent.config import load_config
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.session.session import Session, open_session
 from benchmarks.papers.rums.rums_data import Case, cases, drawn, factual, lives, prefeval
 from benchmarks.papers.rums.rums_models import SMALL, Counted, CountedPick, open_rewards

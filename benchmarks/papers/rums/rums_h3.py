@@ -23,7 +23,7 @@ import numpy as np
 
 from agent.answering.selection.utility import plain
 from agent.config import load_config
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.session.session import Session, open_session
 from benchmarks.papers.rums.rums_data import PROFILE, Case, cases, drawn, personamem, prefeval
 from benchmarks.papers.rums.rums_h2 import Row, cheap, chosen, direct, prompted

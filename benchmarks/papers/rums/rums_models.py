@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from agent.answering.selection import policy_factory
 from agent.config import load_config
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.lazy import reward_weights
 from agent.models.reward_cache import RewardCache
 from agent.ports import LanguageModel

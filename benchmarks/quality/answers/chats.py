@@ -27,8 +27,8 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.answering.answer import admits_nothing
+from agent.answering.replies import without_excerpts
 from agent.config import load_config
-from agent.language.replies import without_excerpts
 from agent.results import Reply, Route
 from agent.session.session import Session, open_session
 from benchmarks.quality.answers.pasting import answer_by_pasting

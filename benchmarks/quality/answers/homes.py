@@ -43,7 +43,7 @@ from agent.answering.notes.prompt import chance_of_answer
 from agent.answering.notes.quotations import QUOTABLE
 from agent.config import load_config
 from agent.memory.remember import keep, remember_as_said
-from agent.models.adapters.statement_reader import TrainedReader
+from agent.models.adapters.bert.statement_reader import TrainedReader
 from agent.session.session import Session, open_session
 from benchmarks.quality.answers.changes_data import HELD_VOICES, case_of_episode
 from benchmarks.quality.answers.pasting import answer_by_pasting

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from agent.ports import ChatTurn, LanguageModel
-from store.tokenize import words
+from store.derived.tokenize import words
 
 MAX_TOKENS = 80
 PROMPT_TOKENS = 3000

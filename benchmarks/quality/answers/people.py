@@ -40,7 +40,7 @@ from benchmarks.quality.answers.people_data import (
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_models import KeptAnswers, TokenCount
 from benchmarks.shared.simulated_lives.lives import at, fresh
-from store.side_tables.change_edges import ChangeKind
+from store.tables.side_tables.change_edges import ChangeKind
 from store.types import Memory, SourceKind, Status
 
 CHANGES = ("supersedes", "ends", "corrects", "refines")

@@ -30,7 +30,7 @@ from agent.answering.selection import policy_factory
 from agent.answering.selection.utility import sampled
 from agent.config import load_config
 from agent.learning.rewards import LikelihoodValue, choices_of
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.session.session import Session, open_session
 from benchmarks.papers.rums.rums_data import cases, drawn, factual, prefeval
 from benchmarks.papers.rums.rums_models import SMALL, open_rewards

@@ -35,9 +35,9 @@ from agent.memory.editing.candidates import Nearby
 from agent.memory.editing.judges.pair_judge import PairJudge
 from agent.memory.editing.plan import EditPlan
 from agent.memory.remember import plan_against
-from agent.memory.vectors import ensure_vectors
+from agent.memory.vectors.waiting import ensure_vectors
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
-from agent.models.local_statement_reader import statement_reader
+from agent.models.readers.local_statement_reader import statement_reader
 from agent.ports import (
     ChatTurn,
     Embedder,

@@ -18,8 +18,8 @@ from sklearn.metrics import roc_auc_score
 
 from agent.config import load_config
 from agent.language.injection import as_data
-from agent.models.adapters.llama_rewards import LlamaRewards
-from agent.models.adapters.statement_reader import TrainedReader
+from agent.models.adapters.bert.statement_reader import TrainedReader
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.registry import ModelRegistry
 from agent.ports import RELATIONS, ChatTurn
 from benchmarks.shared.common import parser, progress, write_results

@@ -19,8 +19,8 @@ from agent.extraction.drafts import make_drafts
 from agent.memory.editing.judges.by_reader import judged
 from agent.memory.editing.replacing import SURE_READ, SURE_TOLD
 from agent.memory.remember import store_drafts
-from agent.models.adapters.statement_reader import TrainedReader
-from agent.models.local_statement_reader import WEIGHTS
+from agent.models.adapters.bert.statement_reader import TrainedReader
+from agent.models.readers.local_statement_reader import WEIGHTS
 from agent.ports import StatementReader
 from agent.session.session import Session, open_session
 from benchmarks.quality.answers.changes_data import HELD_VOICES

@@ -25,9 +25,9 @@ from sklearn.metrics import roc_auc_score
 
 from agent.answering.notes.gather import KNOWN
 from agent.config import load_config
-from agent.models.adapters.statement_reader import TrainedReader
-from agent.models.local_statement_reader import WEIGHTS
-from agent.models.note_reader import NoteReader, note_reader
+from agent.models.adapters.bert.statement_reader import TrainedReader
+from agent.models.readers.local_statement_reader import WEIGHTS
+from agent.models.readers.note_reader import NoteReader, note_reader
 from agent.ports import Embedder, LanguageModel, StatementReader
 from agent.session.session import open_session
 from benchmarks.quality.answers.changes_data import HELD_VOICES

@@ -18,10 +18,10 @@ import numpy as np
 
 from agent.config import Config
 from agent.errors import ModelError
-from agent.models.adapters.gguf import Weights
-from agent.models.adapters.reading_adapter import adapter_of, version_of
+from agent.models.adapters.llama.gguf import Weights
+from agent.models.adapters.llama.reading_adapter import adapter_of, version_of
+from agent.models.readers.second_reader import tells_states
 from agent.models.registry import ModelRegistry
-from agent.models.second_reader import tells_states
 from agent.ports import ChatTurn, LanguageModel, Vectors
 from benchmarks.shared.common import ROOT
 

@@ -21,7 +21,7 @@ from agent.answering.question.question_time import Asked
 from agent.answering.retrieve import retrieve
 from agent.memory.remember import store_drafts
 from agent.memory.time.timeline import Timeline
-from agent.memory.vectors import ensure_vectors
+from agent.memory.vectors.waiting import ensure_vectors
 from agent.ports import LanguageModel, NameEncoder, TokenEncoder
 from agent.session.session import Session
 from benchmarks.shared.questions.qa_data import Collection, Item, simulated

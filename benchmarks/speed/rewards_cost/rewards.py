@@ -8,7 +8,7 @@
 
 Ours is timed whole. The plain ways are timed on every PART-th prompt, chosen by seed, and scaled by
 the number of prompts: a prompt costs them the same each time. Where ours works on a bfloat16 copy
-of the file (``agent/models/adapters/bf16_weights.py``), the plain loop is timed on the file, as
+of the file (``adapters/llama/bf16_weights.py``), the plain loop is timed on the file, as
 people run it today, and ``_on_the_copy`` as well. ``floor`` is the unique prompt tokens over the
 measured speed of reading 512 at once plus the unique sampled tokens over the measured speed of
 decoding 55 sequences at once, both measured beside each run; a figure ``x_floor`` is ours over it.
@@ -33,10 +33,10 @@ import llama_cpp as ll
 import numpy as np
 
 from agent.config import load_config
-from agent.models.adapters.decode_tasks import Drawing
-from agent.models.adapters.gguf import default_threads
-from agent.models.adapters.llama_rewards import LlamaRewards
-from agent.models.adapters.prefix_tree import common
+from agent.models.adapters.llama.gguf import default_threads
+from agent.models.adapters.llama.prefix_tree import common
+from agent.models.adapters.llama.rewards.decode_tasks import Drawing
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.lazy import reward_weights
 from agent.models.registry import ModelRegistry
 from agent.ports import Prompt

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from agent.config import load_config
-from agent.models.form_reader import PARTS, SHAPES, WEIGHTS, EncodedRuns, runs, seen
 from agent.models.lazy import LocalEmbedder
+from agent.models.readers.form_reader import PARTS, SHAPES, WEIGHTS, EncodedRuns, runs, seen
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.training.forms import forms_kinds
 from benchmarks.training.forms.forms_data import ALIKE, Statement, Wording, statements, wordings
@@ -129,7 +129,7 @@ def batched(rows: Sequence[Row]) -> Batch:
 
 
 class Spans(nn.Module):
-    """``agent.models.form_reader`` runs the same without PyTorch."""
+    """``agent.models.readers.form_reader`` runs the same without PyTorch."""
 
     def __init__(self, width: int, kinds: int) -> None:
         super().__init__()

@@ -27,13 +27,13 @@ from typing import Any
 import numpy as np
 
 from agent.config import load_config
-from agent.models.adapters.gguf import Weights
-from agent.models.adapters.statement_reader import TrainedReader
+from agent.models.adapters.bert.statement_reader import TrainedReader
+from agent.models.adapters.llama.gguf import Weights
 from agent.models.lazy import LocalEmbedder
-from agent.models.local_statement_reader import WEIGHTS as READER
-from agent.models.note_reader import about_notes, newest_first
+from agent.models.readers.local_statement_reader import WEIGHTS as READER
+from agent.models.readers.note_reader import about_notes, newest_first
+from agent.models.readers.second_reader import BEGIN, about_change, rivals
 from agent.models.registry import ModelRegistry
-from agent.models.second_reader import BEGIN, about_change, rivals
 from agent.ports import RELATIONS, ChatTurn, Embedder
 from benchmarks.quality.answers.changes_data import HELD_VOICES
 from benchmarks.quality.answers.people_data import HELD, PEOPLE, Person, pairs_of, read_people

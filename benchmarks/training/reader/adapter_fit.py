@@ -27,12 +27,12 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from agent.answering.notes.gather import KNOWN
 from agent.config import load_config
-from agent.models.adapters.reading_adapter import FOLDER
+from agent.models.adapters.llama.reading_adapter import FOLDER
 from agent.models.lazy import LocalLanguageModel
-from agent.models.note_reader import WEIGHTS as NOTES
-from agent.models.note_reader import signs, together
-from agent.models.second_reader import WEIGHTS as PAIRS
-from agent.models.second_reader import logit, mixed
+from agent.models.readers.note_reader import WEIGHTS as NOTES
+from agent.models.readers.note_reader import signs, together
+from agent.models.readers.second_reader import WEIGHTS as PAIRS
+from agent.models.readers.second_reader import logit, mixed
 from agent.ports import Vectors
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.training.reader.adapter_examples import CHANGED, LABELS, OUT

@@ -15,7 +15,7 @@ from random import Random
 import numpy as np
 
 from agent.language.units import in_message
-from agent.models.note_reader import NOTES, DatedNote
+from agent.models.readers.note_reader import NOTES, DatedNote
 from agent.ports import Embedder
 from benchmarks.quality.answers.people_data import Person, pairs_of
 from benchmarks.training.reader.reader_data import TOLD, Episode, units_of

@@ -1,6 +1,6 @@
 """The network of the statement reader, to train: the encoder's upper layers and four heads.
 
-``agent.models.adapters.statement_reader`` runs what comes out, without PyTorch.
+``agent.models.adapters.bert.statement_reader`` runs what comes out, without PyTorch.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from agent.models.adapters.statement_reader import HEADS, MAX_TOKENS
+from agent.models.adapters.bert.statement_reader import HEADS, MAX_TOKENS
 
 FROZEN = 1
 """Lowest layers that stay as they are: they change little, and training is faster."""

@@ -24,7 +24,7 @@ from transformers import AutoModel, AutoTokenizer, PreTrainedTokenizerBase
 
 from agent.config import load_config
 from agent.models.lazy import LocalEmbedder
-from agent.models.local_statement_reader import WEIGHTS
+from agent.models.readers.local_statement_reader import WEIGHTS
 from agent.models.registry import ModelRegistry
 from agent.ports import ORDERS, RELATIONS
 from agent.session.orders import SURE

@@ -35,9 +35,9 @@ from policies.base import Episode, Policy, Question, Value
 from policies.baselines.bm25 import Bm25
 from policies.baselines.fusion import Fused, Rrf
 from policies.baselines.simple import TopK
-from policies.mlp import Mlp
-from policies.reinforce import Progress, policy_gradient, warm_start
 from policies.scoring.question_entities import NameIndex, NameVectors
+from policies.training.mlp import Mlp
+from policies.training.reinforce import Progress, policy_gradient, warm_start
 from policies.walk import scout, walk
 from policies.walk.scout import HIDDEN, Scout
 from policies.walk.scout_state import STATE

@@ -19,7 +19,7 @@ import torch
 
 from agent.config import load_config
 from agent.learning.rewards import LikelihoodValue
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.models.adapters.torch_gradients import TorchGradients
 from agent.models.lazy import LocalEmbedder, reward_weights
 from agent.models.reward_cache import RewardCache

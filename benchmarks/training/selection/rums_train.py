@@ -33,7 +33,7 @@ from sklearn.metrics import roc_auc_score
 
 from agent.answering.selection.utility import of_question, of_reference, sampled
 from agent.config import load_config
-from agent.models.adapters.llama_rewards import LlamaRewards
+from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.session.session import open_session
 from benchmarks.papers.rums.rums_data import (
     Case,
@@ -51,11 +51,11 @@ from benchmarks.shared.questions.qa_judge import Figures
 from benchmarks.shared.questions.qa_metrics import evidence
 from benchmarks.shared.simulated_lives.lives_train import BANK
 from policies.base import Episode
-from policies.mlp import Mlp
-from policies.reinforce import warm_start
 from policies.rums import selectors
 from policies.rums.selectors import Asking, RumsBinary, RumsMulti
 from policies.rums.utility import FoundSubset, Threshold, coarse, fit_need, search, youden
+from policies.training.mlp import Mlp
+from policies.training.reinforce import warm_start
 
 PROFILES = 1
 """Profiles of each question of advice (the paper's 5, A.1); each takes as long again."""

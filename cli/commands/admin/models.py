@@ -130,8 +130,8 @@ def models_use_encoder(
     run: Run = context.obj
     from dataclasses import replace
 
-    from agent.memory.encoder_move import EncoderMove, aim_at, arrive
-    from agent.memory.vectors import AT_ONCE
+    from agent.memory.vectors.encoder_move import EncoderMove, aim_at, arrive
+    from agent.memory.vectors.waiting import AT_ONCE
     from agent.models.lazy import LocalEmbedder
     from agent.models.registry import ModelRegistry
     from store.errors import InvalidInput

@@ -95,7 +95,7 @@ class Conversation:
 
     def take(self, line: str) -> None:
         """One line, all the way; what goes wrong is a line on stderr, and the chat goes on."""
-        from store.notices import listening
+        from store.database.notices import listening
 
         command, _, rest = line.partition(" ")
         notices: list[str] = []  # told below the answer: above it they would break into its draft
@@ -231,7 +231,7 @@ class Conversation:
         """Keep what is said of the last answer; learning from it would keep the person waiting."""
         from agent.learning.feedback import judge
         from cli.commands.conversation import feedback
-        from store.side_tables.training_data import AnswerJudgement
+        from store.tables.side_tables.training_data import AnswerJudgement
 
         judged = judge(self.session, AnswerJudgement(word), text=text or None)
         self._emit(feedback.shape(judged), feedback.said(judged))

@@ -38,7 +38,7 @@ def feedback(
     once; 'memlane train --rollback' undoes it.
     """
     run: Run = context.obj
-    from store.side_tables.training_data import AnswerJudgement
+    from store.tables.side_tables.training_data import AnswerJudgement
 
     known = [kind.value for kind in AnswerJudgement]
     if judgement not in known:

@@ -121,8 +121,8 @@ def _unlocked(run: Run, file: Path, *, from_stdin: bool) -> None:
     """Have the key of an encrypted backup: that of the home, else by its passphrase."""
     from agent.io.transfer.backup import envelope_in
     from cli.input.passphrase import asked
-    from store.encryption.envelope import opened
-    from store.encryption.keys import found, hold
+    from store.database.encryption.envelope import opened
+    from store.database.encryption.keys import found, hold
 
     envelope = envelope_in(file)
     if envelope is None or found(envelope, run.config.home) is not None:

@@ -13,7 +13,7 @@ from store.errors import InvalidInput, UnknownId
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from store.side_tables.form_consents import FormConsent
+    from store.tables.side_tables.form_consents import FormConsent
 
 app = typer.Typer(
     help="Show or withdraw consent to fill sensitive form fields.", no_args_is_help=True

@@ -24,7 +24,7 @@ from store.errors import HomeUnavailable, InvalidInput
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from store.side_tables.form_consents import FormConsent
+    from store.tables.side_tables.form_consents import FormConsent
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def rescue(
     run: Run = context.obj
     run.only_main("rescue")
     from agent.io.rescue import rescue as save
-    from store.connection import is_encrypted
+    from store.database.connection import is_encrypted
 
     config = run.config
     done = save(config.home, folder.absolute(), config.now())

@@ -133,7 +133,7 @@ def _space_with_key(run: Run, key_id: str) -> str | None:
 
     from agent.io.sync.keys import id_of
     from agent.memory.home import open_graph
-    from store.connection import DATABASE_NAME
+    from store.database.connection import DATABASE_NAME
     from store.spaces import home_of
     from store.sync.names import KEY
 

@@ -145,7 +145,7 @@ def _import(
     run: Run, path: Path, form: str, extract: bool, dry_run: bool, from_stdin: bool
 ) -> None:
     from agent.io.transfer.import_ import import_file
-    from agent.memory.vectors import AT_ONCE
+    from agent.memory.vectors.waiting import AT_ONCE
 
     config = run.config
     if form in ("ics", "vcf"):

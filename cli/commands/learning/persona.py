@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.applications.personas.join import Partner
     from agent.applications.personas.predict_option import Prediction
     from agent.applications.personas.refresh import Refreshed
-    from store.side_tables.personas import PersonaLine
+    from store.tables.side_tables.personas import PersonaLine
 
 app = typer.Typer(help="Show and correct what memlane infers about you.", no_args_is_help=True)
 LineId = Annotated[str, typer.Argument(help="The line, such as p3.")]

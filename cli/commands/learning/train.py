@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from agent.learning.train_home import Trained
-    from policies import reinforce
+    from policies.training import reinforce
     from store.graph import MemoryGraph
-    from store.side_tables.training_data import QuestionAnswer, StoredWeights
+    from store.tables.side_tables.training_data import QuestionAnswer, StoredWeights
 
 
 def train(

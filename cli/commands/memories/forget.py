@@ -143,7 +143,7 @@ def _elsewhere(
 
     With what could not be verified.
     """
-    from store.connection import DATABASE_NAME
+    from store.database.connection import DATABASE_NAME
     from store.graph import MemoryGraph
     from store.journal import Forget
     from store.spaces import home_of, names

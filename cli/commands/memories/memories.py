@@ -130,7 +130,7 @@ def unlink(context: typer.Context, older: MemoryId, newer: MemoryId) -> None:
     `memlane memories forget` instead.
     """
     run: Run = context.obj
-    from store.side_tables.pending_questions import QuestionKind
+    from store.tables.side_tables.pending_questions import QuestionKind
 
     with run.graph() as graph:
         first, second = (graph.memories.get(name).id for name in (older, newer))

@@ -16,7 +16,7 @@ from store.errors import InvalidInput, UnknownId
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.memory.reclassify import Move
+    from agent.memory.vectors.reclassify import Move
     from agent.session.session import Session
     from store.journal import Entry
     from store.types import Subclass
@@ -97,7 +97,7 @@ def add(
         -e 'I earn 3000 euros a month.' -e 'I owe Tom 50 euros.'
     """
     run: Run = context.obj
-    from agent.memory.reclassify import moves_into, new_subclass
+    from agent.memory.vectors.reclassify import moves_into, new_subclass
     from store.tables.taxonomy import TYPES
 
     added = new_subclass(type_, name, example or [], single=single, types=TYPES)
@@ -144,7 +144,7 @@ def fit_(
       memlane types fit attribute.money
     """
     run: Run = context.obj
-    from agent.memory.reclassify import moves_into
+    from agent.memory.vectors.reclassify import moves_into
 
     with run.session() as session:
         known = session.graph.subclasses()

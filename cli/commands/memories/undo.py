@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from store.graph import MemoryGraph
     from store.journal import Change, Entry
     from store.maintenance.batch_undo import UndoPlan
-    from store.side_tables.ingest_runs import IngestRun
+    from store.tables.side_tables.ingest_runs import IngestRun
 
 SHOWN = 30
 """Lines of a preview; the rest is counted."""

@@ -13,7 +13,7 @@ from cli.context import Run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from store.side_tables.programs.paired_browsers import PairedBrowser
+    from store.tables.side_tables.programs.paired_browsers import PairedBrowser
 
 app = typer.Typer(help="Fill forms in the browser: the extension.", no_args_is_help=True)
 

@@ -94,7 +94,7 @@ def run_(context: typer.Context, tool: Which) -> None:
 @app.command(hidden=True)
 def start(context: typer.Context) -> None:
     """Begin a resident process for the next prompt, where commands may leave one behind."""
-    from store.connection import DATABASE_NAME, is_encrypted
+    from store.database.connection import DATABASE_NAME, is_encrypted
 
     run: Run = context.obj
     home = run.config.home

@@ -15,7 +15,7 @@ from store.errors import HomeLocked, HomeUnavailable, InvalidInput
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from store.encryption.envelope import Envelope
+    from store.database.encryption.envelope import Envelope
 
 FINAL = (
     "A lost passphrase is final: without it and without the recovery key nobody can read this home "
@@ -52,8 +52,8 @@ def lock(
     run.only_main("lock")
     if off + keyring + passphrase > 1:
         raise InvalidInput("--off, --keyring and --passphrase do not go together. Give one.")
-    from store.connection import DATABASE_NAME
-    from store.encryption.envelope import envelope_of
+    from store.database.connection import DATABASE_NAME
+    from store.database.encryption.envelope import envelope_of
 
     if passphrase:
         _change(run)
@@ -84,8 +84,8 @@ def unlock(context: typer.Context) -> None:
     from agent.io.encryption import encrypt_spaces, finish, key_at_hand
     from agent.io.encryption import unlock as open_with
     from agent.server.resident.paths import Place, holder
-    from store.connection import DATABASE_NAME
-    from store.encryption.envelope import envelope_of
+    from store.database.connection import DATABASE_NAME
+    from store.database.encryption.envelope import envelope_of
 
     home = run.config.home
     envelope = envelope_of(home / DATABASE_NAME)
@@ -111,9 +111,9 @@ def unlock(context: typer.Context) -> None:
 
 def _encrypt(run: Run, keyring: bool, yes: bool) -> None:
     from agent.io.encryption import encrypt, encrypt_spaces, refuse_plain_files
-    from store.driver import sqlcipher
-    from store.encryption.envelope import checked_passphrase, new_key, recovery_words
-    from store.encryption.keys import put_into_keyring
+    from store.database.driver import sqlcipher
+    from store.database.encryption.envelope import checked_passphrase, new_key, recovery_words
+    from store.database.encryption.keys import put_into_keyring
 
     home = run.config.home
     sqlcipher()
@@ -168,7 +168,7 @@ def _stop_all(run: Run) -> None:
 
 def _lock(run: Run, envelope: Envelope) -> None:
     from agent.io.encryption import is_whole, open_in
-    from store.connection import DATABASE_NAME
+    from store.database.connection import DATABASE_NAME
     from store.maintenance.left_overs import remove_left_overs
 
     home = run.config.home
@@ -236,7 +236,7 @@ def _change(run: Run) -> None:
 def _back_into_keyring(run: Run) -> None:
     """After the keyring lost the key and the recovery key brought it back."""
     from agent.io.encryption import key_at_hand
-    from store.encryption.keys import put_into_keyring
+    from store.database.encryption.keys import put_into_keyring
 
     if key := key_at_hand(run.config.home):
         try:

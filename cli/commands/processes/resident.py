@@ -57,7 +57,7 @@ def up(
         if key_on_stdin:
             import sys
 
-            from store.encryption.keys import hold
+            from store.database.encryption.keys import hold
 
             hold(bytes.fromhex(sys.stdin.readline()))
         _serve(run, port, context.find_root().command, until_idle=until_idle)
@@ -113,8 +113,8 @@ def _install(run: Run, port: int | None) -> None:
     from platformdirs import user_config_path
 
     from agent.server.resident.starting.autostart import unit_for, write
-    from store.connection import DATABASE_NAME
-    from store.encryption.envelope import envelope_of
+    from store.database.connection import DATABASE_NAME
+    from store.database.encryption.envelope import envelope_of
 
     envelope = envelope_of(run.config.home / DATABASE_NAME)
     if envelope is not None and envelope.passphrase is not None:
@@ -181,8 +181,8 @@ def start(run: Run, port: int | None = None) -> Running:
     import time
 
     from agent.server.resident.paths import Place, holder
-    from store.connection import DATABASE_NAME, ensure_home
-    from store.encryption.keys import key_of
+    from store.database.connection import DATABASE_NAME, ensure_home
+    from store.database.encryption.keys import key_of
 
     lock = Place(run.config.home).lock
     if pid := holder(lock):

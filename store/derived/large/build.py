@@ -13,12 +13,12 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from store.connection import Connection
+from store.database.connection import Connection
 from store.derived.large.arrays import Arrays, Ints, Taken, code_of
+from store.derived.tokenize import words
 from store.derived.view import beside
 from store.row_codecs import moment
 from store.tables.vectors import Vector, VectorTable
-from store.tokenize import words
 from store.types import Status
 
 LISTS_EACH = 2.0

@@ -15,14 +15,14 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from store.connection import Connection, is_encrypted
+from store.database.connection import Connection, is_encrypted
+from store.database.notices import notify
 from store.derived.cache import DerivedCache
 from store.derived.large import search
 from store.derived.large.arrays import Arrays, Taken, load, save
 from store.derived.large.build import build
 from store.derived.partitions import HISTORY, NearMemory
 from store.derived.vector_index import NO_LINE, REREAD, MemoryIndex, named
-from store.notices import notify
 from store.row_codecs import moment
 from store.tables.memories import MemoryTable
 from store.tables.vectors import Vector, VectorTable

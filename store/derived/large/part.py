@@ -16,15 +16,15 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from store.connection import Connection
+from store.database.connection import Connection
 from store.derived.cache import DerivedCache
 from store.derived.large import search
 from store.derived.large.arrays import Arrays, Ints
 from store.derived.large.index import LargeIndex
 from store.derived.large.search import highest
+from store.derived.tokenize import words
 from store.derived.view import SELF, GraphView, beside
 from store.tables.vectors import Vector
-from store.tokenize import words
 from store.types import Memory
 
 RUNS, RUN, EDGE = 256, 16, 2

@@ -29,7 +29,7 @@ from agent.applications.forms.matching.label_words import (
 from agent.applications.forms.matching.neighbours import settle_by_neighbours
 from agent.applications.forms.matching.vocabulary import Policy, vocabulary
 from agent.language.patterns import bounded
-from agent.models.form_reader import FormReader, form_reader
+from agent.models.readers.form_reader import FormReader, form_reader
 from agent.ports import Embedder
 
 _LEAST_EVIDENCE = 0.9

@@ -153,4 +153,4 @@ def _glue() -> Mapping[str, Any]:
 
 
 def _data(name: str) -> str:
-    return files("agent.language.dates").joinpath("words", name).read_text("utf-8")
+    return files("agent.language.dates.foreign").joinpath("words", name).read_text("utf-8")

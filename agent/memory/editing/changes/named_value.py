@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from agent.memory.editing.cardinality import holds_several
+from agent.language.relation_names import holds_several
 from agent.memory.editing.compare import slot
 from store.derived.partitions import NearMemory
 from store.row_codecs import entity_key

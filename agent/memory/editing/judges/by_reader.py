@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.ports import RELATIONS, Probabilities, StatementReader
-from store.side_tables.change_edges import ChangeKind
+from store.tables.side_tables.change_edges import ChangeKind
 
 CHANGES: Mapping[str, ChangeKind] = {
     "supersedes": ChangeKind.SUPERSEDES,

@@ -20,8 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.language.relation_names import is_single
-from agent.memory.editing.cardinality import MANY_VALUED
+from agent.language.relation_names import MANY_VALUED, is_single
 from agent.memory.editing.judges.wording_features import (
     averse,
     common,

@@ -1,0 +1,1 @@
+"""The two layers of the walks and how they learn: ``mlp`` and ``reinforce``."""
