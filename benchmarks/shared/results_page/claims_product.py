@@ -69,17 +69,22 @@ QUALITY = (
         "Dates",
         "Most English time expressions get exactly the value that would be stored; finds where"
         " there is nothing are the weak side. Which side of today a date with two readings lies on"
-        " (on Friday, the twelfth) is learned. Libraries: [decision](decisions/0004-dates.md).",
-        ("dates", "tense_train"),
+        " (on Friday, the twelfth), and whether the words name a day at all (for the first time), is"
+        " learned. Libraries: [decision](decisions/0004-dates.md).",
+        ("dates", "tense_train", "one_day_train"),
         "exact",
         (
-            Row("texts without a time, left alone", "exact_nothing_to_find", n="n_nothing_to_find"),
-            Row("kinds that memory uses: all / marked as supported",
-                "exact_{all,supported}_memory_types", n="n_{all,supported}_memory_types"),
+            Row("kinds that memory uses: all / marked as supported; texts without a time, left alone",
+                "exact_{all_memory_types,supported_memory_types,nothing_to_find}",
+                n="n_{all_memory_types,supported_memory_types,nothing_to_find}"),
             Row("past or ahead: voices that nothing was learned from, in turn / chats",
                 "tense_train:{voices,chats}.right",
                 {"always ahead": "tense_train:{voices,chats}.right.ahead"},
                 "tense_train:{voices,chats}.n"),
+            Row("dated though no day: voices held out in turn / chats, lower is better",
+                "one_day_train:{voices,chats}.wrong",
+                {"all dated": "one_day_train:{voices,chats}.wrong.all"},
+                "one_day_train:{voices,chats}.n"),
         ),
     ),
     Claim(
