@@ -102,9 +102,11 @@ def _moment(moment: datetime) -> str:
 
 def blanked(text: str, brackets: Sequence[Bracket]) -> str:
     """The text with spaces in place of the brackets; what stands beside them stays where it is."""
+    pieces, done = [], 0
     for bracket in brackets:
-        text = text[: bracket.start] + " " * (bracket.end - bracket.start) + text[bracket.end :]
-    return text
+        pieces += [text[done : bracket.start], " " * (bracket.end - bracket.start)]
+        done = bracket.end
+    return "".join([*pieces, text[done:]])
 
 
 def core_reading(when: When, reading: Reading) -> Reading:

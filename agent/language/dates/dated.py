@@ -32,11 +32,16 @@ _EVERY_YEAR = re.compile(
     r"yearly|always|usually)\b",
     re.IGNORECASE,
 )
-# A word before an expression that it hangs on.
+# A word before an expression that it hangs on, or the beginning of the text.
 _LED = re.compile(
-    r"\b(?:on|by|until|till|before|after|since|from|to|between|and|or|of|for|at|in|the)\s+$|^$",
+    r"\b(?:on|by|until|till|before|after|since|from|to|between|and|or|of|for|at|in|the)\s+\Z"
+    r"|\A\Z",
     re.IGNORECASE,
 )
+_LEAD = 12
+"""Characters of the longest such word and some spaces."""
+_AROUND = 400
+"""Characters to each side of an expression among which its words and brackets are looked for."""
 _SENTENCE_MARK = re.compile(r"[.!?]\s|\n")
 _UNITS = frozenset({"day", "week", "weekend", "month", "quarter", "half", "year", "decade"})
 # One pass may bring a word into company that makes it a date; more than this never happened.
@@ -79,8 +84,10 @@ def is_a_day(text: str, found: Expression, wall: datetime) -> bool:
     """Whether an expression is taken to name one day, or a period: as learned, of English ones."""
     if found.foreign or not may_be_dated(text, found):
         return True
-    words = blanked(text, brackets_in(text))
-    return names_one_day(words, found.start, found.end, found.when, wall)
+    begin = max(0, found.start - _AROUND)
+    words = text[begin : found.end + _AROUND]
+    words = blanked(words, brackets_in(words))
+    return names_one_day(words, found.start - begin, found.end - begin, found.when, wall)
 
 
 def may_be_dated(text: str, found: Expression) -> bool:
@@ -130,18 +137,24 @@ def _whole(grain: str, start: datetime, end: datetime) -> tuple[datetime, dateti
 
 def in_figures(text: str) -> str:
     """See ``agent.language.dates.in_figures``."""
-    for bracket, found in reversed(told_in_brackets(text).items()):
+    pieces: list[str] = []
+    done = 0
+    for bracket, found in told_in_brackets(text).items():
+        if bracket.reading is None:
+            pieces.append(text[done : bracket.start])
+            done = bracket.end
+            continue
         core = found.when.core
         start, end = (core.start, core.end) if core else (found.start, found.end)
-        if bracket.reading is None:
-            text = text[: bracket.start] + text[bracket.end :]
-            continue
         words = text[start:end]
-        led = _LED.search(text[:start]) and not words.casefold().startswith("on ")
-        on = "" if led else "on " if len(bracket.written) >= len("2024-05-12") else "in "
+        led = _LED.search(text, max(0, start - _LEAD), start)
+        on = "on " if len(bracket.written) >= len("2024-05-12") else "in "
+        said_on = words.casefold().startswith("on ")
         day = f"{bracket.reading.start:%A} " if names_weekday(words) else ""
-        text = f"{text[:start]}{on}{day}{bracket.written}{text[end:]}"
-    return text
+        written = f"{on if said_on or not led else ''}{day}{bracket.written}"
+        pieces += [text[done:start], written]
+        done = end
+    return "".join([*pieces, text[done:]])
 
 
 def _sentence(text: str, start: int, end: int) -> str:

@@ -6,6 +6,8 @@ learned of the words around it (``tense``).
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
@@ -73,12 +75,21 @@ def _expressions(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, .
     told = _with_brackets(text, brackets, wall, zone) if brackets else {}
     if not told:
         return _without_brackets(text, wall, zone)
-    others = _without_brackets(blanked(text, tuple(told)), wall, zone)
-    sure = told.values()
-    free = [
-        one for one in others if all(one.end <= two.start or two.end <= one.start for two in sure)
-    ]
-    return tuple(sorted([*sure, *free], key=lambda one: one.start))
+    sure = tuple(told.values())
+    others = iter(_without_brackets(blanked(text, tuple(told)), wall, zone))
+    return tuple(_in_order(sure, others))
+
+
+def _in_order(sure: Sequence[Expression], others: Iterator[Expression]) -> Iterator[Expression]:
+    """Both in the order of the text; of the others those that overlap with none that is sure."""
+    one = next(others, None)
+    for told in sure:
+        while one is not None and one.start < told.end:
+            if one.end <= told.start:
+                yield one
+            one = next(others, None)
+        yield told
+    yield from (() if one is None else (one, *others))
 
 
 def _with_brackets(
@@ -86,12 +97,13 @@ def _with_brackets(
 ) -> dict[Bracket, Expression]:
     """The expressions that a date in brackets follows, by their bracket."""
     found = _without_brackets(blanked(text, brackets), wall, zone)
+    starts = [one.start for one in found]
     told = {}
     for bracket in brackets:
-        before = [one for one in found if one.start < bracket.start]
-        if not before or not follows(text, before[-1].end, bracket):
+        at = bisect_left(starts, bracket.start) - 1
+        if at < 0 or not follows(text, found[at].end, bracket):
             continue
-        one = _sure(text, before[-1], bracket, wall)
+        one = _sure(text, found[at], bracket, wall)
         if one is not None:
             told[bracket] = replace(one, end=max(one.end, bracket.end))
     return told
