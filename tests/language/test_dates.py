@@ -101,6 +101,8 @@ def test_a_date_in_any_form_is_one_day(text: str, day: str):
         ("in 2 hours", "2024-05-11T11:00"),
         ("twenty minutes ago", "2024-05-11T08:40"),
         ("quarter to six on May 12", "2024-05-12T17:45"),
+        ("12 May at twenty to three", "2024-05-12T14:40"),
+        ("12 May at 20 to 10 in the morning", "2024-05-12T09:40"),
     ],
 )
 def test_a_day_with_a_time_is_one_moment(text: str, moment: str):

@@ -122,10 +122,11 @@ def hour_and_minutes(found: RuleMatch) -> When | None:
     "(h:half/quarter|n:MINUTE) (minutes|mins|min|minute)? (past|after) (t:TIME|o:HOUR) (m:am/pm)?",
     "(h:quarter|n:MINUTE) (minutes|mins|min|minute) (to|till|before|of) (t:TIME|o:HOUR) (m:am/pm)?",
     "a? (h:half/quarter) (to|till) (t:TIME|o:HOUR) (m:am/pm)?",
+    "(w:at) (n:MINUTE) to (o:HOUR) (m:am/pm)?",
     "n:LENGTH (b:past/to/till/after/before) (t:TIME|o:HOUR)",
 )
 def minutes_from_the_hour(found: RuleMatch) -> When | None:
-    """Half past five; quarter to six; twenty minutes past eight."""
+    """Half past five; quarter to six; twenty minutes past eight; at twenty to three."""
     if "n" in found and found.part("n").when is not None:
         seconds = found.when("n").seconds or 0
         if found.when("n").grain != "minute" or not 0 < seconds < 3600:
@@ -133,6 +134,8 @@ def minutes_from_the_hour(found: RuleMatch) -> When | None:
         minutes = round(seconds / 60)
     elif "n" in found:
         minutes = found.number("n")
+        if "w" in found and (minutes % 5 or not 0 < minutes < 30):
+            return None  # "at 9 to 5" are hours
     else:
         minutes = 30 if found.word("h") == "half" else 15
     if {"to", "till", "before", "of"} & set(found.words().split()):
