@@ -69,12 +69,12 @@ QUALITY = (
         "Dates",
         "Most English time expressions get exactly the value that would be stored; finds where"
         " there is nothing are the weak side. Which side of today a date with two readings lies on"
-        " (on Friday, the twelfth), and whether the words name a day at all (for the first time), is"
-        " learned. Libraries: [decision](decisions/0004-dates.md).",
+        " (on Friday, the twelfth), and whether the words name a day at all (for the first time),"
+        " is learned. Libraries: [decision](decisions/0004-dates.md).",
         ("dates", "tense_train", "one_day_train"),
         "exact",
         (
-            Row("kinds that memory uses: all / marked as supported; texts without a time, left alone",
+            Row("kinds that memory uses: all / marked as supported; texts without a time",
                 "exact_{all_memory_types,supported_memory_types,nothing_to_find}",
                 n="n_{all_memory_types,supported_memory_types,nothing_to_find}"),
             Row("past or ahead: voices that nothing was learned from, in turn / chats",
