@@ -110,6 +110,7 @@ def test_a_memory_reminds_of_its_next_time(said: str, when: str, kind: Kind, wha
         "I water the plants twice a week.",
         "I love long walks.",
         "I am 31 years old.",
+        "I gave the cafe 8/10 and was home in ten minutes.",
         "We met in May.",
     ],
 )

@@ -539,6 +539,14 @@ def test_a_date_in_brackets_is_read_on_any_day_as_what_was_meant(said: str):
     assert validity(written, later).valid_until == validity(said, NOW).valid_until
 
 
+def test_a_stay_ends_after_it_began():
+    """Said on a Saturday: Monday comes first, and the sister on Friday."""
+    arrives, until = find_times("My sister comes on Friday and stays till Monday.", NOW)
+    assert (arrives.start, until.end) == (at("2024-05-17"), at("2024-05-21"))
+    (other,) = find_times("I stay till Monday.", NOW)
+    assert other.end == at("2024-05-14")
+
+
 @pytest.mark.parametrize(
     ("text", "plain"),
     [

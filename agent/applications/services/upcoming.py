@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from agent.applications.services.recurrence import clock_of, next_time, next_year_day, rule_of
 from agent.language.dates import TimeSpan, find_times, validity
 from agent.language.dates.brackets import WEEKLY
+from agent.language.dates.english.lexicon import names_weekday
 from agent.language.dates.foreign.in_english import tells_of_time
 from agent.language.dates.learned.tense import tells_past
 from agent.language.patterns import bounded
@@ -226,7 +227,8 @@ def _coming(memory: Memory, spans: tuple[TimeSpan, ...], now: datetime) -> Itera
                 yield habit
             continue
         moment = _begins(span)
-        if moment is None:
+        # A weekday may be every week's: its next one is told all the same.
+        if moment is None or not (span.one_day or names_weekday(span.text)):
             continue
         at, all_day = moment
         at = _here(text, at)

@@ -39,6 +39,8 @@ class TimeSpan:
     """True where the words fix the year, so that the message's time is not needed."""
     grain: str
     """The smallest unit it names: second, minute, hour, part (of a day), day, week, month..."""
+    one_day: bool = True
+    """False where the words name no day of their own, as learned: "for the first time"."""
     dated: bool = True
     """False for a time of day alone ("at 5"); it is then put on the day of ``now``."""
     last: datetime | None = None
@@ -88,6 +90,7 @@ def _span(text: str, found: Expression, now: datetime) -> TimeSpan:
         end=aware(reading.end),
         explicit_year=when.explicit_year,
         grain=when.grain,
+        one_day=is_a_day(text, found, now.replace(tzinfo=None)),
         dated=when.dated,
         last=aware(reading.last),
         bound=when.bound,
@@ -204,9 +207,9 @@ def validity(text: str, now: datetime) -> Validity:
     perishable = _PERISHABLE.search(text) is not None
     for found in expressions(text, now):
         inside = any(start < found.end and found.start < end for start, end in quoted)
-        if inside or found.when.from_told or not is_a_day(text, found, now.replace(tzinfo=None)):
-            continue
         span = _span(text, found, now)
+        if inside or found.when.from_told or not span.one_day:
+            continue
         before = text[max(0, found.start - 60) : found.start]
         from_here = _FROM.search(before) or span.text.lower().startswith(("from ", "starting "))
         if span.kind == "recurring":

@@ -6,8 +6,9 @@ learned of the words around it (``tense``).
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
@@ -162,7 +163,7 @@ def _in_original(found: Expression, translated: InEnglish) -> Expression:
 
 def _english(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, ...]:
     parts = _grammar().read(text, wall, lambda moment: moment.replace(tzinfo=zone))
-    return tuple(
+    found = (
         Expression(part.start, part.end, _EVERY_WEEK, _NO_READING)
         if is_weekly(text, part.start, part.end)
         else Expression(
@@ -171,8 +172,49 @@ def _english(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, ...]:
         for part in parts
         if part.when is not None
     )
+    return tuple(_ending_after_the_start(text, found))
 
 
+_WEEK = timedelta(days=7)
+
+
+def _ending_after_the_start(text: str, found: Iterable[Expression]) -> Iterator[Expression]:
+    """ "Lands Friday and stays till Monday", said on a Saturday: the Monday after that Friday."""
+    start: Expression | None = None
+    for one in found:
+        core, end = one.when.core, one.reading.end
+        if core is not None and end is not None and one.when.bound in ("until", "before"):
+            begun = start.reading.start if start is not None else None
+            near = start is not None and _SENTENCE_END.search(text, start.end, one.start) is None
+            late = begun is not None and end <= begun < end + _WEEK
+            if near and late and _is_bare_weekday(text[core.start : core.end], core.when):
+                one = _a_week_later(one, core)
+        start = one
+        yield one
+
+
+def _is_bare_weekday(said: str, when: When) -> bool:
+    """Whether the words name a weekday by itself, neither the 12th nor the next one."""
+    return when.relative and when.grain == "day" and names_weekday(said) and said.isalpha()
+
+
+def _a_week_later(one: Expression, core: Core) -> Expression:
+    readings = tuple(_later(reading) for reading in core.when.readings)
+    inner = replace(core, when=replace(core.when, readings=readings))
+    now = _later(one.reading)
+    return replace(one, when=replace(one.when, core=inner, readings=(now,)), reading=now)
+
+
+def _later(reading: Reading) -> Reading:
+    return replace(
+        reading,
+        start=reading.start and reading.start + _WEEK,
+        end=reading.end and reading.end + _WEEK,
+        last=reading.last and reading.last + _WEEK,
+    )
+
+
+_SENTENCE_END = re.compile(r"[.!?]\s|\n")
 _NO_READING = Reading(None, None)
 _OVER_A_WEEK = timedelta(days=8)
 """More than lies between the last and the coming one of a weekday, at any hour."""
