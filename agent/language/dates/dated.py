@@ -20,7 +20,13 @@ from agent.language.dates.brackets import (
 )
 from agent.language.dates.english.lexicon import names_weekday
 from agent.language.dates.learned.one_day import names_one_day
-from agent.language.dates.parser import Expression, expressions, is_weekday, told_in_brackets
+from agent.language.dates.parser import (
+    SENTENCE_END,
+    Expression,
+    expressions,
+    is_weekday,
+    told_in_brackets,
+)
 from agent.language.dates.values import DAY, Reading, When, unit_span, unit_start
 
 QUOTED = re.compile(
@@ -42,7 +48,6 @@ _LEAD = 12
 """Characters of the longest such word and some spaces."""
 _AROUND = 400
 """Characters to each side of an expression among which its words and brackets are looked for."""
-_SENTENCE_MARK = re.compile(r"[.!?]\s|\n")
 _UNITS = frozenset({"day", "week", "weekend", "month", "quarter", "half", "year", "decade"})
 # One pass may bring a word into company that makes it a date; more than this never happened.
 _PASSES = 5
@@ -159,8 +164,8 @@ def in_figures(text: str) -> str:
 
 def _sentence(text: str, start: int, end: int) -> str:
     """The sentence around ``start:end``, at most 200 characters to each side."""
-    before = _SENTENCE_MARK.split(text[max(0, start - 200) : start])[-1]
-    return before + text[start:end] + _SENTENCE_MARK.split(text[end : end + 200])[0]
+    before = SENTENCE_END.split(text[max(0, start - 200) : start])[-1]
+    return before + text[start:end] + SENTENCE_END.split(text[end : end + 200])[0]
 
 
 def _years(when: When, reading: Reading, start: int, end: int) -> list[tuple[int, str]]:

@@ -172,30 +172,27 @@ def _english(text: str, wall: datetime, zone: tzinfo) -> tuple[Expression, ...]:
         for part in parts
         if part.when is not None
     )
-    return tuple(_ending_after_the_start(text, found))
+    return tuple(_ending_after_the_start(text, wall, found))
 
 
 _WEEK = timedelta(days=7)
 
 
-def _ending_after_the_start(text: str, found: Iterable[Expression]) -> Iterator[Expression]:
+def _ending_after_the_start(
+    text: str, wall: datetime, found: Iterable[Expression]
+) -> Iterator[Expression]:
     """ "Lands Friday and stays till Monday", said on a Saturday: the Monday after that Friday."""
     start: Expression | None = None
     for one in found:
         core, end = one.when.core, one.reading.end
         if core is not None and end is not None and one.when.bound in ("until", "before"):
             begun = start.reading.start if start is not None else None
-            near = start is not None and _SENTENCE_END.search(text, start.end, one.start) is None
+            near = start is not None and SENTENCE_END.search(text, start.end, one.start) is None
             late = begun is not None and end <= begun < end + _WEEK
-            if near and late and _is_bare_weekday(text[core.start : core.end], core.when):
+            if near and late and is_weekday(text[core.start : core.end], core.when, wall):
                 one = _a_week_later(one, core)
         start = one
         yield one
-
-
-def _is_bare_weekday(said: str, when: When) -> bool:
-    """Whether the words name a weekday by itself, neither the 12th nor the next one."""
-    return when.relative and when.grain == "day" and names_weekday(said) and said.isalpha()
 
 
 def _a_week_later(one: Expression, core: Core) -> Expression:
@@ -214,7 +211,7 @@ def _later(reading: Reading) -> Reading:
     )
 
 
-_SENTENCE_END = re.compile(r"[.!?]\s|\n")
+SENTENCE_END = re.compile(r"[.!?]\s|\n")
 _NO_READING = Reading(None, None)
 _OVER_A_WEEK = timedelta(days=8)
 """More than lies between the last and the coming one of a weekday, at any hour."""
