@@ -18,6 +18,7 @@ import pytest
 from agent.config import load_config
 from agent.server.resident.client import Running
 from agent.server.resident.paths import (
+    START_S,
     Lock,
     Place,
     announce,
@@ -80,7 +81,11 @@ def test_the_second_command_is_answered_by_what_the_first_left(own_home: Path, s
     assert _up(own_home).pid == left.pid
 
 
-def test_a_command_right_after_it_waits_for_what_the_first_left(own_home: Path, say: Say):
+def test_a_command_right_after_it_waits_for_what_the_first_left(
+    own_home: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+):
+    # Where other tests load models it took more than ten seconds for Python to start.
+    monkeypatch.setattr("agent.server.resident.paths.SHOWS_UP_S", START_S)
     say("remember", "My bicycle is red.")
     place = Place(own_home)
     wait_for_start(place)
