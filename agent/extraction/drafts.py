@@ -19,7 +19,8 @@ from agent.extraction.source_spans import SourceMap
 from agent.extraction.told import tell_habits
 from agent.extraction.triples.read import ME, NOTED
 from agent.extraction.validity import held
-from agent.language.dates import in_figures, resolve_text
+from agent.language.dates import resolve_text
+from agent.language.dates.dated import in_figures
 from agent.ports import LanguageModel, StatementReader
 from store.types import Draft, Source, SourceKind, Span, TextBox, Triple
 

@@ -282,8 +282,8 @@ def _weekly(span: TimeSpan, memory: Memory) -> tuple[str, time | None] | None:
     weekday = span.text.removesuffix(WEEKLY)
     if weekday == span.text:
         return None
-    (one,) = find_times(weekday, memory.created)
-    if one.start is None:
+    one = next(iter(find_times(weekday, memory.created)), None)
+    if one is None or one.start is None:
         return None
     clock = one.start.time() if one.grain in ("hour", "minute") else None
     return f"FREQ=WEEKLY;BYDAY={_WEEKDAYS[one.start.weekday()]}", clock

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from agent.language.dates.dated import QUOTED, is_a_day, with_dates
-from agent.language.dates.dated import in_figures as _in_figures
 from agent.language.dates.learned.tense import tells_past
 from agent.language.dates.parser import Expression, expressions
 from agent.language.dates.values import Bound, Kind
@@ -110,15 +109,6 @@ def resolve_text(text: str, now: datetime, *, weekly: bool = False) -> str:
     with ``weekly`` weekdays without a date are those of every week, and get "(weekly)".
     """
     return with_dates(text, now, weekly=weekly)
-
-
-def in_figures(text: str) -> str:
-    """``text`` with each date in brackets in place of the words that it explains.
-
-    For comparing: "Vet tomorrow at 5 (2026-03-03 17:00)" is "Vet 2026-03-03 17:00". A weekday in
-    the words stays before the date.
-    """
-    return _in_figures(text)
 
 
 # --- a time given as an option --------------------------------------------------------------------

@@ -95,9 +95,7 @@ def _date(moment: datetime) -> str:
 
 
 def _moment(moment: datetime) -> str:
-    return (
-        f"{_date(moment)} {moment:%H:%M:%S}" if moment.second else f"{_date(moment)} {moment:%H:%M}"
-    )
+    return f"{_date(moment)} {moment:{'%H:%M:%S' if moment.second else '%H:%M'}}"
 
 
 def blanked(text: str, brackets: Sequence[Bracket]) -> str:

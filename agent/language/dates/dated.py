@@ -141,7 +141,11 @@ def _whole(grain: str, start: datetime, end: datetime) -> tuple[datetime, dateti
 
 
 def in_figures(text: str) -> str:
-    """See ``agent.language.dates.in_figures``."""
+    """``text`` with each date in brackets in place of the words that it explains.
+
+    For comparing: "Vet tomorrow at 5 (2026-03-03 17:00)" is "Vet on 2026-03-03 17:00". A weekday in
+    the words stays before the date.
+    """
     pieces: list[str] = []
     done = 0
     for bracket, found in told_in_brackets(text).items():

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from agent.language.dates import in_figures
+from agent.language.dates.dated import in_figures
 from agent.language.relation_names import attribute_name, holds_several, is_single
 from store.derived.partitions import NearMemory
 from store.row_codecs import entity_key

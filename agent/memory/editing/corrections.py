@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from agent.language.dates import find_times, in_figures, validity
+from agent.language.dates import find_times, validity
 from agent.language.dates.date_literals import KINDS, MONTHS, clock, right_weekdays, values_of
+from agent.language.dates.dated import in_figures
 from agent.language.patterns import linear
 from store.journal import Amend
 from store.types import Memory, Triple

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from agent.language.dates import in_figures
 from agent.language.dates.date_literals import KINDS as VALUES
 from agent.language.dates.date_literals import clock
+from agent.language.dates.dated import in_figures
 from agent.memory.entities.identity import Identities
 from agent.memory.entities.names import ME_KEY
 

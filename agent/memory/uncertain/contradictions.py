@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from agent.language.dates import in_figures
 from agent.language.dates.date_literals import values_of
+from agent.language.dates.dated import in_figures
 from agent.language.relation_names import is_single
 from agent.memory.entities.names import ONE_HOLDER, may_be_one, role_name
 from agent.results import Doubt

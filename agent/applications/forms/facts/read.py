@@ -27,7 +27,7 @@ from agent.applications.forms.matching.label_words import fold, is_unspaced, mat
 from agent.applications.forms.values.fit import dates_in, without_when
 from agent.applications.forms.values.postal_addresses import country_named
 from agent.extraction.validity import begins
-from agent.language.dates import in_figures
+from agent.language.dates.dated import in_figures
 from agent.language.patterns import bounded
 from agent.language.relation_names import LASTING
 from store.types import Memory, Triple

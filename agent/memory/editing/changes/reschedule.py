@@ -12,7 +12,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent.extraction.validity import held
-from agent.language.dates import in_figures
 from agent.language.dates.date_literals import (
     KINDS,
     clock,
@@ -20,6 +19,7 @@ from agent.language.dates.date_literals import (
     values_of,
     without_weekdays,
 )
+from agent.language.dates.dated import in_figures
 from agent.memory.editing.judges.wording_features import common, folded
 from store.types import Draft, Memory, Triple
 
