@@ -126,7 +126,7 @@ class Decoding(TypedDict, total=False):
     seed: int
     stop: Sequence[str]
     on_text: Callable[[str], None] | None
-    on_score: Callable[[float], None] | None
+    on_scores: Callable[[Sequence[float]], None] | None
 
 
 class LanguageModel(Protocol):
@@ -147,13 +147,13 @@ class LanguageModel(Protocol):
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
-        on_score: Callable[[float], None] | None = None,
+        on_scores: Callable[[Sequence[float]], None] | None = None,
     ) -> str:
         """Complete the chat and return the assistant's text without its end token.
 
         ``grammar`` is GBNF with a ``root`` rule; ``temperature`` 0 is greedy; ``on_text``
         receives each new piece of text as it is decoded; generation ends before any of ``stop``.
-        ``on_score`` receives the log-probability (nats) of the tokens before the end, at the end;
+        ``on_scores`` receives the log-probability (nats) of each token before the end, at the end;
         never from a server that does not tell probabilities.
 
         :raises PromptTooLong: if prompt and ``max_tokens`` exceed the context.

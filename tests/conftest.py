@@ -129,8 +129,8 @@ class ScriptedModel:
             raise reply
         if on_text := decoding.get("on_text"):
             on_text(reply)
-        if (on_score := decoding.get("on_score")) and self.score is not None:
-            on_score(self.score)
+        if (on_scores := decoding.get("on_scores")) and self.score is not None:
+            on_scores([self.score])
         return reply
 
     def reply_to(self, turns: Sequence[ChatTurn]) -> str | Exception:

@@ -21,10 +21,10 @@ def worked(system: str, examples: Iterable[tuple[str, bool]]) -> tuple[ChatTurn,
 
 def chance_of_yes(begin: Sequence[ChatTurn], asked: str, llm: LanguageModel) -> float | None:
     """The probability of yes; None from a model that tells no probabilities."""
-    scores: list[float] = []
+    told: list[Sequence[float]] = []
     turns = (*begin, ChatTurn("user", asked))
-    said = llm.chat(turns, max_tokens=1, on_score=scores.append).strip().lower()
-    if not scores:
+    said = llm.chat(turns, max_tokens=1, on_scores=told.append).strip().lower()
+    if not told:
         return None
-    chance = exp(scores[-1])
+    chance = exp(sum(told[-1]))
     return chance if said == YES else 1 - chance

@@ -56,13 +56,13 @@ class Copying:
         self,
         turns: Sequence[ChatTurn],
         *,
-        on_score: Callable[[float], None] | None = None,
+        on_scores: Callable[[Sequence[float]], None] | None = None,
         **options: Any,
     ) -> str:
         last = turns[-1].content
         self.asked.append(last)
-        if on_score and self.score is not None:
-            on_score(SURELY if turns[0] == CHECK[0] else self.score)
+        if on_scores and self.score is not None:
+            on_scores([SURELY if turns[0] == CHECK[0] else self.score])
         if turns[0] == CHECK[0]:
             return self.verdict
         label = last.rpartition("Field: ")[2]

@@ -92,8 +92,8 @@ def said(model: LlamaModel, text: str, begin: tuple[ChatTurn, ...] = BEGIN) -> t
     """An answer and its log-probability."""
     scores: list[float] = []
     turns = ask(text, begin)
-    answer = model.chat(turns, max_tokens=6, on_score=scores.append, fixed=count_fixed(turns))
-    return answer, scores[-1]
+    answer = model.chat(turns, max_tokens=6, on_scores=scores.extend, fixed=count_fixed(turns))
+    return answer, sum(scores)
 
 
 def logits(model: LlamaModel) -> np.ndarray:

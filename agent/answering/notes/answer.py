@@ -38,7 +38,7 @@ OVER = 0.6
 """Probability of an end from which the answer says that something holds no longer."""
 SURELY_ANSWERED = 0.9
 """Where the model finds no answer: probability that any note answers from which the likeliest is
-quoted although none by itself is sure (docs/decisions/0023-reading-adapter.md)."""
+quoted all the same (docs/decisions/0023-reading-adapter.md)."""
 CLOSED, QUOTED_ALONE = 0.5, 0.65
 """Where the model finds no answer: what its yes to one note adds to the note's relevance, and from
 where that is quoted. The two make different mistakes: on homes of voices held out relevance
@@ -128,7 +128,7 @@ def answer_from_notes(
     shown_too = [
         note
         for note in dict.fromkeys((*words, *beside))
-        if is_own(note) and _helps_to_check(note, said, question)
+        if is_own(note) and _helps_to_check(note, said, question, over)
     ]
     choices = [note.as_choice() for note in holding]
     rests_on = {choice.memory.id for choice in evidence(question, said, choices)}
@@ -176,7 +176,7 @@ def _answers(question: str, note: Note, llm: LanguageModel) -> bool:
     The closed question about one note finds other mistakes than the reader's relevance.
     """
     if note.together:
-        return note.surely_needed or note.answered >= SURELY_ANSWERED
+        return note.answered >= SURELY_ANSWERED
     text = note.passage.words
     if note.relevance >= QUOTED_ALONE or common_language(question, [text]) != "en":
         return True
@@ -243,17 +243,17 @@ def _says(said: str, note: Note, question: str) -> bool:
     return bool((terms(told) - terms(question)) & terms(said))
 
 
-def _helps_to_check(note: Note, said: str, question: str) -> bool:
+def _helps_to_check(note: Note, said: str, question: str, over: Sequence[Note]) -> bool:
     """Whether the words of a note say more than a sentence, and nothing that holds no longer.
 
     'Sold the Jazz, there is a Skoda in the garage instead' names what it changed: where the
-    sentence says what holds, that is enough.
+    sentence says what holds, that is enough. What it may have changed is no reason to hide it.
     """
     unsaid = terms(f"{note.passage.words} {note.moved}") - terms(f"{question} {said}")
     if not unsaid or note.refined or note.changed >= DOUBTED:
         return False
-    changed = terms(note.changes.text) if note.changes else set()
-    return not _says(said, note, question) or not unsaid & changed
+    ended = [other.passage.text for other in over if other.by == note.memory.id]
+    return not _says(said, note, question) or not unsaid & terms(" ".join(ended))
 
 
 def _goes_with(note: Note, base: Note) -> bool:

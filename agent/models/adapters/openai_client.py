@@ -91,9 +91,9 @@ class ServerModel:
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
-        on_score: Callable[[float], None] | None = None,
+        on_scores: Callable[[Sequence[float]], None] | None = None,
     ) -> str:
-        """Complete the chat; see ``LanguageModel.chat``. ``on_score`` is never called.
+        """Complete the chat; see ``LanguageModel.chat``. ``on_scores`` is never called.
 
         Some servers cut the answer, without saying so, where their context ends.
 

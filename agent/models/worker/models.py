@@ -60,17 +60,17 @@ class WorkerLanguageModel(_Gguf):
 
     def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         """Complete the chat; see ``LanguageModel.chat``."""
-        on_text, on_score = decoding.pop("on_text", None), decoding.pop("on_score", None)
+        on_text, on_scores = decoding.pop("on_text", None), decoding.pop("on_scores", None)
         asked = {
             **decoding,
             "turns": [asdict(turn) for turn in turns],
             "fixed": count_fixed(turns),
             "stream": on_text is not None,
-            "score": on_score is not None,
+            "scores": on_scores is not None,
         }
         said = self.worker.call("chat", asked, on_text)
-        if on_score:
-            on_score(said["score"])
+        if on_scores:
+            on_scores(said["scores"])
         return str(said["text"])
 
     def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:

@@ -170,14 +170,14 @@ class Chat:
     def chat(self, request: Request) -> object:
         turns = [ChatTurn(**turn) for turn in request.pop("turns")]
         scores: list[float] = []
-        on_score = scores.append if request.pop("score") else None
+        on_scores = scores.extend if request.pop("scores") else None
         if not request.pop("stream"):
-            said = self._model.chat(turns, **request, on_score=on_score)
+            said = self._model.chat(turns, **request, on_scores=on_scores)
         else:
             pieces = Pieces(lambda text: self._line.say(text=text))
-            said = self._model.chat(turns, **request, on_text=pieces.add, on_score=on_score)
+            said = self._model.chat(turns, **request, on_text=pieces.add, on_scores=on_scores)
             pieces.flush()
-        return {"text": said, "score": scores[-1] if scores else None}
+        return {"text": said, "scores": scores}
 
     def states(self, request: Request) -> object:
         prompts = [[ChatTurn(**turn) for turn in prompt] for prompt in request["prompts"]]

@@ -37,6 +37,7 @@ class KeptAnswers:
         self._rows = sqlite3.connect(path, isolation_level=None)
         self._rows.execute("CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, said TEXT)")
         self._rows.execute("CREATE TABLE IF NOT EXISTS states (key BLOB PRIMARY KEY, row BLOB)")
+        self._rows.execute("CREATE TABLE IF NOT EXISTS scores (key BLOB PRIMARY KEY, row TEXT)")
         self.asked = self.found = 0
 
     @property
@@ -93,27 +94,34 @@ class KeptAnswers:
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
-        on_score: Callable[[float], None] | None = None,
+        on_scores: Callable[[Sequence[float]], None] | None = None,
     ) -> str:
         """As the model's; ``on_text`` hears nothing of an answer that was kept."""
-        if on_score:  # a probability is not kept
-            return self._model.chat(
-                turns, max_tokens=max_tokens, grammar=grammar, temperature=temperature, seed=seed,
-                stop=stop, on_text=on_text, on_score=on_score,
-            )  # fmt: skip
         prompt = [(turn.role, turn.content) for turn in turns]
         key = _key(self.identity, prompt, max_tokens, grammar, temperature, seed, list(stop))
         self.asked += 1
         row = self._rows.execute("SELECT said FROM answers WHERE key = ?", [key]).fetchone()
-        if row is not None:
+        scores = self._scores(key) if on_scores else []
+        if row is not None and scores is not None:
             self.found += 1
+            if on_scores:
+                on_scores(scores)
             return str(row[0])
+        told: list[Sequence[float]] = []
         said = self._model.chat(
             turns, max_tokens=max_tokens, grammar=grammar, temperature=temperature, seed=seed,
-            stop=stop, on_text=on_text,
+            stop=stop, on_text=on_text, on_scores=told.append if on_scores else None,
         )  # fmt: skip
         self._rows.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", [key, said])
+        if on_scores and told:
+            kept = [key, json.dumps([round(score, 4) for score in told[-1]])]
+            self._rows.execute("INSERT OR REPLACE INTO scores VALUES (?, ?)", kept)
+            on_scores(told[-1])
         return said
+
+    def _scores(self, key: bytes) -> list[float] | None:
+        row = self._rows.execute("SELECT row FROM scores WHERE key = ?", [key]).fetchone()
+        return None if row is None else list(json.loads(row[0]))
 
     def close(self) -> None:
         self._rows.close()

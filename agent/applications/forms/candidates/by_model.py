@@ -288,7 +288,7 @@ def _copied(field: str, memories: Sequence[Memory], llm: LanguageModel) -> Copy 
         return None
     scores: list[float] = []
     said = llm.chat(
-        build_turns(field, notes), max_tokens=MAX_TOKENS, stop=("\n",), on_score=scores.append
+        build_turns(field, notes), max_tokens=MAX_TOKENS, stop=("\n",), on_scores=scores.extend
     )
     value = said.strip().strip("\"'.“”").strip()
     if not value or value.upper() == "NONE" or fold(value) == fold(field):
@@ -298,7 +298,7 @@ def _copied(field: str, memories: Sequence[Memory], llm: LanguageModel) -> Copy 
         return None
     memory = max(holding, key=lambda m: m.created)
     start, end = place_of(value, memory.text) or (0, 0)
-    score = scores[-1] if scores else -inf
+    score = sum(scores) if scores else -inf
     value = without_label(memory.text[start:end], field.partition(" (")[0])
     return Copy(Heard(value, memory, exp(score)), score)
 

@@ -139,13 +139,13 @@ class LlamaModel:
         seed: int = 0,
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
-        on_score: Callable[[float], None] | None = None,
+        on_scores: Callable[[Sequence[float]], None] | None = None,
         fixed: int = 0,
     ) -> str:
         """Complete the chat; see ``LanguageModel.chat``.
 
         The first ``fixed`` turns hold nothing that anybody told.
-        ``on_text`` and ``on_score`` must not call the model.
+        ``on_text`` and ``on_scores`` must not call the model.
 
         :raises PromptTooLong: if prompt and ``max_tokens`` exceed the context.
         :raises ValueError: if ``grammar`` does not parse or has no ``root``.
@@ -159,7 +159,7 @@ class LlamaModel:
                 self.prefilled(prompt, room=max_tokens, begin=begin) as slot,
             ):
                 stream = TextStream([*stop, *implied_stop], on_text)
-                return self._generate(slot, sampler, max_tokens, stream, on_score)
+                return self._generate(slot, sampler, max_tokens, stream, on_scores)
 
     def states(
         self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int, fixed: int = 0
@@ -334,9 +334,10 @@ class LlamaModel:
         sampler: Sampler,
         max_tokens: int,
         stream: TextStream,
-        on_score: Callable[[float], None] | None,
+        on_scores: Callable[[Sequence[float]], None] | None,
     ) -> str:
-        score, stopped = 0.0, False
+        scores: list[float] = []
+        stopped = False
         for left in range(max_tokens, 0, -1):
             token = sampler.pick(self._context)
             if token is None or self._weights.ends(token):
@@ -344,14 +345,14 @@ class LlamaModel:
             stopped = stream.add(self._weights.piece(token))
             if stopped:
                 break
-            if on_score:
-                score += self._log_probability(token)
+            if on_scores:
+                scores.append(self._log_probability(token))
             if left > 1:
                 self.extend(slot, [token])
         if not stopped:
             stream.flush()
-        if on_score:
-            on_score(score)
+        if on_scores:
+            on_scores(scores)
         return stream.text
 
     def _log_probability(self, token: int) -> float:
