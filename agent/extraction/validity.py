@@ -113,15 +113,18 @@ def over_after(
     """The end of the last day of an appointment or booking; None for all else.
 
     What happened already stays as it is, so does what recurs or has no day, and a duty is not over
-    because its day has passed.
+    because its day has passed. Of several days the last one counts: "that weekend instead, ferry on
+    24 April" is not over before the ferry.
     """
     if subclass != _ARRANGEMENT or when is None or when.start is None or not when.dated:
         return None
     if when.kind == "recurring" or _DUE.search(text) or not is_arranged(text, triples):
         return None
-    end = when.end or when.start
-    if end <= said or when.start < said:
+    if (when.end or when.start) <= said or when.start < said:
         return None
+    days = [one for one in find_times(text, said) if one.dated and one.one_day]
+    ends = [one.end or one.start for one in days if one.kind != "recurring"]
+    end = max(end for end in (*ends, when.end or when.start) if end is not None)
     if (end.hour, end.minute, end.second) == (0, 0, 0) and end > when.start:
         return end
     return end.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)

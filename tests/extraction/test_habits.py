@@ -58,5 +58,10 @@ def test_an_appointment_is_over_with_its_day(session: Session):
     assert "2024-05-21" in draft.text
 
 
+def test_an_appointment_of_several_days_is_over_with_the_last_of_them(session: Session):
+    (draft,) = draft_of("Booked the hut this weekend, the ferry is on Friday 7 June.", session)
+    assert draft.valid_until == datetime(2024, 6, 8, tzinfo=UTC)
+
+
 def test_without_a_reader_there_are_no_habits():
     assert tell_habits(["My class is Tuesday.", "I like tea."], None) == [False, False]

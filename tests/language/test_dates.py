@@ -70,6 +70,9 @@ def only(text: str, now: datetime = NOW) -> TimeSpan:
         ("two Sundays ago", "2024-04-28"),
         ("Christmas", "2024-12-25"),
         ("Easter 2018", "2018-04-01"),
+        ("Easter Sunday 2018", "2018-04-01"),
+        ("Good Friday 2026", "2026-04-03"),
+        ("Black Friday", "2024-11-29"),
         ("3 business days ago", "2024-05-08"),
     ],
 )

@@ -19,7 +19,7 @@ from agent.language.dates.english.lexicon import names_weekday
 from agent.language.dates.english.recurrence import is_weekly
 from agent.language.dates.english.rules.clock import CLOCK_TABLE
 from agent.language.dates.english.rules.days import DAY_TABLE
-from agent.language.dates.english.rules.holidays import HOLIDAY_TABLE
+from agent.language.dates.english.rules.holidays import HOLIDAY_NAME_TABLE, HOLIDAY_TABLE
 from agent.language.dates.english.rules.joined import JOINED_TABLE, REPEATED_TABLE
 from agent.language.dates.english.rules.numbers import NUMBER_TABLE
 from agent.language.dates.english.rules.periods import PERIOD_TABLE
@@ -47,7 +47,7 @@ def _grammar() -> Grammar:
     # Tables in the order of the cascade; what repeats goes before the days it is made of.
     return Grammar(
         (
-            *(NUMBER_TABLE, CLOCK_TABLE, REPEATED_TABLE),
+            *(NUMBER_TABLE, CLOCK_TABLE, HOLIDAY_NAME_TABLE, REPEATED_TABLE),
             *(DAY_TABLE, HOLIDAY_TABLE, PERIOD_TABLE, PIECE_TABLE, JOINED_TABLE, RANGE_TABLE),
         )
     )

@@ -6,6 +6,8 @@ from agent.language.dates.english.grammar import RuleMatch, Table
 from agent.language.dates.english.rules.common import spell, steps_of, year_of
 from agent.language.dates.values import HOLIDAYS, When, a_day, day, past_and_future
 
+HOLIDAY_NAME_TABLE = Table()
+"""The names, which come before all days: the Friday of "Good Friday" is no day by itself."""
 HOLIDAY_TABLE = Table()
 rule = HOLIDAY_TABLE.rule
 
@@ -21,7 +23,7 @@ def _holiday_pattern(name: str) -> str:
 
 
 def _add_holiday(number: int, name: str) -> None:
-    @rule("HOLIDAY", _holiday_pattern(name) + " day?")
+    @HOLIDAY_NAME_TABLE.rule("HOLIDAY", _holiday_pattern(name) + " day?")
     def holiday_name(found: RuleMatch) -> float:
         return float(number)
 
