@@ -31,6 +31,8 @@ NO_LESS = 0.6
 """Of the relevance of a note, that from which what may have changed it is the answer."""
 LEAST_SHOWN = 0.1
 """Of the relevance of the likeliest note, that below which a note is not shown to the model."""
+UNLIKELY = 0.2
+"""Relevance below which a sentence that rests on a note gives way to a later note that answers."""
 ANSWERS_TOO = 0.75
 """Relevance of a note that was read together with others, from which it is told beside a sentence
 that says nothing of it."""
@@ -286,7 +288,7 @@ def _overtakes(best: Note, base: Note) -> bool:
     if best.together and not best.surely_needed:
         return False
     may_have_changed = base.by == best.memory.id and base.changed >= DOUBTED
-    return may_have_changed or base.relevance < LEAST
+    return may_have_changed or base.relevance < UNLIKELY
 
 
 def _later(one: Note, other: Note) -> bool:
