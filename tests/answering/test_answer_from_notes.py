@@ -68,7 +68,7 @@ def test_a_model_that_tells_no_probabilities_takes_no_quotation_away():
 
 
 @pytest.mark.parametrize(
-    ("relevance", "answered", "claimed"), [(0.6, 0.8, False), (0.4, 0.95, True), (0.4, 0.8, False)]
+    ("relevance", "answered", "claimed"), [(0.6, 0.8, True), (0.4, 0.95, True), (0.4, 0.8, False)]
 )
 def test_where_the_model_finds_no_answer_and_none_is_likely_the_nearest_note_is_no_claim(
     relevance, answered, claimed

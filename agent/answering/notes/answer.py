@@ -40,7 +40,7 @@ OVER = 0.6
 """Probability of an end from which the answer says that something holds no longer."""
 SURELY_ANSWERED = 0.9
 """Where the model finds no answer: probability that any note answers from which the likeliest is
-quoted all the same (docs/decisions/0023-reading-adapter.md)."""
+quoted although none by itself is sure (docs/decisions/0023-reading-adapter.md)."""
 CLOSED, QUOTED_ALONE = 0.5, 0.65
 """Where the model finds no answer: what its yes to one note adds to the note's relevance, and from
 where that is quoted. The two make different mistakes: on homes of voices held out relevance
@@ -178,7 +178,7 @@ def _answers(question: str, note: Note, llm: LanguageModel) -> bool:
     The closed question about one note finds other mistakes than the reader's relevance.
     """
     if note.together:
-        return note.answered >= SURELY_ANSWERED
+        return note.surely_needed or note.answered >= SURELY_ANSWERED
     text = note.passage.words
     if note.relevance >= QUOTED_ALONE or common_language(question, [text]) != "en":
         return True
