@@ -123,8 +123,8 @@ def over_after(
     if (when.end or when.start) <= said or when.start < said:
         return None
     days = [one for one in find_times(text, said) if one.dated and one.one_day]
-    ends = [one.end or one.start for one in days if one.kind != "recurring"]
-    end = max(end for end in (*ends, when.end or when.start) if end is not None)
+    days = [when, *(one for one in days if one.kind != "recurring")]
+    end = max(last for one in days if (last := one.end or one.start) is not None)
     if (end.hour, end.minute, end.second) == (0, 0, 0) and end > when.start:
         return end
     return end.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)

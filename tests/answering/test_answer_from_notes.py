@@ -162,6 +162,21 @@ def test_words_that_name_what_they_changed_are_quoted_only_beside_an_empty_sente
     assert ("Left Kindling" in told.text) is quoted
 
 
+def test_words_that_may_have_changed_something_are_quoted_all_the_same():
+    older, newer = notes_of("I drive a Jazz.", "Gave 640 for a Jazz, from Ines.", changed=0.35)
+    told, _ = ask("You gave Ines.", [older, replace(newer, changes=older.passage)])
+    assert "Gave 640 for a Jazz" in told.text
+
+
+@pytest.mark.parametrize(("relevance", "overtaken"), [(0.15, True), (0.25, False)])
+def test_a_sentence_that_rests_on_what_hardly_answers_gives_way_to_the_later_note(
+    relevance, overtaken
+):
+    older, newer = [replace(note, together=True) for note in notes_of(KINDLING, REDFORD)]
+    told, _ = ask("You work at Kindling.", [replace(older, by="", relevance=relevance), newer])
+    assert told.text.startswith("On 2024-05-10 you said" if overtaken else "You work at Kindling.")
+
+
 def test_where_it_is_a_toss_up_both_are_told_and_nothing_is_claimed():
     older, newer = notes_of(KINDLING, REDFORD, changed=0.4)
     told, _ = ask("You work at Kindling.", [older, replace(newer, relevance=0.4)])
