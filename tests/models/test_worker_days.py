@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -61,17 +62,17 @@ def memlane(words: Sequence[str], home: Path, given: str = "", **environment: st
 
 
 @pytest.mark.llm
-def test_a_question_is_answered_though_its_model_hangs(own_home: Path, own_models: Path):
-    """The first worker hangs at its tenth decode, in the middle of an answer.
+def test_the_demo_passes_while_its_models_die(own_home: Path, own_models: Path):
+    """The first worker of each model hangs at its fortieth decode, in the middle of an answer.
 
     The other kinds of death are met by a chat and an ingest.
     """
-    memlane(["remember", "My sister Mia lives in Porto."], own_home)
-    fault = {"MEMLANE_FAULT": "hang@10", "MEMLANE_MODEL_TIMEOUT": "20"}
-    asked = memlane(["ask", "Where does my sister live?"], own_home, **fault)
-    assert asked.code == 0 and "Porto" in asked.out
-    told = [line for line in asked.err.splitlines() if "was restarted" in line]
-    assert len(told) == 1, asked.err
+    fault = {"MEMLANE_FAULT": "hang@40", "MEMLANE_MODEL_TIMEOUT": "20"}
+    done = memlane(["demo", "--json"], own_home, **fault)
+    assert [step for step in json.loads(done.out)["steps"] if not step["ok"]] == []
+    assert done.code == 0
+    told = [line for line in done.err.splitlines() if "was restarted" in line]
+    assert len(told) == 1, done.err
 
 
 @pytest.mark.llm
