@@ -34,7 +34,8 @@ QUALITY = (
         " The alternative has four worked examples. The two more languages are German and Spanish,"
         " with cases of our own. Whether any of several facts in a line answers is told apart (area"
         " under the curve) more surely where the memories of the line are read beside it; at the"
-        " threshold that ships, fewer lines without an answer are then left unanswered.",
+        " threshold of that run, lower than today's, fewer lines without an answer are left"
+        " unanswered.",
         ("changes", "replacements", "several_facts"),
         "memlane",
         (
