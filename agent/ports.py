@@ -253,6 +253,14 @@ class HiddenStateModel(LanguageModel, Protocol):
         ...
 
 
+class SecretReader(Protocol):
+    """Finds secrets by what is said around them, where no pattern would."""
+
+    def secrets(self, text: str) -> list[tuple[int, int, str]]:
+        """Start, end and kind ("password", "PIN", ...) of each, in order."""
+        ...
+
+
 class StatementReader(Protocol):
     """Reads statements and pairs of statements; all results are probabilities."""
 

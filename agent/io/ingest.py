@@ -248,7 +248,9 @@ def _ingest_file(
             with clock.measure("read"):
                 scratch = graph.path.parent
                 text, layout = _text_of(path, change.data, change.kind, models, scratch)
-                clean = Redacted(text, ()) if keep_secrets else redact(text)
+                # Entries of programs are known by their random names: exact code alone reads them.
+                reader = None if change.kind in TYPED else models.secrets
+                clean = Redacted(text, ()) if keep_secrets else redact(text, reader=reader)
             with clock.measure("store"), graph.writing():
                 stored = graph.sources.add(
                     change.kind,

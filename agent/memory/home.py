@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from agent.config import Config
 from agent.models import reward_cache
-from agent.ports import Embedder, LanguageModel, RewardModel, StatementReader, TextReader
+from agent.ports import (
+    Embedder,
+    LanguageModel,
+    RewardModel,
+    SecretReader,
+    StatementReader,
+    TextReader,
+)
 from store.erasure.run import due
 from store.erasure.secure_delete import register_cache
 from store.errors import StoreError
@@ -36,6 +43,9 @@ class Models(Protocol):
     @property
     def statements(self) -> StatementReader | None:
         """None where no trained reader fits the encoder."""
+
+    @property
+    def secrets(self) -> SecretReader: ...
 
 
 class Home(Models, Protocol):

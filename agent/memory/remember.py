@@ -36,7 +36,7 @@ from agent.memory.ratings import plan_ratings, with_ratings
 from agent.memory.uncertain.trust import within_trust
 from agent.memory.vectors.waiting import ensure_vectors_for
 from agent.models.readers.second_reader import second_reader
-from agent.ports import Embedder, Vectors
+from agent.ports import Embedder, SecretReader, Vectors
 from agent.results import Remembered
 from store.derived.partitions import NearMemory
 from store.errors import EditConflict, InvalidInput, MemlaneError
@@ -95,6 +95,7 @@ def keep(
     place: str | None = None,
     expires: datetime | None = None,
     keep_secrets: bool = False,
+    secrets: SecretReader | None = None,
 ) -> Source:
     """Store a text that is to be remembered as it stands; ``remember_as_said`` does the rest.
 
@@ -113,7 +114,8 @@ def keep(
             f"({said:%Y-%m-%d %H:%M}). Give a later --expires or an earlier --at."
         )
     if not keep_secrets:
-        fact, place = redact(fact).text, place and redact(place).text
+        fact = redact(fact, reader=secrets).text
+        place = place and redact(place, reader=secrets).text
     return graph.sources.add(SourceKind.MANUAL, fact, said, place=place, expires=expires)
 
 
@@ -168,7 +170,7 @@ def without_secrets(home: Home, text: str, kept: str = "") -> str:
 
     ``kept`` is the text that it takes the place of; a secret that is there already stays.
     """
-    return text if home.config.keep_secrets else redact(text, kept).text
+    return text if home.config.keep_secrets else redact(text, kept, home.secrets).text
 
 
 def remember_source(

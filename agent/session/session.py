@@ -38,9 +38,17 @@ from agent.models.lazy import (
     LocalRewardModel,
     Progress,
 )
+from agent.models.readers.local_secret_reader import LocalSecretReader
 from agent.models.readers.local_statement_reader import statement_reader
 from agent.models.timing import Stopwatch
-from agent.ports import Embedder, LanguageModel, RewardModel, StatementReader, TextReader
+from agent.ports import (
+    Embedder,
+    LanguageModel,
+    RewardModel,
+    SecretReader,
+    StatementReader,
+    TextReader,
+)
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route
 from agent.session.orders import carry_out, order_in
 from agent.session.reply import kept, told, trace_of, with_question
@@ -74,6 +82,7 @@ class Models(TypedDict, total=False):
     reader: TextReader | None
     rewards: RewardModel | None
     statements: StatementReader | None
+    secrets: SecretReader | None
     on_progress: Progress | None
 
 
@@ -89,6 +98,7 @@ class Session:
         self.reader: TextReader = models.get("reader") or LocalReader(config)
         self.rewards: RewardModel = models.get("rewards") or LocalRewardModel(config, shown)
         self._statements = models.get("statements")
+        self.secrets: SecretReader = models.get("secrets") or LocalSecretReader(config)
         self._suggested = False
         self._seen = SeenSpaces()
 
@@ -142,6 +152,7 @@ class Session:
         self.router.detect(question)
         if self.statements:
             self.statements.kinds([question])
+        self.secrets.secrets(question)
         is_foreign(question)
         _ = self.placer  # it encodes the examples of all subclasses
 
@@ -323,6 +334,7 @@ class Session:
             place=place,
             expires=expires,
             keep_secrets=keep_secrets or self.config.keep_secrets,
+            secrets=self.secrets,
         )
         return remember_as_said(source, self.graph, self, self.config.now())
 

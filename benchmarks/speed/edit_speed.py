@@ -36,6 +36,7 @@ from agent.memory import remember
 from agent.memory.editing.candidates import CANDIDATES
 from agent.memory.remember import plan_against, store_drafts
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
+from agent.models.readers.local_secret_reader import LocalSecretReader
 from agent.models.readers.local_statement_reader import statement_reader
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
 from benchmarks.shared.common import ROOT, parser, progress, write_results
@@ -89,6 +90,7 @@ class ModelsAside:
         self.llm: LanguageModel = LocalLanguageModel(config)  # never loaded: nobody asks it
         self.reader: TextReader = LocalReader(config)
         self.statements = statement_reader(config, self.embedder.identity)
+        self.secrets = LocalSecretReader(config)
 
     @property
     def placer(self) -> Placer:

@@ -25,6 +25,7 @@ from agent.extraction.subclass_classifier import Placer
 from agent.io.encryption import encrypt
 from agent.memory.remember import store_drafts
 from agent.models.lazy import LocalLanguageModel, LocalReader
+from agent.models.readers.local_secret_reader import LocalSecretReader
 from agent.ports import Embedder, LanguageModel, TextReader, Vectors
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.many_memories import NOW, build_home, memories
@@ -58,6 +59,7 @@ class Apart:
         self.llm: LanguageModel = LocalLanguageModel(config)  # never loaded: nobody asks it
         self.reader: TextReader = LocalReader(config)
         self.statements = None
+        self.secrets = LocalSecretReader(config)
 
     @property
     def placer(self) -> Placer:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.config import load_config
+from agent.models.readers.local_secret_reader import LocalSecretReader
 from agent.session.session import Session
 from benchmarks.quality.attacks import secrets_alike, secrets_bank, security_table
 from benchmarks.quality.attacks.attack_edits import acknowledged
@@ -15,7 +17,7 @@ from benchmarks.quality.attacks.attacks import COUNTS
 from benchmarks.quality.attacks.long_day import HOURS, Hour
 from benchmarks.quality.attacks.poison import Parrot, struck
 from benchmarks.quality.attacks.poison_bank import ATTACKS, KNOWN, Attack, Way, attacks
-from benchmarks.quality.attacks.secrets import found, untouched
+from benchmarks.quality.attacks.secrets import bank, measured
 from benchmarks.shared.many_memories import memories
 from tests.conftest import NOW
 from tests.support.crash_work import SilentModel
@@ -27,12 +29,12 @@ def test_the_banks_are_large_enough():
     assert len(attacks()) >= 200
 
 
-def test_secrets_of_the_kinds_developed_on_are_found():
-    assert found(secrets_bank.DEVELOPED, 0).share >= 0.97
-
-
-def test_harmless_texts_of_the_kinds_developed_on_stay():
-    assert untouched(secrets_alike.DEVELOPED, 0).share >= 0.99
+def test_secrets_of_the_kinds_developed_on_are_found_and_their_look_alikes_stay():
+    reader = LocalSecretReader(load_config())
+    texts = list(bank(secrets_bank.DEVELOPED, secrets_alike.DEVELOPED, [0]))
+    gone, touched = measured(texts, reader)
+    assert gone >= 0.97
+    assert touched <= 0.01
 
 
 @pytest.mark.parametrize(("way", "name"), list(zip(list(Way) * 2, list(ATTACKS)[::3], strict=True)))

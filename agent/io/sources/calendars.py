@@ -12,8 +12,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from agent.errors import UnreadableSource
+from agent.extraction.source_spans import foreign
 from agent.io.sources.structured import Entries, SourceEntry, text_of
-from store.types import Draft, Source, Span, Triple
+from store.types import Draft, Source, Span, Triple, Trust
 
 if TYPE_CHECKING:
     from icalendar import Event, vRecur
@@ -102,7 +103,8 @@ def _item(
     if str(event.get("STATUS", "")).upper() == "CANCELLED":
         return None
     home = source.captured.tzinfo or UTC
-    name = text_of(str(event.get("SUMMARY", ""))) or "An event without a name"
+    summary = str(event.get("SUMMARY", ""))
+    name = text_of(summary) or "An event without a name"
     place = text_of(str(event.get("LOCATION", ""))) or None
     all_day = not isinstance(event.start, datetime)
     begins, ends = _moment(event.start, home), _moment(event.end, home)
@@ -146,6 +148,8 @@ def _item(
         place=place,
         source=source.id,
         span=span,
+        # A mail that became an event is in its sender's words.
+        trust=Trust.RELAYED if foreign(summary) else None,
     )
     return SourceEntry(f"{uid}/{recurrence_id}", draft, text_of(stem))
 

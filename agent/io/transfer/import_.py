@@ -32,6 +32,7 @@ from agent.io.transfer.rebuild import rebuild
 from agent.io.transfer.records import KINDS
 from agent.io.transfer.report import Tally
 from agent.language.redaction import redact
+from agent.ports import SecretReader
 from store.database.connection import DATABASE_NAME, ensure_home, is_encrypted
 from store.database.encryption.envelope import envelope_of, write_envelope
 from store.errors import InvalidInput
@@ -84,6 +85,7 @@ def import_file(
     dry_run: bool = False,
     on_bytes: Bytes | None = None,
     keep_secrets: bool = False,
+    secrets: SecretReader | None = None,
     rejected: Path | None = None,
 ) -> Imported:
     """Take in a file of ``form`` (not ics or vcf: those are ingested).
@@ -96,7 +98,7 @@ def import_file(
     """
 
     def clean(text: str) -> str:
-        return text if keep_secrets else redact(text).text
+        return text if keep_secrets else redact(text, reader=secrets).text
 
     with home_to_use(home, dry_run) as used:
         kept = rejected or _beside(path, home)

@@ -2,8 +2,9 @@
 
 A secret opens something by itself: a card number, a bank account, a key, a password, a one-time
 code, a token. What merely names something (a passport, a booking, a phone) is none: forms need it.
-Pure: text in, text out; no model. Invariants: what is redacted is in no field of the result; doing
-it twice changes nothing; it takes time linear in the text.
+What has a form of its own (a card number, a key of a service) is found by exact code; the rest by
+labels and by the secret reader, where there is one. Invariants: what is redacted is in no field of
+the result; it takes time linear in the text; without the reader, doing it twice changes nothing.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from stdnum import imei, luhn
+
 from agent.language.redaction.api_keys import blocks, seeds, tokens
 from agent.language.redaction.card_numbers import cards, ibans
 from agent.language.redaction.identity_numbers import identity_numbers
 from agent.language.redaction.one_time_codes import one_time, security_codes
 from agent.language.redaction.passwords import passwords, pins
 from agent.language.redaction.random_strings import random_strings
+from agent.ports import SecretReader
 from store.types import Span
 
 
@@ -69,18 +73,23 @@ def with_gaps(text: str) -> str:
     )
 
 
-def redact(text: str, kept: str = "") -> Redacted:
+def redact(text: str, kept: str = "", reader: SecretReader | None = None) -> Redacted:
     """The text with ``[KIND redacted]`` in place of every secret that is found.
 
-    What stands in ``kept`` too stays: an edit does not take what was kept on purpose.
+    What stands in ``kept`` too stays: an edit does not take what was kept on purpose. ``reader``
+    finds those that only the words around them show.
     """
-    found: list[tuple[int, int, str]] = []
-    for kind, search in _SEARCHES:
+    found = [(start, end, kind) for kind, search in _SEARCHES for start, end in search(text)]
+    if reader is not None:
+        marks = [mark.span() for mark in _MARK.finditer(text)]
         found += [
             (start, end, kind)
-            for start, end in search(text)
-            if not kept or text[start:end] not in kept
+            for start, end, kind in reader.secrets(text)
+            if not any(start < last and end > first for first, last in marks)
+            and _can_be(kind, text[start:end])
         ]
+    if kept:
+        found = [secret for secret in found if text[secret[0] : secret[1]] not in kept]
     found.sort(key=lambda span: (span[0], -span[1]))
     pieces: list[str] = []
     kinds: list[str] = []
@@ -101,6 +110,14 @@ def redact(text: str, kept: str = "") -> Redacted:
     if not kinds:
         return Redacted(text, ())
     return Redacted("".join([*pieces, text[at:]]), tuple(kinds), tuple(cuts))
+
+
+def _can_be(kind: str, value: str) -> bool:
+    """Whether a number is right as what the words around it say."""
+    digits = "".join(sign for sign in value if sign.isdigit())
+    if kind == "card number":
+        return bool(luhn.is_valid(digits))
+    return kind != "identity number" or not imei.is_valid(digits)
 
 
 _SEARCHES: tuple[tuple[str, Callable[[str], Iterator[tuple[int, int]]]], ...] = (

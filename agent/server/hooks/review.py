@@ -82,7 +82,7 @@ def _offers_of(ended: Ended, session: Session) -> Iterator[Offer]:
     texts = [
         (sentence, turn)
         for turn in turns
-        for sentence in sentences(redact(turn.text).text[:MAX_MESSAGE])
+        for sentence in sentences(redact(turn.text, reader=session.secrets).text[:MAX_MESSAGE])
         if len(words(sentence)) >= FEWEST and len(sentence) <= LONGEST
         if declarative(sentence) and not is_question(sentence) and not what_is_gone(sentence)
     ]

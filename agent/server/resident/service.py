@@ -162,6 +162,7 @@ class Desk:
                 place=asked.place,
                 expires=asked.expires,
                 keep_secrets=asked.keep_secrets or self.config.keep_secrets,
+                secrets=self.sessions[self.quick].secrets,
             ),
             stop,
         )

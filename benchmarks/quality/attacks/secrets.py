@@ -1,24 +1,33 @@
-"""How many secrets the redaction finds, and how many harmless texts it touches.
+"""How many secrets are taken out, and how many harmless texts are touched.
 
-All kinds have been looked at by now, each bank once it was counted: ``held_out``, then
-``more``, then ``fresh`` (0.785 when no rule was made by them, at 368f20d).
+*people* are texts that nothing was learned from, by people who saw no code of ours: their harmless
+texts were written to look like secrets. The other banks are frames of ours with made-up values; all
+were looked at, each once it was counted: ``held_out``, then ``more``, then ``fresh`` (0.785 when no
+rule was made by them, at 368f20d). ``rules`` is the exact code without the secret reader.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 
+import numpy as np
+
+from agent.config import load_config
 from agent.language.redaction import redact
+from agent.models.readers.local_secret_reader import LocalSecretReader
+from agent.ports import SecretReader
 from benchmarks.quality.attacks import secrets_alike, secrets_bank, secrets_more
 from benchmarks.shared.common import parser, progress, write_results
+from benchmarks.training.language.secrets_data import HELD, Marked, read_voices
 
 EACH = 8
 """Secrets of each of 25 kinds, for each seed."""
 ALIKE = 20
 """Texts of each of 20 kinds."""
-BANKS = (
+Alike = Mapping[str, secrets_alike.Alike]
+Secrets = Mapping[str, Callable[[Random], secrets_bank.Made]]
+BANKS: tuple[tuple[str, Secrets, Alike], ...] = (
     ("developed", secrets_bank.DEVELOPED, secrets_alike.DEVELOPED),
     ("held_out", secrets_bank.HELD_OUT, secrets_alike.HELD_OUT),
     ("more", secrets_more.LOOKED_AT, secrets_more.ALIKE),
@@ -27,58 +36,57 @@ BANKS = (
 """A name, the secrets, and the harmless texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """Of how many texts something is so, with those of which it is not."""
+def bank(secrets: Secrets, harmless: Alike, seeds: Sequence[int]) -> Iterator[Marked]:
+    """Made-up texts of a bank; where the secret stands is not needed."""
+    for seed in seeds:
+        for name, make in secrets.items():
+            for n in range(EACH):
+                text, secret = make(Random(f"{seed} {name} {n}"))
+                yield Marked(name, text, ((0, 0, secret),))
+        for name, alike in harmless.items():
+            for n in range(ALIKE):
+                yield Marked(name, alike(Random(f"{seed} {name} {n}")), ())
 
-    right: int
-    wrong: tuple[str, ...]
 
-    @property
-    def share(self) -> float:
-        return self.right / (self.right + len(self.wrong))
+def people() -> Iterator[Marked]:
+    """The texts of the people held out, with the words of each secret."""
+    for one in read_voices(HELD):
+        words = tuple((start, end, one.text[start:end]) for start, end, _ in one.secrets)
+        yield Marked(one.voice, one.text, words)
 
 
-def found(kinds: Mapping[str, Callable[[Random], secrets_bank.Made]], seed: int) -> Counted:
-    """The secrets of which nothing is left that opens anything."""
-    made = [make(Random(f"{seed} {name} {n}")) for name, make in kinds.items() for n in range(EACH)]
-    wrong = [text for text, secret in made if _left(redact(text).text, secret)]
-    return Counted(len(made) - len(wrong), tuple(wrong))
+def measured(texts: Sequence[Marked], reader: SecretReader | None) -> tuple[float, float]:
+    """Share of the secrets that are gone, and of the harmless texts that are touched."""
+    gone, touched = [], []
+    for one in texts:
+        left = redact(one.text, reader=reader).text
+        if not one.secrets:
+            touched.append(left != one.text)
+        gone += [not _left(left, secret) for _, _, secret in one.secrets]
+    return float(np.mean(gone)), float(np.mean(touched))
 
 
 def _left(text: str, secret: str) -> bool:
     """Whether the half of a secret can be read still: a card's last group is none."""
     half = max(4, len(secret) // 2)
-    return any(secret[at : at + half] in text for at in range(len(secret) - half + 1))
-
-
-def untouched(kinds: Mapping[str, secrets_alike.Alike], seed: int) -> Counted:
-    """The harmless texts that stay to the letter."""
-    texts = [
-        make(Random(f"{seed} {name} {n}")) for name, make in kinds.items() for n in range(ALIKE)
-    ]
-    wrong = [text for text in texts if redact(text).text != text]
-    return Counted(len(texts) - len(wrong), tuple(wrong))
+    return any(secret[at : at + half] in text for at in range(max(1, len(secret) - half + 1)))
 
 
 def main() -> None:
-    options = parser("secrets", __doc__ or "")
-    options.add_argument("--developed", action="store_true", help="only the kinds to develop on")
-    given = options.parse_args()
+    given = parser("secrets", __doc__ or "").parse_args()
     seeds = range(1 if given.quick else given.seeds)
+    reader = LocalSecretReader(load_config())
+    sets = {"people": list(people())}
+    sets |= {name: list(bank(secrets, alike, seeds)) for name, secrets, alike in BANKS}
     figures: dict[str, float] = {}
-    for name, secrets, harmless in BANKS[:1] if given.developed else BANKS:
-        secret = [found(secrets, seed) for seed in seeds]
-        alike = [untouched(harmless, seed) for seed in seeds]
-        figures[f"recall_{name}"] = sum(one.share for one in secret) / len(secret)
-        figures[f"false_{name}"] = 1 - sum(one.share for one in alike) / len(alike)
-        if given.developed:
-            for one in (*secret[:1], *alike[:1]):
-                progress("\n".join(one.wrong))
-    for key, value in figures.items():
-        progress(f"{key}: {value:.3f}")
-    if not given.developed:
-        write_results("secrets", vars(given), list(seeds), figures)
+    for name, texts in sets.items():
+        figures[f"n_{name}"] = sum(len(one.secrets) for one in texts)
+        figures[f"n_harmless_{name}"] = sum(not one.secrets for one in texts)
+        for arm, used in (("", reader), ("_rules", None)):
+            gone, touched = measured(texts[:: 40 if given.quick else 1], used)
+            figures |= {f"recall_{name}{arm}": gone, f"false_{name}{arm}": touched}
+            progress(f"{name}{arm}: {gone:.3f} gone, {touched:.3f} touched")
+    write_results("secrets", vars(given), list(seeds), figures)
 
 
 if __name__ == "__main__":

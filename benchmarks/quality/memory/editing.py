@@ -37,11 +37,13 @@ from agent.memory.editing.plan import EditPlan
 from agent.memory.remember import plan_against
 from agent.memory.vectors.waiting import ensure_vectors
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
+from agent.models.readers.local_secret_reader import LocalSecretReader
 from agent.models.readers.local_statement_reader import statement_reader
 from agent.ports import (
     ChatTurn,
     Embedder,
     LanguageModel,
+    SecretReader,
     StatementReader,
     TextReader,
     Vectors,
@@ -114,6 +116,7 @@ class Models:
     reader: TextReader
     placer: Placer
     statements: StatementReader | None
+    secrets: SecretReader
 
 
 class Remembering:
@@ -332,7 +335,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, MemoryGraph.open(Path(folder)) as graph:
         placer = Placer(graph.subclasses(), embedder)
     statements = statement_reader(config, embedder.identity)
-    models = Models(LocalLanguageModel(config), embedder, LocalReader(config), placer, statements)
+    models = Models(
+        LocalLanguageModel(config), embedder, LocalReader(config), placer, statements,
+        LocalSecretReader(config),
+    )  # fmt: skip
     limit = 6 if given.quick else None
     seeds = range(1 if given.quick else given.seeds)
     runs = []

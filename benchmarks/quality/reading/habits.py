@@ -21,7 +21,7 @@ from agent.extraction.told import tell_habits
 from agent.language.dates.parser import expressions, is_weekday
 from agent.session.session import open_session
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
-from benchmarks.training.tense_train import aware, held_messages, written
+from benchmarks.training.language.tense_train import aware, held_messages, written
 
 LABELS = SAMPLES / "habits.tsv"
 

@@ -171,6 +171,7 @@ def _import(
                 dry_run=dry_run,
                 on_bytes=lambda read: advance("importing", read, max(size, read)),
                 keep_secrets=config.keep_secrets,
+                secrets=session.secrets,
                 rejected=config.home / "stdin.rejected" if from_stdin else None,
             )
             if extract and not dry_run:

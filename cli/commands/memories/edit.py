@@ -132,9 +132,12 @@ def _edit_by_options(
 def _clean(run: Run) -> Callable[[str, str], str]:
     """What takes the secrets out of what is typed, where the person does not keep them."""
     from agent.language.redaction import redact
+    from agent.models.readers.local_secret_reader import LocalSecretReader
 
-    keep = run.config.keep_secrets
-    return lambda text, kept: text if keep else redact(text, kept).text
+    if run.config.keep_secrets:
+        return lambda text, kept: text
+    reader = LocalSecretReader(run.config)
+    return lambda text, kept: redact(text, kept, reader).text
 
 
 def _chosen(

@@ -44,6 +44,13 @@ class Hidden:
     rows: NDArray[np.intp]
     states: Vectors
     mask: Vectors
+    read: tuple[Any, ...]
+    """What the tokenizer made of each text."""
+
+    @property
+    def places(self) -> list[list[tuple[int, int]]]:
+        """Where each token of each text stands in it; the marks around a text have no length."""
+        return [list(text.offsets) for text in self.read]
 
     def mean(self) -> Vectors:
         """Mean over the tokens of each text, (batch, width)."""
@@ -107,7 +114,8 @@ class Bert:
                 ids[at, : lengths[row]] = read[row].ids
                 types[at, : lengths[row]] = read[row].type_ids
                 mask[at, : lengths[row]] = 1
-            yield Hidden(rows, self._run(ids, types, mask), mask)
+            of = tuple(read[row] for row in rows)
+            yield Hidden(rows, self._run(ids, types, mask), mask, of)
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Of each text its tokens' rows in ``words``, without the marks around it, uncut."""

@@ -23,7 +23,7 @@ from agent.language.dates.dated import may_be_dated
 from agent.language.dates.learned.one_day import signs
 from agent.language.dates.parser import Expression, expressions
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
-from benchmarks.training.tense_train import (
+from benchmarks.training.language.tense_train import (
     FOLDS,
     MARKED,
     Dated,

@@ -1,0 +1,241 @@
+"""Secret reader: which words of a text open something, by what is said around them.
+
+The sentence encoder with low-rank adapters (LoRA, Hu et al., 2022) in each layer, and a small
+convolution over its tokens that gives each the probability of each kind of secret.
+``benchmarks.secrets_train`` makes the weights; they fit one encoder only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.models.adapters.bert.encoder import Bert, Hidden
+from agent.models.adapters.bert.safetensors_file import mapped_weights
+from agent.models.timing import measured
+from agent.ports import Vectors
+from policies.weight_file import read_arrays
+
+KINDS = (
+    "",
+    "password",
+    "PIN",
+    "one-time code",
+    "access token",
+    "identity number",
+    "card number",
+    "card security code",
+    "bank account",
+)
+"""What a token is part of; "" is what may be stored."""
+MAX_TOKENS = 256
+SCALE = 2.0
+"""By what the product of an adapter's two matrices is multiplied."""
+REACH = (1, 2)
+"""Distance between the tokens that each convolution sees."""
+SEEN = 5
+"""How many tokens each convolution sees."""
+SURE = 0.95
+"""Probability from which a word is taken out. At 0.9 one in a hundred harmless texts of voices left
+out was touched; as their writers had other voices that were learned from, it is set higher."""
+MAYBE = 0.3
+"""Probability from which a token is taken out between two that are."""
+WINDOW, BEFORE = 400, 200
+"""Most characters that are read at once, in whole lines if possible. A line before them of at most
+so many stands in front: it may be a label."""
+_EDGES = "\"'`.,;:!?()[]“”„«»"
+Secret = tuple[int, int, str]
+"""Start, end and kind."""
+
+
+class TrainedSecretReader:
+    """The trained reader; fulfils ``agent.ports.SecretReader``. Threads take turns on a lock.
+
+    :param folder: The encoder that the weights were trained on.
+    :param weights: A npz file: the adapters by the name of the matrix that they change, the head.
+    :param threads: Most threads of a run; 0 leaves the number to onnxruntime.
+    """
+
+    def __init__(self, folder: Path, weights: Path, *, threads: int = 0) -> None:
+        stored = {
+            name: array.astype(np.float32)
+            for name, array in read_arrays(weights).items()
+            if array.dtype.kind == "f"
+        }
+        self._bert = Bert(folder, threads=threads, changed=_adapted(folder, stored))
+        self._head = {
+            name.removeprefix("head."): array
+            for name, array in stored.items()
+            if name.startswith("head.")
+        }
+
+    @measured("secret reader")
+    def secrets(self, text: str) -> list[Secret]:
+        """See ``agent.ports.SecretReader``."""
+        starts, pieces = zip(*windows(text), strict=True) if text.strip() else ((), ())
+        found: set[Secret] = set()
+        for batch in self._bert.hidden(pieces, MAX_TOKENS):
+            for at, row in enumerate(batch.rows):
+                places, chances = self._chances(pieces[row], batch, at)
+                begin = starts[row]
+                found |= {
+                    (begin + start, begin + end, kind)
+                    for start, end, kind in spans(pieces[row], places, chances)
+                }
+        return sorted(found)
+
+    def chances(self, text: str) -> tuple[Places, Vectors]:
+        """Where the tokens of a short text stand, and of each the probabilities of ``KINDS``."""
+        (batch,) = self._bert.hidden([text], MAX_TOKENS)
+        return self._chances(text, batch, 0)
+
+    def _chances(self, text: str, batch: Hidden, at: int) -> tuple[Places, Vectors]:
+        places = batch.places[at]
+        states = batch.states[at, : len(places)]
+        return places, _through(self._head, np.hstack([states, shapes(text, places)]))
+
+
+Places = Sequence[tuple[int, int]]
+
+
+def _adapted(folder: Path, stored: dict[str, Vectors]) -> dict[str, Vectors]:
+    """The encoder's matrices with their adapters added."""
+    base = mapped_weights(folder / "model.safetensors")
+    names = [name.removesuffix(".down") for name in stored if name.endswith(".down")]
+    return {
+        name: base[name] + SCALE * (stored[f"{name}.up"] @ stored[f"{name}.down"]) for name in names
+    }
+
+
+def _through(head: dict[str, Vectors], tokens: Vectors) -> Vectors:
+    """Probabilities of tokens, (tokens, kinds); each layer adds to the one before."""
+    x = np.maximum(tokens @ head["first.weight"].T + head["first.bias"], 0)
+    layers = [x]
+    for number, reach in enumerate(REACH):
+        weight, bias = head[f"convolution{number}.weight"], head[f"convolution{number}.bias"]
+        edge = np.zeros((reach * (SEEN // 2), x.shape[1]), np.float32)
+        padded = np.vstack([edge, x, edge])
+        made = bias + sum(
+            padded[step * reach : step * reach + len(x)] @ weight[:, :, step].T
+            for step in range(SEEN)
+        )
+        x = x + np.maximum(made, 0)
+        layers.append(x)
+    logits = np.hstack(layers) @ head["last.weight"].T + head["last.bias"]
+    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+    made_of: Vectors = odds / odds.sum(axis=1, keepdims=True)
+    return made_of
+
+
+def windows(text: str) -> Iterator[tuple[int, str]]:
+    """Start and text of what is read at once."""
+    start = end = before = 0
+    last = ""
+    for line in text.splitlines(keepends=True):
+        if end > start and end + len(line) - start > WINDOW:
+            yield before, text[before:end]
+            start, before = end, end
+            if len(last) <= BEFORE:
+                before -= len(last)
+        end += len(line)
+        while end - start > WINDOW:
+            cut = text.rfind(" ", start + 1, start + WINDOW) + 1 or start + WINDOW
+            yield before, text[before:cut]
+            start, before = cut, max(start, cut - BEFORE)
+        last = line
+    if end > start:
+        yield before, text[before:end]
+
+
+def shapes(text: str, places: Places) -> Vectors:
+    """How each token looks in its text, and the run without spaces that it is part of."""
+    runs = [(start, end, _of_run(text, start, end)) for start, end in _runs_of(text)]
+    made = np.zeros((len(places), SHAPES), np.float32)
+    at = 0
+    for row, (start, end) in enumerate(places):
+        if start == end:
+            continue  # the marks around a text
+        while runs[at][1] <= start:
+            at += 1
+        first, last, run = runs[at]
+        sign = text[start]
+        of_token = (start == first, end == last, sign.isupper(), sign.isdigit(), not sign.isalnum())
+        made[row] = (*run, *of_token)
+    return made
+
+
+SHAPES = 22
+
+
+def _runs_of(text: str) -> Iterator[tuple[int, int]]:
+    """Where the runs without spaces stand."""
+    at = 0
+    for run in text.split():
+        start = text.index(run, at)
+        at = start + len(run)
+        yield start, at
+
+
+def _of_run(text: str, start: int, end: int) -> tuple[float, ...]:
+    run = text[start:end]
+    core = run.strip(_EDGES)
+    digits, lower, upper = (
+        any(map(kind, core)) for kind in (str.isdigit, str.islower, str.isupper)
+    )
+    signs = not core.isalnum() and bool(core)
+    turns = sum(
+        a.isdigit() != b.isdigit() or (a.islower() and b.isupper()) for a, b in pairwise(run)
+    )
+    capital = core[:1].isupper()
+    begins = start == 0 or "\n" in text[max(0, start - 2) : start]
+    return (
+        digits, lower, upper, signs, digits and (lower or upper), lower and upper and not capital,
+        capital, core.isupper() and len(core) > 1, min(len(core), 40) / 20, len(core) >= 12,
+        len(core) >= 20, min(turns, 10) / 5, begins, core.isdigit(),
+        core.isdigit() and len(core) == 4, core.isdigit() and len(core) == 6,
+        ":" in run[:-1] or "=" in run,
+    )  # fmt: skip
+
+
+def spans(text: str, places: Places, chances: Vectors, sure: float = SURE) -> list[Secret]:
+    """The runs of tokens that are a secret, each from the first to the last letter of its words."""
+    secret = 1 - chances[:, 0]
+    secret[[start == end for start, end in places]] = 0  # the marks around a text
+    found: list[Secret] = []
+    for first, last in _runs(secret >= sure, secret >= sure * MAYBE):
+        start, end = _whole(text, places[first][0], places[last][1])
+        kind = KINDS[1 + int(chances[first : last + 1, 1:].sum(axis=0).argmax())]
+        if end - start >= _SHORTEST:
+            found.append((start, end, kind))
+    return found
+
+
+_SHORTEST = 3
+
+
+def _runs(sure: NDArray[np.bool_], maybe: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """First and last of each run of tokens; what may be secret joins two that surely are."""
+    first = last = -1
+    for row, is_sure in enumerate(sure):
+        if is_sure:
+            if first < 0:
+                first = row
+            elif not maybe[last:row].all():
+                yield first, last
+                first = row
+            last = row
+    if first >= 0:
+        yield first, last
+
+
+def _whole(text: str, start: int, end: int) -> tuple[int, int]:
+    """With the rest of the words at both ends."""
+    while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
+        start -= 1
+    while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
+        end += 1
+    return start, end

@@ -1,0 +1,78 @@
+"""Texts with and without secrets, by many people: ``samples/secrets`` and ``samples/secrets_held``.
+
+One text a line, a break in it written as ``\\n``, each secret as ``⟦KIND|value⟧``. The writers saw
+no code of ours, only a page that says what is a secret.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from benchmarks.quality.attacks import secrets_alike, secrets_bank, secrets_more
+from benchmarks.shared.common import SAMPLES
+
+VOICES = SAMPLES / "secrets"
+HELD = SAMPLES / "secrets_held"
+"""Of people that nothing is learned from."""
+_MARK = re.compile(r"⟦([^|⟧]*)\|([^⟧]+)⟧")
+_EACH = 12
+"""Made-up texts of each kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text, and where its secrets are: start, end and kind."""
+
+    voice: str
+    text: str
+    secrets: tuple[tuple[int, int, str], ...]
+
+
+def read_voices(folder: Path) -> Iterator[Marked]:
+    """All texts of a folder, file by file."""
+    for path in sorted(folder.glob("*.txt")):
+        for line in path.read_text("utf-8").splitlines():
+            yield _marked(path.stem, line.replace("\\n", "\n"))
+
+
+def _marked(voice: str, line: str) -> Marked:
+    text, secrets, at = "", [], 0
+    for mark in _MARK.finditer(line):
+        text += line[at : mark.start()]
+        secrets.append((len(text), len(text) + len(mark[2]), mark[1]))
+        text += mark[2]
+        at = mark.end()
+    return Marked(voice, text + line[at:], tuple(secrets))
+
+
+def made_up() -> Iterator[Marked]:
+    """Texts from frames of ours, of the kinds that rules were written by."""
+    kinds = secrets_bank.DEVELOPED | secrets_bank.HELD_OUT | secrets_more.LOOKED_AT
+    for name, make in kinds.items():
+        kind = _KIND_OF.get(name)
+        for n in range(_EACH if kind else 0):
+            text, secret = make(Random(f"train {name} {n}"))
+            start = text.find(secret)
+            if start >= 0:
+                yield Marked("", text, ((start, start + len(secret), kind or ""),))
+    alike = secrets_alike.DEVELOPED | secrets_alike.HELD_OUT | secrets_more.ALIKE
+    for name, harmless in alike.items():
+        for n in range(_EACH):
+            yield Marked("", harmless(Random(f"train {name} {n}")), ())
+
+
+_NAMES = {
+    "password": "password_en wifi_label password_abroad password_prose wifi_code in_notes abroad"
+    " spoken",
+    "PIN": "pin",
+    "one-time code": "otp_en otp_abroad confirming backup_codes",
+    "access token": "postgres connection environment_file client_line session hex_key",
+    "identity number": "national_dev national_held citizen",
+    "card number": "card",
+    "bank account": "iban",
+}
+_KIND_OF = {name: kind for kind, names in _NAMES.items() for name in names.split()}

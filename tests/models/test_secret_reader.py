@@ -1,0 +1,122 @@
+"""The secret reader: which words of a text are a secret, by what is said around them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agent.config import load_config
+from agent.errors import ModelMissing
+from agent.language.redaction import redact
+from agent.models.adapters.bert.secret_reader import KINDS, WINDOW, spans, windows
+from agent.models.readers.local_secret_reader import LocalSecretReader
+from agent.models.registry import ModelRegistry
+from agent.ports import SecretReader
+from agent.session.session import Session
+from tests.support.redaction_cases import HARMLESS
+
+
+@pytest.fixture(scope="module")
+def reader() -> SecretReader:
+    return LocalSecretReader(load_config())
+
+
+class Says:
+    """A reader that finds these words as that kind."""
+
+    def __init__(self, words: str, kind: str) -> None:
+        self.words, self.kind = words, kind
+
+    def secrets(self, text: str) -> list[tuple[int, int, str]]:
+        at = text.find(self.words)
+        return [(at, at + len(self.words), self.kind)] if at >= 0 else []
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("to get onto the cabin wifi you type tulip-Harbour-42", "tulip-Harbour-42"),
+        ("My login for the allotment site is robin44 and then goosegog91", "goosegog91"),
+        ("Netflix is still on mum's account, hunter2season is what you put in", "hunter2season"),
+    ],
+)
+def test_a_password_told_in_passing_is_gone(reader: SecretReader, text: str, secret: str):
+    assert secret in redact(text).text, "the patterns alone do not find it"
+    assert secret not in redact(text, reader=reader).text
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_is_no_secret_stays_to_the_letter(reader: SecretReader, text: str):
+    assert redact(text, reader=reader).text == text
+
+
+def test_a_secret_far_down_a_long_text_is_found_in_its_place(reader: SecretReader):
+    lines = [f"On day {n} we walked to the harbour and had soup." for n in range(80)]
+    lines[60] = "The wifi password of the hut is lantern-Goat-77, it took us an hour."
+    text = "\n".join(lines)
+    (found,) = reader.secrets(text)
+    assert text[found[0] : found[1]] == "lantern-Goat-77"
+    assert found[2] == "password"
+
+
+def test_windows_hold_the_whole_text_in_order():
+    text = "\n".join(["a" * 30, "b " * 700, "", "c" * 900, "d"])
+    pieces = list(windows(text))
+    covered = 0
+    for start, piece in pieces:
+        assert text[start : start + len(piece)] == piece
+        assert start <= covered < start + len(piece)
+        covered = start + len(piece)
+    assert covered == len(text)
+    assert all(len(piece) <= 2 * WINDOW for _, piece in pieces)
+
+
+def test_the_words_between_two_sure_ones_go_too():
+    text = "it is red-fox 9 ok"
+    places = [(0, 0), (0, 2), (3, 5), (6, 9), (9, 10), (10, 13), (14, 15), (16, 18), (0, 0)]
+    chances = np.zeros((len(places), len(KINDS)), np.float32)
+    chances[:, 0] = 1
+    for row, chance in ((3, 0.99), (4, 0.4), (5, 0.99), (6, 0.99)):
+        chances[row, :2] = 1 - chance, chance
+    assert spans(text, places, chances) == [(6, 15, "password")]
+
+
+def test_a_mark_of_what_is_gone_is_no_secret():
+    text = "pw [password redacted]"
+    assert redact(text, reader=Says("redacted", "password")).text == text
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "kind"),
+    [
+        ("4111 1111 1111 1112", "4111 1111 1111 1111", "card number"),
+        ("490154203237518", "44051401458", "identity number"),  # the first is of a telephone
+    ],
+)
+def test_a_number_must_be_right_as_what_it_is_called(wrong: str, right: str, kind: str):
+    for number in (wrong, right):
+        text = f"It says {number} on it."
+        touched = redact(text, reader=Says(number, kind)).text != text
+        assert touched is (number == right)
+
+
+def test_what_was_kept_on_purpose_stays(reader: SecretReader):
+    text = "the back way in is goosegog91"
+    assert redact(text, kept=text, reader=Says("goosegog91", "password")).text == text
+
+
+def test_without_the_encoder_texts_are_read_by_exact_code_alone(monkeypatch: pytest.MonkeyPatch):
+    def missing(registry: ModelRegistry, name: str) -> Path:
+        raise ModelMissing(f"{name} is not installed.")
+
+    monkeypatch.setattr(ModelRegistry, "resolve_embedder", missing)
+    reader = LocalSecretReader(load_config())
+    text = "to get onto the cabin wifi you type tulip-Harbour-42"
+    assert redact(text, reader=reader).text == text
+
+
+def test_what_is_said_is_stored_without_its_secret(session: Session):
+    session.remember("to get onto the cabin wifi you type tulip-Harbour-42")
+    assert all("tulip" not in source.text for source in session.graph.sources.list())
