@@ -1,9 +1,11 @@
 """How many secrets are taken out, and how many harmless texts are touched.
 
-*people* are texts that nothing was learned from, by people who saw no code of ours: their harmless
-texts were written to look like secrets. The other banks are frames of ours with made-up values; all
-were looked at, each once it was counted: ``held_out``, then ``more``, then ``fresh`` (0.785 when no
-rule was made by them, at 368f20d). ``rules`` is the exact code without the secret reader.
+*everyday* are messages of voices and chats held out that tell no secret. *people* are texts that
+nothing was learned from, by people who saw no code of ours: their harmless texts were written to
+look like secrets. The other banks are frames of ours with made-up values; all were looked at, each
+once it was counted: ``held_out``, then ``more``, then ``fresh`` (0.785 when no rule was made by
+them, at 368f20d). ``rules`` is the exact code without the secret reader, which learned from frames
+of all banks but ``fresh``.
 """
 
 from __future__ import annotations
@@ -17,9 +19,11 @@ from agent.config import load_config
 from agent.language.redaction import redact
 from agent.models.readers.local_secret_reader import LocalSecretReader
 from agent.ports import SecretReader
+from benchmarks.quality.answers.changes_data import HELD_VOICES
+from benchmarks.quality.answers.chats import HELD as HELD_CHATS
 from benchmarks.quality.attacks import secrets_alike, secrets_bank, secrets_more
 from benchmarks.shared.common import parser, progress, write_results
-from benchmarks.training.language.secrets_data import HELD, Marked, read_voices
+from benchmarks.training.language.secrets_data import HELD, Marked, ordinary, read_voices
 
 EACH = 8
 """Secrets of each of 25 kinds, for each seed."""
@@ -77,8 +81,14 @@ def main() -> None:
     seeds = range(1 if given.quick else given.seeds)
     reader = LocalSecretReader(load_config())
     sets = {"people": list(people())}
+    everyday = list(ordinary(HELD_VOICES, HELD_CHATS))
+    figures: dict[str, float] = {
+        "n_everyday": len(everyday),
+        "touched_everyday": sum(
+            redact(one.text, reader=reader).text != one.text for one in everyday
+        ),
+    }
     sets |= {name: list(bank(secrets, alike, seeds)) for name, secrets, alike in BANKS}
-    figures: dict[str, float] = {}
     for name, texts in sets.items():
         figures[f"n_{name}"] = sum(len(one.secrets) for one in texts)
         figures[f"n_harmless_{name}"] = sum(not one.secrets for one in texts)

@@ -33,6 +33,8 @@ ROWS: tuple[tuple[str, str, str], ...] = (
      "{recall_people:.3f} of {n_people}; {recall_people_rules:.3f}"),
     ("secrets", "their harmless texts, written to look like secrets, changed; by exact code alone",
      "{false_people:.3f} of {n_harmless_people}; {false_people_rules:.3f}"),
+    ("secrets", "everyday messages of voices and chats held out, changed",
+     "{touched_everyday} of {n_everyday}"),
     ("secrets", "secrets found in frames of ours: three banks learned from; a fourth",
      "{recall_developed:.3f}, {recall_held_out:.3f}, {recall_more:.3f}; {recall_fresh:.3f}"),
     ("secrets", "harmless texts changed, in the same order",

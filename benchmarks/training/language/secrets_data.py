@@ -12,13 +12,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from agent.language.redaction import redact
+from benchmarks.quality.answers.chats import CHATS, read_chat
 from benchmarks.quality.attacks import secrets_alike, secrets_bank, secrets_more
 from benchmarks.shared.common import SAMPLES
+from benchmarks.training.reader.reader_data import VOICES as READER_VOICES
+from benchmarks.training.reader.reader_data import read_episodes
 
 VOICES = SAMPLES / "secrets"
 HELD = SAMPLES / "secrets_held"
 """Of people that nothing is learned from."""
 _MARK = re.compile(r"⟦([^|⟧]*)\|([^⟧]+)⟧")
+_ACCESS = re.compile(
+    r"wi-?fi|pass-?\s?(?:word|phrase|code)|\bp(?:w|in)\b|network|router|ssid|log-?in|magic word",
+    re.I,
+)
 _EACH = 12
 """Made-up texts of each kind."""
 
@@ -47,6 +55,19 @@ def _marked(voice: str, line: str) -> Marked:
         text += mark[2]
         at = mark.end()
     return Marked(voice, text + line[at:], tuple(secrets))
+
+
+def ordinary(voices: Path = READER_VOICES, chats: Path = CHATS) -> Iterator[Marked]:
+    """Messages of everyday life that tell no secret: those of our voices, and of chats.
+
+    What may tell one is left out: that which is near the words of access, and that which the
+    patterns find.
+    """
+    said = {text: one.voice for one in read_episodes(voices) for _, text in one.messages}
+    said |= {one.text: path.stem for path in chats.glob("*.jsonl") for one in read_chat(path)}
+    for text, voice in said.items():
+        if not _ACCESS.search(text) and redact(text).text == text:
+            yield Marked(voice, text, ())
 
 
 def made_up() -> Iterator[Marked]:

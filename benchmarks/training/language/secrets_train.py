@@ -14,6 +14,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from agent.models.adapters.bert.secret_reader import (
 from agent.models.lazy import LocalEmbedder
 from agent.models.readers.local_secret_reader import WEIGHTS
 from benchmarks.shared.common import parser, progress, write_results
-from benchmarks.training.language.secrets_data import VOICES, Marked, made_up, read_voices
+from benchmarks.training.language.secrets_data import VOICES, Marked, made_up, ordinary, read_voices
 from benchmarks.training.reader.reader_train import encoder_folder
 
 RANK, WIDTH, DROPPED = 8, 64, 0.3
@@ -109,6 +110,18 @@ class Network(nn.Module):
             if name.startswith("head.") or ".down." in name or ".up." in name
         }  # fmt: skip
 
+    def load(self, path: Path) -> None:
+        """Weights that ``state`` gave."""
+        with np.load(path) as stored:
+            state = {
+                name if name.startswith("head.") else
+                re.sub(r"\.weight\.(down|up)$", r".\1.weight", f"encoder.{name}"):
+                torch.from_numpy(stored[name].astype(np.float32))
+                for name in stored if name != "encoder"
+            }  # fmt: skip
+        lacking = self.load_state_dict(state, strict=False)
+        assert not lacking.unexpected_keys
+
 
 Rows = tuple[Tensor, Tensor, Tensor, Tensor]
 
@@ -133,13 +146,19 @@ def tensors(tokenizer: PreTrainedTokenizerBase, texts: Sequence[Marked]) -> Rows
 
 
 def fit(
-    texts: Sequence[Marked], epochs: int, rate: float, size: int = 32
+    texts: Sequence[Marked],
+    epochs: int,
+    rate: float,
+    size: int = 32,
+    start: Path | None = None,
 ) -> tuple[Network, PreTrainedTokenizerBase]:
     """A network trained on the texts."""
     torch.manual_seed(0)
     chance = random.Random(0)
     tokenizer = AutoTokenizer.from_pretrained(str(encoder_folder()), local_files_only=True)
     network = Network()
+    if start:
+        network.load(start)
     adapters = [p for p in network.encoder.parameters() if p.requires_grad]
     trained = [*adapters, *network.head.parameters()]
     progress(f"{sum(p.numel() for p in trained):,} parameters, {len(texts)} texts")
@@ -154,8 +173,8 @@ def fit(
     )
     values: dict[str, list[str]] = defaultdict(list)
     for one in texts:
-        for start, end, kind in one.secrets:
-            values[kind].append(one.text[start:end])
+        for first, last, kind in one.secrets:
+            values[kind].append(one.text[first:last])
     network.train()
     began, done, losses = time.time(), 0, []
     for _ in range(epochs):
@@ -248,13 +267,17 @@ def main() -> None:
     options.add_argument("--held", action="store_true", help="leave people out, and measure")
     options.add_argument("--epochs", type=int, default=4)
     options.add_argument("--rate", type=float, default=2e-3)
+    options.add_argument("--start", type=Path, help="go on from weights, with half of the texts")
     given = options.parse_args()
     texts = list(read_voices(VOICES))
     held = sorted({one.voice for one in texts})[1::EVERY] if given.held or given.quick else []
     learned = [one for one in texts if one.voice not in held] + list(made_up())
+    if given.start:
+        learned = random.Random(0).sample(learned, len(learned) // 2)
+    learned += ordinary()
     if given.quick:
         learned, given.epochs = learned[::60], 1
-    network, tokenizer = fit(learned, given.epochs, given.rate)
+    network, tokenizer = fit(learned, given.epochs, given.rate, start=given.start)
     if held:
         figures = measure(network, tokenizer, [one for one in texts if one.voice in held])
         for name, value in figures.items():
