@@ -73,6 +73,11 @@ def test_windows_hold_the_whole_text_in_order():
     assert all(len(piece) <= 2 * WINDOW for _, piece in pieces)
 
 
+@pytest.mark.parametrize("text", ["", " \n ", "(" * 20_000, "\u2028\x85\ud800 \u200d", "1 " * 9000])
+def test_where_nothing_is_said_nothing_is_found(reader: SecretReader, text: str):
+    assert reader.secrets(text) == []
+
+
 def test_the_words_between_two_sure_ones_go_too():
     text = "it is red-fox 9 ok"
     places = [(0, 0), (0, 2), (3, 5), (6, 9), (9, 10), (10, 13), (14, 15), (16, 18), (0, 0)]

@@ -32,7 +32,7 @@ KINDS = (
     "bank account",
 )
 """What a token is part of; "" is what may be stored."""
-MAX_TOKENS = 256
+MAX_TOKENS = 512
 SCALE = 2.0
 """By what the product of an adapter's two matrices is multiplied."""
 REACH = (1, 2)
@@ -44,9 +44,9 @@ SURE = 0.97
 messages of voices and chats held out hardly one is touched (``benchmarks.secrets``)."""
 MAYBE = 0.3
 """Probability from which a token is taken out between two that are."""
-WINDOW, BEFORE = 400, 200
+WINDOW, BEFORE, INSIDE = 400, 200, 60
 """Most characters that are read at once, in whole lines if possible. A line before them of at most
-so many stands in front: it may be a label."""
+so many stands in front: it may be a label; of a line that is cut, so many."""
 _EDGES = "\"'`.,;:!?()[]“”„«»"
 Secret = tuple[int, int, str]
 """Start, end and kind."""
@@ -76,7 +76,9 @@ class TrainedSecretReader:
     @measured("secret reader")
     def secrets(self, text: str) -> list[Secret]:
         """See ``agent.ports.SecretReader``."""
-        starts, pieces = zip(*windows(text), strict=True) if text.strip() else ((), ())
+        # Where no letter is, nothing is said.
+        told = [(start, piece) for start, piece in windows(text) if any(map(str.isalpha, piece))]
+        starts, pieces = [start for start, _ in told], [piece for _, piece in told]
         found: set[Secret] = set()
         for batch in self._bert.hidden(pieces, MAX_TOKENS):
             for at, row in enumerate(batch.rows):
@@ -145,7 +147,7 @@ def windows(text: str) -> Iterator[tuple[int, str]]:
         while end - start > WINDOW:
             cut = text.rfind(" ", start + 1, start + WINDOW) + 1 or start + WINDOW
             yield before, text[before:cut]
-            start, before = cut, max(start, cut - BEFORE)
+            start, before = cut, max(start, cut - INSIDE)
         last = line
     if end > start:
         yield before, text[before:end]
@@ -157,9 +159,9 @@ def shapes(text: str, places: Places) -> Vectors:
     made = np.zeros((len(places), SHAPES), np.float32)
     at = 0
     for row, (start, end) in enumerate(places):
-        if start == end:
+        if start == end or not runs:
             continue  # the marks around a text
-        while runs[at][1] <= start:
+        while runs[at][1] <= start and at + 1 < len(runs):
             at += 1
         first, last, run = runs[at]
         sign = text[start]
