@@ -1,9 +1,9 @@
 """Claims about quality and speed. Each module runs by its name: ``python -m benchmarks.gate``.
 
 - ``papers``: the tables of the five papers, a folder each
-- ``quality``: what is read, remembered, answered and done with it; ``gate`` is what CI runs
+- ``quality``: what is read, remembered, answered and done with it, secrets, attacks on a home in
+  use; ``gate`` is what CI runs
 - ``speed``: seconds and megabytes
-- ``security``: attacks on a home in use
 - ``training``: makes the weights that memlane ships; measures nothing
 - ``shared``: options and result files, questions, simulated lives, the results page
 

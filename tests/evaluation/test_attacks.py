@@ -11,13 +11,14 @@ import pytest
 from agent.config import load_config
 from agent.models.readers.local_secret_reader import LocalSecretReader
 from agent.session.session import Session
-from benchmarks.quality.attacks import secrets_alike, secrets_bank, security_table
+from benchmarks.quality.attacks import security_table
 from benchmarks.quality.attacks.attack_edits import acknowledged
 from benchmarks.quality.attacks.attacks import COUNTS
 from benchmarks.quality.attacks.long_day import HOURS, Hour
 from benchmarks.quality.attacks.poison import Parrot, struck
 from benchmarks.quality.attacks.poison_bank import ATTACKS, KNOWN, Attack, Way, attacks
-from benchmarks.quality.attacks.secrets import bank, measured
+from benchmarks.quality.redaction import secrets_alike, secrets_bank
+from benchmarks.quality.redaction.secrets import bank, measured
 from benchmarks.shared.many_memories import memories
 from tests.conftest import NOW
 from tests.support.crash_work import SilentModel

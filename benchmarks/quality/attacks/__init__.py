@@ -1,1 +1,1 @@
-"""Attacks from outside: secrets that must not be kept, hostile texts that must do nothing."""
+"""Attacks from outside: requests, command lines, kills, hostile texts; a long day of use."""

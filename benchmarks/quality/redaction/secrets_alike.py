@@ -6,7 +6,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 
-from benchmarks.quality.attacks.secrets_bank import (
+from benchmarks.quality.redaction.secrets_bank import (
     BASE62,
     DIGITS,
     HEX,

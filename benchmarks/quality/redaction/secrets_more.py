@@ -16,8 +16,8 @@ from stdnum.be import nn
 from stdnum.iso7064 import mod_97_10
 from stdnum.se import personnummer
 
-from benchmarks.quality.attacks.secrets_alike import Alike
-from benchmarks.quality.attacks.secrets_bank import (
+from benchmarks.quality.redaction.secrets_alike import Alike
+from benchmarks.quality.redaction.secrets_bank import (
     BASE62,
     DIGITS,
     HEX,

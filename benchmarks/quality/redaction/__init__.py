@@ -1,0 +1,1 @@
+"""How many secrets are taken out of a text, and how many harmless texts are changed."""
