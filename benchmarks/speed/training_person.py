@@ -23,7 +23,7 @@ from agent.models.lazy import LocalEmbedder
 from agent.session.session import Session, open_session
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.many_memories import NOW, Told, memories
-from benchmarks.speed.select_speed import home_of
+from benchmarks.speed.homes.select_speed import home_of
 from store.tables.side_tables.training_data import PairOrigin
 from store.types import Status
 

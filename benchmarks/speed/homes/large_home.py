@@ -56,7 +56,7 @@ from benchmarks.shared.many_memories import (
     relatives,
     renamed,
 )
-from benchmarks.speed.edit_speed import (
+from benchmarks.speed.homes.edit_speed import (
     EDITS,
     Known,
     ModelsAside,
@@ -65,7 +65,7 @@ from benchmarks.speed.edit_speed import (
     edit_one,
     plan_one,
 )
-from benchmarks.speed.import_speed import imported, lines
+from benchmarks.speed.homes.import_speed import imported, lines
 from policies.base import Question
 from policies.baselines.fusion import activate
 from policies.registry import Tools, make_policy

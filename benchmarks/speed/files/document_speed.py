@@ -28,7 +28,7 @@ from agent.models.lazy import LocalEmbedder
 from agent.session.session import Session
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.made_documents import Put, epub, pdf
-from benchmarks.speed.ingest_speed import Quiet, note
+from benchmarks.speed.files.ingest_speed import Quiet, note
 from store.graph import MemoryGraph
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from benchmarks.shared.common import ROOT, parser, progress, write_results
-from benchmarks.speed.resident import ROOMS, THINGS, fill_home, resident
+from benchmarks.speed.commands.resident import ROOMS, THINGS, fill_home, resident
 
 BAR_MS = 150
 TOOL = "claude-code"

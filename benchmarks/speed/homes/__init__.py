@@ -1,0 +1,1 @@
+"""Homes of many memories: open, choose, edit, import, encrypt."""
