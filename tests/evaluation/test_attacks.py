@@ -10,6 +10,7 @@ import pytest
 
 from agent.config import load_config
 from agent.models.readers.local_secret_reader import LocalSecretReader
+from agent.ports import SecretReader
 from agent.session.session import Session
 from benchmarks.quality.attacks import security_table
 from benchmarks.quality.attacks.attack_edits import acknowledged
@@ -30,8 +31,10 @@ def test_the_banks_are_large_enough():
     assert len(attacks()) >= 200
 
 
-def test_secrets_of_the_kinds_developed_on_are_found_and_their_look_alikes_stay():
-    reader = LocalSecretReader(load_config())
+@pytest.mark.parametrize("reader", [None, LocalSecretReader(load_config())])
+def test_secrets_of_the_kinds_developed_on_are_found_and_their_look_alikes_stay(
+    reader: SecretReader | None,
+):
     texts = list(bank(secrets_bank.DEVELOPED, secrets_alike.DEVELOPED, [0]))
     gone, touched = measured(texts, reader)
     assert gone >= 0.97

@@ -11,10 +11,12 @@ from agent.config import load_config
 from agent.errors import ModelMissing
 from agent.language.redaction import redact
 from agent.models.adapters.bert.secret_reader import KINDS, WINDOW, spans, windows
-from agent.models.readers.local_secret_reader import LocalSecretReader
+from agent.models.lazy import LocalEmbedder
+from agent.models.readers.local_secret_reader import WEIGHTS, LocalSecretReader
 from agent.models.registry import ModelRegistry
 from agent.ports import SecretReader
 from agent.session.session import Session
+from policies.weight_file import read_arrays
 from tests.support.redaction_cases import HARMLESS
 
 
@@ -120,6 +122,11 @@ def test_without_the_encoder_texts_are_read_by_exact_code_alone(monkeypatch: pyt
     reader = LocalSecretReader(load_config())
     text = "to get onto the cabin wifi you type tulip-Harbour-42"
     assert redact(text, reader=reader).text == text
+
+
+def test_the_weights_were_made_for_the_built_in_encoder():
+    made_for = read_arrays(WEIGHTS, ("encoder",))["encoder"]
+    assert str(made_for) == LocalEmbedder(load_config()).identity
 
 
 def test_what_is_said_is_stored_without_its_secret(session: Session):

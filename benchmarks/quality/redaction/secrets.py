@@ -10,8 +10,10 @@ of all banks but ``fresh``.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
+from statistics import median
 
 import numpy as np
 
@@ -23,7 +25,7 @@ from benchmarks.quality.answers.changes_data import HELD_VOICES
 from benchmarks.quality.answers.chats import HELD as HELD_CHATS
 from benchmarks.quality.redaction import secrets_alike, secrets_bank, secrets_more
 from benchmarks.shared.common import parser, progress, write_results
-from benchmarks.training.language.secrets_data import HELD, Marked, ordinary, read_voices
+from benchmarks.training.language.secrets_data import HELD, ordinary, read_voices
 
 EACH = 8
 """Secrets of each of 25 kinds, for each seed."""
@@ -40,34 +42,47 @@ BANKS: tuple[tuple[str, Secrets, Alike], ...] = (
 """A name, the secrets, and the harmless texts."""
 
 
-def bank(secrets: Secrets, harmless: Alike, seeds: Sequence[int]) -> Iterator[Marked]:
-    """Made-up texts of a bank; where the secret stands is not needed."""
+Told = tuple[str, tuple[str, ...]]
+"""A text, and the secrets in it."""
+
+
+def bank(secrets: Secrets, harmless: Alike, seeds: Sequence[int]) -> Iterator[Told]:
+    """Made-up texts of a bank."""
     for seed in seeds:
         for name, make in secrets.items():
             for n in range(EACH):
                 text, secret = make(Random(f"{seed} {name} {n}"))
-                yield Marked(name, text, ((0, 0, secret),))
+                yield text, (secret,)
         for name, alike in harmless.items():
             for n in range(ALIKE):
-                yield Marked(name, alike(Random(f"{seed} {name} {n}")), ())
+                yield alike(Random(f"{seed} {name} {n}")), ()
 
 
-def people() -> Iterator[Marked]:
-    """The texts of the people held out, with the words of each secret."""
+def people() -> Iterator[Told]:
+    """The texts of the people held out."""
     for one in read_voices(HELD):
-        words = tuple((start, end, one.text[start:end]) for start, end, _ in one.secrets)
-        yield Marked(one.voice, one.text, words)
+        yield one.text, tuple(one.text[start:end] for start, end, _ in one.secrets)
 
 
-def measured(texts: Sequence[Marked], reader: SecretReader | None) -> tuple[float, float]:
+def measured(texts: Sequence[Told], reader: SecretReader | None) -> tuple[float, float]:
     """Share of the secrets that are gone, and of the harmless texts that are touched."""
     gone, touched = [], []
-    for one in texts:
-        left = redact(one.text, reader=reader).text
-        if not one.secrets:
-            touched.append(left != one.text)
-        gone += [not _left(left, secret) for _, _, secret in one.secrets]
+    for text, secrets in texts:
+        left = redact(text, reader=reader).text
+        if not secrets:
+            touched.append(left != text)
+        gone += [not _left(left, secret) for secret in secrets]
     return float(np.mean(gone)), float(np.mean(touched))
+
+
+def milliseconds(texts: Sequence[str], reader: SecretReader) -> float:
+    """What the reader takes for a text, the median."""
+    took = []
+    for text in texts:
+        began = time.perf_counter()
+        reader.secrets(text)
+        took.append(1000 * (time.perf_counter() - began))
+    return median(took)
 
 
 def _left(text: str, secret: str) -> bool:
@@ -87,11 +102,12 @@ def main() -> None:
         "touched_everyday": sum(
             redact(one.text, reader=reader).text != one.text for one in everyday
         ),
+        "ms_everyday": milliseconds([one.text for one in everyday], reader),
     }
     sets |= {name: list(bank(secrets, alike, seeds)) for name, secrets, alike in BANKS}
     for name, texts in sets.items():
-        figures[f"n_{name}"] = sum(len(one.secrets) for one in texts)
-        figures[f"n_harmless_{name}"] = sum(not one.secrets for one in texts)
+        figures[f"n_{name}"] = sum(len(secrets) for _, secrets in texts)
+        figures[f"n_harmless_{name}"] = sum(not secrets for _, secrets in texts)
         for arm, used in (("", reader), ("_rules", None)):
             gone, touched = measured(texts[:: 40 if given.quick else 1], used)
             figures |= {f"recall_{name}{arm}": gone, f"false_{name}{arm}": touched}

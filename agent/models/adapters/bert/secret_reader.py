@@ -90,11 +90,6 @@ class TrainedSecretReader:
                 }
         return sorted(found)
 
-    def chances(self, text: str) -> tuple[Places, Vectors]:
-        """Where the tokens of a short text stand, and of each the probabilities of ``KINDS``."""
-        (batch,) = self._bert.hidden([text], MAX_TOKENS)
-        return self._chances(text, batch, 0)
-
     def _chances(self, text: str, batch: Hidden, at: int) -> tuple[Places, Vectors]:
         places = batch.places[at]
         states = batch.states[at, : len(places)]
@@ -171,6 +166,7 @@ def shapes(text: str, places: Places) -> Vectors:
 
 
 SHAPES = 22
+"""Numbers of a shape: of the run, and of the token in it."""
 
 
 def _runs_of(text: str) -> Iterator[tuple[int, int]]:
