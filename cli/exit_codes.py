@@ -78,8 +78,9 @@ def report(line: str, code: int, arguments: Sequence[str]) -> None:
 
 
 def error_document(line: str, code: int) -> str:
-    """What went wrong as one line of JSON."""
-    return json.dumps({"error": line, "exit_code": code}, ensure_ascii=False)
+    """What went wrong as one line of JSON; bytes of an argument that are no text as escapes."""
+    shown = line.encode("utf-8", "backslashreplace").decode()
+    return json.dumps({"error": shown, "exit_code": code}, ensure_ascii=False)
 
 
 def outcome(error: Exception) -> tuple[int, str]:

@@ -217,7 +217,7 @@ def wording_slots(text: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     for grams, size, start in blocks:
         hashed = sorted({zlib.crc32(gram.encode()) % size for gram in grams})
         slots += [start + slot for slot in hashed]
-        values += [len(hashed) ** -0.5] * len(hashed)
+        values += [max(1, len(hashed)) ** -0.5] * len(hashed)
     return np.array(slots, dtype=np.int64), np.array(values, dtype=np.float32)
 
 

@@ -47,6 +47,7 @@ _WITHOUT_WORDS = frozenset(
         *DATABASE_FILES,
         ENVELOPE_NAME,
         "encryption.new",
+        f".{ENVELOPE_NAME}.part",
         "memlane.lock",
         "memlane.sock",
         "resident.lock",

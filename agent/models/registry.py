@@ -42,8 +42,8 @@ from agent.models.weight_files import (
     hash_files,
     join,
     locked,
-    sync_folder,
 )
+from store.database.whole_files import sync_folder
 from store.errors import StoreFull
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}

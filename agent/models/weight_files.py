@@ -170,14 +170,6 @@ def join(parts: Sequence[Path], half: Path, total: int, on_progress: Progress | 
     return digest.hexdigest()
 
 
-def sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold an exclusive lock between processes; the system releases it if we crash."""

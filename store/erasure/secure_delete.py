@@ -20,6 +20,7 @@ from pathlib import Path
 
 from store.database.connection import Connection
 from store.database.driver import errors
+from store.database.whole_files import whole_file
 from store.erasure.fingerprints import (
     SHORTEST,
     Fingerprint,
@@ -79,10 +80,8 @@ def clean_lines(home: Path, texts: Iterable[str]) -> tuple[str, ...]:
         lines = path.read_bytes().decode("utf-8", "surrogateescape").splitlines(keepends=True)
         kept = [line for line in lines if not any(occurrences(needle, line) for needle in needles)]
         if len(kept) < len(lines):
-            scratch = path.with_name(path.name + ".new")
-            with open(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            with whole_file(path) as file:
                 file.write("".join(kept).encode("utf-8", "surrogateescape"))
-            scratch.replace(path)
             cleaned.append(path.name)
     return tuple(cleaned)
 

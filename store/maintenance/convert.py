@@ -15,7 +15,7 @@ from pathlib import Path
 
 from store.database.connection import is_open_here, translated
 from store.database.driver import errors, key_literal, open_database, opening
-from store.database.encryption.envelope import sync_folder
+from store.database.whole_files import sync_folder
 from store.errors import CorruptStore, StoreBusy
 
 BUSY_MS = 2000

@@ -108,6 +108,18 @@ def test_a_mended_line_can_be_imported_alone(exported: Path, tmp_path: Path):
         assert "I like green tea." in texts(graph)
 
 
+def test_lines_that_are_refused_of_the_current_folder_are_kept_beside_it(
+    memlane: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "m1.md").write_text("---\nid: m1\n---\n")
+    monkeypatch.chdir(folder)
+    result: Result = memlane("import", ".")
+    assert result.code == 1
+    assert (tmp_path / "notes.rejected").exists()
+
+
 def test_a_cut_off_export_says_how_much_is_missing(memlane: Any, exported: Path, tmp_path: Path):
     lines = exported.read_bytes().splitlines(keepends=True)
     (tmp_path / "cut.jsonl").write_bytes(b"".join(lines[:-4]))

@@ -392,6 +392,9 @@ def test_ids_that_do_not_exist(kept: Memlane, arguments: tuple[str, ...]):
         ("ask", "x", "--k", "0"),
         ("ask", "x", "--policy", "magic"),
         ("ingest",),
+        ("ingest", ""),
+        ("import", ""),
+        ("watch", ""),
         ("fill",),
         ("memories", "edit", "m1"),
         ("export", "--format", "docx"),
@@ -412,6 +415,7 @@ def test_a_configuration_file_that_is_none(memlane: Memlane, tmp_path: Path):
 
 def test_an_export_that_cannot_be_written(kept: Memlane):
     refused(kept("export", "-o", "/proc/no/file.jsonl"), 1, "--output")
+    refused(kept("export", "-o", "."), 1, "Is a directory", "--output")
 
 
 def test_a_source_whose_extraction_fails_keeps_its_text_and_its_error(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
 
+from cli.exit_codes import error_document
 from tests.support.residents import ROOT
 
 
@@ -27,3 +29,8 @@ def test_sigterm_is_one_line_and_its_own_code():
         _, said = child.communicate(timeout=60)
     assert child.returncode == 143
     assert said == "memlane: terminated (SIGTERM); saved data is safe. Run the command again.\n"
+
+
+def test_an_error_document_can_be_printed_whatever_an_argument_held():
+    document = error_document("No such command 'a\udcff'.", 2)
+    assert json.loads(document.encode()) == {"error": "No such command 'a\\udcff'.", "exit_code": 2}

@@ -17,6 +17,7 @@ from agent.applications.services.places import event_place
 from agent.applications.services.reminders import Reminder
 from agent.applications.services.upcoming import Kind
 from agent.version import __version__
+from store.database.whole_files import whole_file
 from store.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -76,13 +77,10 @@ def write_calendar(path: Path, reminders: Sequence[Reminder], now: datetime) -> 
 
     :raises InvalidInput: if the file cannot be written.
     """
-    scratch = path.with_name(f".{path.name}.tmp")
     try:
-        scratch.touch(mode=0o600)
-        scratch.write_bytes(calendar_of(reminders, now))
-        scratch.replace(path)
+        with whole_file(path) as file:
+            file.write(calendar_of(reminders, now))
     except OSError as error:
-        scratch.unlink(missing_ok=True)
         raise InvalidInput(
             f"Cannot write {path}: {error.strerror or error}. Choose a folder you can write to."
         ) from error

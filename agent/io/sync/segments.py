@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
-from store.database.encryption.envelope import sync_folder
+from store.database.whole_files import sync_folder
 from store.errors import HomeUnavailable, StoreFull
 from store.row_codecs import dumps
 from store.sync.operations import Shared, from_document, to_document

@@ -29,10 +29,10 @@ from store.database.encryption.envelope import (
     as_bytes,
     envelope_of,
     parsed,
-    sync_folder,
     write_envelope,
 )
 from store.database.encryption.keys import key_for
+from store.database.whole_files import sync_folder
 from store.erasure.fingerprints import ZIP_ERRORS
 from store.errors import (
     CorruptStore,

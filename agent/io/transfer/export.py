@@ -7,12 +7,13 @@ whole.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -21,6 +22,7 @@ from typing import IO, Any
 
 from agent.io.transfer.formats import graphml, markdown, reading
 from agent.io.transfer.records import HEAD, KINDS, VERSION, Row, Value, to_document, to_line
+from store.database.whole_files import whole_file
 from store.errors import HomeUnavailable
 from store.maintenance.backup import HomeSnapshot, moment
 from store.types import Memory, Source, Status, Subclass
@@ -254,18 +256,13 @@ def _safe(part: str) -> str:
 @contextmanager
 def _whole_file(path: Path) -> Iterator[IO[str]]:
     """A text file that is there whole or not at all, readable by its owner alone."""
-    scratch = path.with_name(f".{path.name}.part")
     try:
-        with _private(scratch) as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        scratch.replace(path)
+        with whole_file(path) as file:
+            text = io.TextIOWrapper(file, "utf-8", newline="")
+            yield text
+            text.detach()  # what is written is flushed; the file is closed by whoever opened it
     except OSError as error:
         raise _cannot_write(path, error) from error
-    finally:
-        with suppress(OSError):
-            scratch.unlink(missing_ok=True)
 
 
 def _private(path: Path) -> IO[str]:

@@ -168,7 +168,9 @@ def _told(manifest: Manifest, tally: Tally) -> tuple[str, ...]:
 
 def _beside(path: Path, home: Path) -> Path:
     """Where rejected lines go: beside the file, or into the home where nothing can be written."""
-    beside = path.with_name(f"{path.name}.rejected")
+    if not path.name:  # `.`
+        path = path.absolute()
+    beside = path.parent / f"{path.name}.rejected"
     try:
         with tempfile.TemporaryFile(dir=path.parent):
             return beside

@@ -213,7 +213,9 @@ def attacks(folder: Path, calls: Sequence[Call] = CALLS) -> st.SearchStrategy[At
 
 # ---- command lines ------------------------------------------------------------------------------
 
-NO_COMMANDS = frozenset({"up", "down", "web", "mcp", "demo", "train", "watch", "pull", "check"})
+NO_COMMANDS = frozenset(
+    {"up", "down", "web", "mcp", "demo", "train", "watch", "pull", "check", "pair"}
+)
 """They stay until they are told to end, or take minutes by design."""
 
 

@@ -5,7 +5,6 @@ Imported when the command runs (``cli.commands.files.fill``), as it loads the re
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
@@ -19,6 +18,7 @@ from agent.applications.forms.formats.page import host_of
 from agent.results import FilledField
 from cli.context import Run
 from cli.output import json_output
+from store.database.whole_files import whole_file
 from store.errors import HomeUnavailable, InvalidInput
 
 if TYPE_CHECKING:
@@ -178,15 +178,10 @@ def _write(form: Form, values: Sequence[FilledField], applying: FilledPageTarget
         sys.stdout.buffer.flush()
         return
     target = applying.output
-    scratch = target.with_name(f".{target.name}.part")
     try:
-        # It holds what is the person's own: nobody else may read it, not even half of it.
-        handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "wb") as file:
+        with whole_file(target) as file:
             file.write(page)
-        scratch.replace(target)
     except OSError as error:
-        scratch.unlink(missing_ok=True)
         raise HomeUnavailable(
             f"Cannot write {target}: {error.strerror or error}. Choose another -o FILE."
         ) from None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.context import Run
+from cli.input.paths import named_path
 from cli.input.standard_streams import readable
 from cli.output import json_output, render
 from store.errors import InvalidInput
@@ -29,7 +30,9 @@ def ingest(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Notes, screenshots, documents, mail, calendars, contacts, folders; - is stdin."
+            parser=named_path,
+            metavar="PATH",
+            help="Notes, screenshots, documents, mail, calendars, contacts, folders; - is stdin.",
         ),
     ] = None,
     retry: Annotated[

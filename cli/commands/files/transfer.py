@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.context import Run
+from cli.input.paths import named_path
 from cli.input.standard_streams import STREAM, readable
 from cli.output import json_output, render
 from cli.output.progress import progress
@@ -102,7 +103,9 @@ def import_(
     path: Annotated[
         Path,
         typer.Argument(
-            help="An export of memlane or of another program, or a folder of notes; - is stdin."
+            parser=named_path,
+            metavar="PATH",
+            help="An export of memlane or of another program, or a folder of notes; - is stdin.",
         ),
     ],
     form: Annotated[

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.context import Run
+from cli.input.paths import named_path
 from store.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 def watch(
     context: typer.Context,
-    paths: Annotated[list[Path] | None, typer.Argument(help="Folders to watch.")] = None,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(parser=named_path, metavar="PATH", help="Folders to watch."),
+    ] = None,
     list_: Annotated[
         bool, typer.Option("--list", help="List watched folders and the memories of deleted files.")
     ] = False,

@@ -9,6 +9,7 @@ import typer
 
 from cli.context import Run
 from cli.input.standard_streams import STREAM, emit_beside, writable
+from store.database.whole_files import whole_file
 from store.errors import HomeUnavailable, InvalidInput
 
 if TYPE_CHECKING:
@@ -118,9 +119,8 @@ def write_picture(picture: Canvas, out: Path, option: str) -> None:
     from cli.output.svg import svg
 
     try:
-        scratch = out.with_name(out.name + ".part")
-        scratch.write_bytes(svg(picture))
-        scratch.replace(out)
+        with whole_file(out) as file:
+            file.write(svg(picture))
     except OSError as error:
         raise HomeUnavailable(
             f"Cannot write {out}: {error.strerror or error}. Choose another {option}."

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 import unicodedata
 from contextlib import suppress
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from store.database.driver import INSTALL
+from store.database.whole_files import whole_file
 from store.errors import CorruptStore, HomeUnavailable, InvalidInput, NewerStore
 
 if TYPE_CHECKING:
@@ -173,24 +173,8 @@ def as_bytes(envelope: Envelope) -> bytes:
 
 def write_envelope(database: Path, envelope: Envelope) -> None:
     """Put the envelope beside the database, whole or not at all, and on the disk."""
-    path = database.with_name(ENVELOPE_NAME)
-    scratch = path.with_suffix(".new")
-    with open(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+    with whole_file(database.with_name(ENVELOPE_NAME)) as file:
         file.write(as_bytes(envelope))
-        file.flush()
-        os.fsync(file.fileno())
-    scratch.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk too."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _sound(kept: Wrapped | None) -> bool:

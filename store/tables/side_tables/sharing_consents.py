@@ -19,6 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from store.database.whole_files import whole_file
 from store.errors import HomeUnavailable
 from store.row_codecs import Table, dumps, iso
 
@@ -72,12 +73,8 @@ def ensure_identity(home: Path) -> str:
 def _renew(home: Path) -> bytes:
     """Make everything worthless that was signed so far; returns the new key of the same home."""
     key = (home / KEY_NAME).read_bytes()[:_LASTING] + secrets.token_bytes(_SINCE)
-    scratch = home / f"{KEY_NAME}.new"
-    with open(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+    with whole_file(home / KEY_NAME) as file:
         file.write(key)
-        file.flush()
-        os.fsync(file.fileno())
-    scratch.replace(home / KEY_NAME)
     return key
 
 
