@@ -87,6 +87,8 @@ def outcome(error: Exception) -> tuple[int, str]:
     """The exit code of what went wrong, and what is said of it."""
     if isinstance(error, MemlaneError):
         return (2 if isinstance(error, InvalidInput) else 1), _one_line(error)
+    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+        return 2, "A word of the command line has bytes that are no text (not UTF-8)."
     if isinstance(error, OSError):
         return 1, _one_line(of_the_system(error))
     return 1, (

@@ -404,6 +404,13 @@ def test_wrong_usage(kept: Memlane, arguments: tuple[str, ...]):
     refused(kept(*arguments), 2)
 
 
+@pytest.mark.parametrize(
+    "command", [("search",), ("memories", "forget"), ("memories", "list", "--search")]
+)
+def test_bytes_that_are_no_text(kept: Memlane, command: tuple[str, ...]):
+    refused(kept(*command, "caf\udce9"), 2, "not UTF-8")
+
+
 def test_a_configuration_file_that_is_none(memlane: Memlane, tmp_path: Path):
     (tmp_path / "config.toml").write_text("k = [broken")
     refused(memlane("memories", "list"), 2, "config.toml", "Fix or remove")

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -56,6 +57,11 @@ def attack_lines(home: Path, count: int, number: int, *, until: float = math.inf
     with attacked(home, "--hash"):
         folder = home.parent / "lines"
         _prepared(folder)
+        # The weights are checked once on a machine, which may take longer than a line may.
+        subprocess.run(
+            [sys.executable, "-m", "cli.main", "doctor"], env=environment(home), capture_output=True,
+            check=False,
+        )  # fmt: skip
 
         @seed(number)
         @settings(GENERATED, max_examples=count)

@@ -49,7 +49,8 @@ class Hashes:
     loaded = True
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        return np.stack([self._one(text) for text in texts] or [np.zeros(SIZE, np.float32)])
+        rows = [self._one(text) for text in texts]
+        return np.stack(rows) if rows else np.zeros((0, SIZE), np.float32)
 
     encode_names = encode
 
