@@ -58,10 +58,8 @@ def attack_lines(home: Path, count: int, number: int, *, until: float = math.inf
         folder = home.parent / "lines"
         _prepared(folder)
         # The weights are checked once on a machine, which may take longer than a line may.
-        subprocess.run(
-            [sys.executable, "-m", "cli.main", "doctor"], env=environment(home), capture_output=True,
-            check=False,
-        )  # fmt: skip
+        words = [sys.executable, "-m", "cli.main", "doctor"]
+        subprocess.run(words, env=environment(home), capture_output=True, check=False)
 
         @seed(number)
         @settings(GENERATED, max_examples=count)
