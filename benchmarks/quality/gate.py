@@ -23,7 +23,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from agent.config import load_config
 from agent.session.session import Session, open_session
-from benchmarks.quality.answers.changes_data import Case, case_of
+from benchmarks.quality.answers.changes.changes_data import Case, case_of
 from benchmarks.shared.common import ROOT, parser, progress
 from benchmarks.shared.simulated_lives.lives import at, fresh
 

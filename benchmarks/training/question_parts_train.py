@@ -27,7 +27,7 @@ from sklearn.metrics import roc_auc_score
 from agent.answering.question.parts import SEVERAL, WEIGHTS, questions_in
 from agent.config import load_config
 from agent.session.session import Session, open_session
-from benchmarks.quality.answers.changes_data import HELD_VOICES
+from benchmarks.quality.answers.changes.changes_data import HELD_VOICES
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
 from benchmarks.shared.questions.qa_models import KeptAnswers
 from benchmarks.training.reader.reader_data import VOICES, read_episodes

@@ -10,9 +10,9 @@ import numpy as np
 from agent.config import load_config
 from agent.ports import ChatTurn
 from agent.session.session import open_session
-from benchmarks.papers.emg_rag.emg_ablation import SEEN_FROM_ROOT, from_root
-from benchmarks.papers.emg_rag.emg_online import halves
-from benchmarks.papers.emg_rag.reward_kinds import gains
+from benchmarks.papers.emg_rag.learning.emg_ablation import SEEN_FROM_ROOT, from_root
+from benchmarks.papers.emg_rag.learning.emg_online import halves
+from benchmarks.papers.emg_rag.learning.reward_kinds import gains
 from benchmarks.shared.questions.qa_data import simulated
 from benchmarks.shared.questions.qa_judge import Figures
 from benchmarks.shared.questions.qa_models import KeptAnswers

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from benchmarks.quality.answers.chats import CHATS, HELD, Step, figures, read_chat
+from benchmarks.quality.answers.conversations.chats import CHATS, HELD, Step, figures, read_chat
 
 ALL = sorted([*CHATS.glob("*.jsonl"), *HELD.glob("*.jsonl")])
 

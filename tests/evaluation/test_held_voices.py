@@ -3,7 +3,7 @@
 import pytest
 
 from agent.ports import KINDS, RELATIONS
-from benchmarks.quality.answers.changes_data import HELD_VOICES, case_of_episode
+from benchmarks.quality.answers.changes.changes_data import HELD_VOICES, case_of_episode
 from benchmarks.training.reader.reader_data import TOLD, read_episodes, units_of
 
 HELD = list(read_episodes(HELD_VOICES))

@@ -32,8 +32,8 @@ import numpy as np
 
 from agent.session.session import Session, open_session
 from benchmarks.papers.emg_rag.emg_policies import benchmark_config
+from benchmarks.papers.emg_rag.learning.qa_training import fresh, shipped
 from benchmarks.papers.emg_rag.node_walk import NodeWalk
-from benchmarks.papers.emg_rag.qa_training import fresh, shipped
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_data import Collection, Item, load
 from benchmarks.shared.questions.qa_extracted import Graph, graph_of, turns_of

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from agent.session.session import Session, open_session
 from benchmarks.papers.emg_rag.emg_graph import Judged
 from benchmarks.papers.emg_rag.emg_policies import benchmark_config
-from benchmarks.papers.emg_rag.qa_training import shipped
+from benchmarks.papers.emg_rag.learning.qa_training import shipped
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_judge import Figures, mean
 from benchmarks.shared.questions.qa_metrics import evidence

@@ -45,7 +45,7 @@ from agent.config import load_config
 from agent.memory.remember import keep, remember_as_said
 from agent.models.adapters.bert.statement_reader import TrainedReader
 from agent.session.session import Session, open_session
-from benchmarks.quality.answers.changes_data import HELD_VOICES, case_of_episode
+from benchmarks.quality.answers.changes.changes_data import HELD_VOICES, case_of_episode
 from benchmarks.quality.answers.pasting import answer_by_pasting
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_models import TokenCount

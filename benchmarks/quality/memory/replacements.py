@@ -23,7 +23,7 @@ from agent.models.adapters.bert.statement_reader import TrainedReader
 from agent.models.readers.local_statement_reader import WEIGHTS
 from agent.ports import StatementReader
 from agent.session.session import Session, open_session
-from benchmarks.quality.answers.changes_data import HELD_VOICES
+from benchmarks.quality.answers.changes.changes_data import HELD_VOICES
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.simulated_lives.lives import at, fresh
 from benchmarks.training.reader.reader_data import Episode, read_episodes

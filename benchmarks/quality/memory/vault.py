@@ -27,7 +27,7 @@ from agent.config import load_config
 from agent.extraction.own_words import has_verb
 from agent.language.sentences import content
 from agent.session.session import Session, open_session
-from benchmarks.quality.answers.changes_data import Case, case_of
+from benchmarks.quality.answers.changes.changes_data import Case, case_of
 from benchmarks.shared.common import ROOT, parser, progress, write_results
 from benchmarks.shared.simulated_lives.lives import at, fresh
 from store.types import Memory, Status

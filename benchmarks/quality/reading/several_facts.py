@@ -30,8 +30,8 @@ from agent.models.readers.local_statement_reader import WEIGHTS
 from agent.models.readers.note_reader import NoteReader, note_reader
 from agent.ports import Embedder, LanguageModel, StatementReader
 from agent.session.session import open_session
-from benchmarks.quality.answers.changes_data import HELD_VOICES
-from benchmarks.quality.answers.people_data import HELD, PEOPLE, read_people
+from benchmarks.quality.answers.changes.changes_data import HELD_VOICES
+from benchmarks.quality.answers.conversations.people_data import HELD, PEOPLE, read_people
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.training.reader.adapter_examples import CALIBRATED
 from benchmarks.training.reader.note_groups import Group, Note, groups_of_person, groups_of_voice

@@ -21,8 +21,8 @@ from agent.config import load_config
 from agent.language.redaction import redact
 from agent.models.readers.local_secret_reader import LocalSecretReader
 from agent.ports import SecretReader
-from benchmarks.quality.answers.changes_data import HELD_VOICES
-from benchmarks.quality.answers.chats import HELD as HELD_CHATS
+from benchmarks.quality.answers.changes.changes_data import HELD_VOICES
+from benchmarks.quality.answers.conversations.chats import HELD as HELD_CHATS
 from benchmarks.quality.redaction import secrets_alike, secrets_bank, secrets_more
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.training.language.secrets_data import HELD, ordinary, read_voices

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from agent.language.redaction import redact
-from benchmarks.quality.answers.chats import CHATS, read_chat
+from benchmarks.quality.answers.conversations.chats import CHATS, read_chat
 from benchmarks.quality.redaction import secrets_alike, secrets_bank, secrets_more
 from benchmarks.shared.common import SAMPLES
 from benchmarks.training.reader.reader_data import VOICES as READER_VOICES

@@ -27,8 +27,8 @@ from sklearn.linear_model import LogisticRegression
 
 from agent.language.dates.learned.tense import WEIGHTS, signs_around, signs_of
 from agent.language.dates.parser import Expression, expressions, on_both_sides
-from benchmarks.quality.answers.changes_data import HELD_VOICES
-from benchmarks.quality.answers.chats import CHATS, read_chat
+from benchmarks.quality.answers.changes.changes_data import HELD_VOICES
+from benchmarks.quality.answers.conversations.chats import CHATS, read_chat
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
 from benchmarks.training.reader.reader_data import VOICES, read_episodes
 

@@ -35,8 +35,14 @@ from agent.models.readers.note_reader import about_notes, newest_first
 from agent.models.readers.second_reader import BEGIN, about_change, rivals
 from agent.models.registry import ModelRegistry
 from agent.ports import RELATIONS, ChatTurn, Embedder
-from benchmarks.quality.answers.changes_data import HELD_VOICES
-from benchmarks.quality.answers.people_data import HELD, PEOPLE, Person, pairs_of, read_people
+from benchmarks.quality.answers.changes.changes_data import HELD_VOICES
+from benchmarks.quality.answers.conversations.people_data import (
+    HELD,
+    PEOPLE,
+    Person,
+    pairs_of,
+    read_people,
+)
 from benchmarks.shared.common import ROOT, parser, progress
 from benchmarks.training.reader.adapter_network import write_parts
 from benchmarks.training.reader.note_groups import Group, groups_of_person, groups_of_voice

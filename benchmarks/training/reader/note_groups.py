@@ -17,7 +17,7 @@ import numpy as np
 from agent.language.units import in_message
 from agent.models.readers.note_reader import NOTES, DatedNote
 from agent.ports import Embedder
-from benchmarks.quality.answers.people_data import Person, pairs_of
+from benchmarks.quality.answers.conversations.people_data import Person, pairs_of
 from benchmarks.training.reader.reader_data import TOLD, Episode, units_of
 
 ALONE, FILLED, FEW = 0.35, 0.65, 0.8

@@ -19,7 +19,7 @@ from pathlib import Path
 from agent.answering.notes.shifts import shifted
 from agent.config import load_config
 from agent.session.session import open_session
-from benchmarks.quality.answers.changes_data import plain
+from benchmarks.quality.answers.changes.changes_data import plain
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.training.reader.reader_data import VOICES, Episode, read_episodes
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from agent.language.units import in_message, units
 from agent.ports import RELATIONS, Embedder
-from benchmarks.quality.answers.changes_data import Case
+from benchmarks.quality.answers.changes.changes_data import Case
 from benchmarks.shared.common import ROOT
 from benchmarks.training.reader.reader_data import holds
 

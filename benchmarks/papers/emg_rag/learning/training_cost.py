@@ -17,7 +17,13 @@ from agent.learning.cost_counters import Count
 from agent.learning.rewards import KINDS, needs_reference
 from agent.session.session import open_session
 from benchmarks.papers.emg_rag.emg_policies import benchmark_config
-from benchmarks.papers.emg_rag.qa_training import TRAIN_LIVES, Lessons, Rewards, fresh, watch
+from benchmarks.papers.emg_rag.learning.qa_training import (
+    TRAIN_LIVES,
+    Lessons,
+    Rewards,
+    fresh,
+    watch,
+)
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_judge import Figures
 from benchmarks.shared.questions.qa_metrics import over_seeds

@@ -23,7 +23,7 @@ import numpy as np
 from agent.learning.rewards import KINDS, needs_reference
 from agent.session.session import open_session
 from benchmarks.papers.emg_rag.emg_policies import Run, benchmark_config, puts_of
-from benchmarks.papers.emg_rag.qa_training import (
+from benchmarks.papers.emg_rag.learning.qa_training import (
     TRAIN_LIVES,
     Lessons,
     Rewards,

@@ -28,8 +28,7 @@ from agent.memory.changes import CHANGED
 from agent.memory.passages import passage_of, sources_of
 from agent.memory.remember import remember_as_said
 from agent.session.session import Session, open_session
-from benchmarks.quality.answers.pasting import answer_by_pasting
-from benchmarks.quality.answers.people_data import (
+from benchmarks.quality.answers.conversations.people_data import (
     HELD,
     Asked,
     Person,
@@ -37,6 +36,7 @@ from benchmarks.quality.answers.people_data import (
     read_people,
     sentences,
 )
+from benchmarks.quality.answers.pasting import answer_by_pasting
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_models import KeptAnswers, TokenCount
 from benchmarks.shared.simulated_lives.lives import at, fresh

@@ -26,9 +26,9 @@ from agent.learning.rewards import KINDS
 from agent.learning.training import HeldBackVerdict, Plan, compare, train
 from agent.ports import Embedder
 from agent.session.session import open_session
-from benchmarks.papers.emg_rag.emg_ablation import tables
 from benchmarks.papers.emg_rag.emg_policies import Run, benchmark_config, puts_of
-from benchmarks.papers.emg_rag.qa_training import Lessons, Rewards, shipped
+from benchmarks.papers.emg_rag.learning.emg_ablation import tables
+from benchmarks.papers.emg_rag.learning.qa_training import Lessons, Rewards, shipped
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_data import SETS
 from benchmarks.shared.questions.qa_judge import Figures, judge_selections, select

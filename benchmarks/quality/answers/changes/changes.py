@@ -23,7 +23,7 @@ from pathlib import Path
 
 from agent.config import load_config
 from agent.session.session import Session, open_session
-from benchmarks.quality.answers.changes_data import SETS, Case, cases_of, plain
+from benchmarks.quality.answers.changes.changes_data import SETS, Case, cases_of, plain
 from benchmarks.quality.answers.pasting import answer_by_pasting
 from benchmarks.shared.common import ROOT, parser, progress, write_results
 from benchmarks.shared.questions.qa_models import KeptAnswers, TokenCount

@@ -1,0 +1,1 @@
+"""Changes told freely, beside the same model with the messages pasted."""
