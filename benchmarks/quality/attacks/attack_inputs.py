@@ -230,7 +230,9 @@ def lines(root: TyperGroup, files: Sequence[str]) -> st.SearchStrategy[list[str]
     safe = words.map(lambda word: word.replace("\x00", "")).filter(_stays_inside)
 
     def joined(path: Sequence[str], parts: Sequence[Sequence[str]]) -> list[str]:
-        return [*path, *(word for part in parts for word in part)]
+        # A whole examination asks the real language model, here beside other work.
+        quick = ["--quick"] if path[0] == "doctor" else []
+        return [*path, *quick, *(word for part in parts for word in part)]
 
     def of_command(found: tuple[tuple[str, ...], tuple[str, ...]]) -> st.SearchStrategy[list[str]]:
         path, options = found

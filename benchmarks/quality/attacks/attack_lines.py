@@ -11,7 +11,6 @@ import json
 import math
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -57,9 +56,6 @@ def attack_lines(home: Path, count: int, number: int, *, until: float = math.inf
     with attacked(home, "--hash"):
         folder = home.parent / "lines"
         _prepared(folder)
-        # The weights are checked once on a machine, which may take longer than a line may.
-        words = [sys.executable, "-m", "cli.main", "doctor"]
-        subprocess.run(words, env=environment(home), capture_output=True, check=False)
 
         @seed(number)
         @settings(GENERATED, max_examples=count)
