@@ -7,10 +7,13 @@ no code of ours, only a page that says what is a secret.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+
+from stdnum import luhn
 
 from agent.language.redaction import redact
 from benchmarks.quality.answers.conversations.chats import CHATS, read_chat
@@ -27,6 +30,8 @@ _ACCESS = re.compile(
     r"wi-?fi|pass-?\s?(?:word|phrase|code)|\bp(?:w|in)\b|network|router|ssid|log-?in|magic word",
     re.I,
 )
+_SHORTEST_CARD, _LONGEST_CARD = 13, 19
+"""Digits of a card number."""
 _EACH = 12
 """Made-up texts of each kind."""
 
@@ -50,11 +55,21 @@ def read_voices(folder: Path) -> Iterator[Marked]:
 def _marked(voice: str, line: str) -> Marked:
     text, secrets, at = "", [], 0
     for mark in _MARK.finditer(line):
+        value = _valid_card(mark[2]) if mark[1] == "card number" else mark[2]
         text += line[at : mark.start()]
-        secrets.append((len(text), len(text) + len(mark[2]), mark[1]))
-        text += mark[2]
+        secrets.append((len(text), len(text) + len(value), mark[1]))
+        text += value
         at = mark.end()
     return Marked(voice, text + line[at:], tuple(secrets))
+
+
+def _valid_card(number: str) -> str:
+    """A whole card number with a right check digit, as every card has; the writers made them up."""
+    digits = [at for at, sign in enumerate(number) if sign in string.digits]
+    if not _SHORTEST_CARD <= len(digits) <= _LONGEST_CARD:
+        return number
+    right = luhn.calc_check_digit("".join(number[at] for at in digits[:-1]))
+    return number[: digits[-1]] + right + number[digits[-1] + 1 :]
 
 
 def ordinary(voices: Path = READER_VOICES, chats: Path = CHATS) -> Iterator[Marked]:
