@@ -47,6 +47,8 @@ with MemoryGraph.open(home) as graph:
 """
 """A plain writer: each line that it prints is acknowledged."""
 _EDITOR = ["-m", "benchmarks.attack_edits"]
+WRITERS = 8
+"""Commands that write at once."""
 HOMES = 4
 """Homes that are attacked at once."""
 
@@ -156,23 +158,40 @@ def _killed(program: list[str], home: Path, name: str, after: float) -> list[str
     return whole
 
 
-def slowest_writer(home: Path, writers: int = 8) -> float:
-    """Seconds until the last of some commands that write at once, without the resident process."""
+def attack_writers(home: Path, count: int, *, until: float) -> Outcome:
+    """Some commands at once tell something, without the resident process; ``count`` times."""
+    found = Outcome()
+    (home.parent / "files").mkdir(parents=True, exist_ok=True)
+    for run in range(count):
+        if time.monotonic() < until:
+            told, seconds = _all_tell(home, run)
+            found.sent += len(told)
+            found.acknowledged |= told
+            found.slowest = max(found.slowest, seconds)
+    with MemoryGraph.open(home) as graph:
+        kept = Counter(source.text for source in graph.sources.list())
+        for problem in graph.verify():
+            found.note(problem)
+    found.lost = sum(kept[text] != 1 for text in found.acknowledged)
+    return found
+
+
+def _all_tell(home: Path, run: int) -> tuple[set[str], float]:
+    """What was told, and the seconds until the last command was done."""
     words = [sys.executable, "-m", "cli.main", "remember"]
+    texts = [f"My shelf {run}-{number} holds {number} books." for number in range(WRITERS)]
     began = time.monotonic()
     children = [
         subprocess.Popen(
-            [*words, f"My shelf {number} holds {number} books."],
+            [*words, text],
             cwd=ROOT,
             env=environment(home),
             stdout=subprocess.DEVNULL,
         )
-        for number in range(writers)
+        for text in texts
     ]
-    for child in children:
-        if child.wait(600):
-            raise RuntimeError(f"a writer ended with {child.returncode}")
-    return time.monotonic() - began
+    told = {text for text, child in zip(texts, children, strict=True) if not child.wait(600)}
+    return told, time.monotonic() - began
 
 
 def _backup(home: Path, name: str, after: float) -> set[str]:

@@ -59,9 +59,10 @@ def most(limit: float | str, of: str = "", times: str = "") -> Bar:
 # What a run was given, where it was not called without options. DIR is the folder of the data sets.
 OPTIONS = {
     "abstention": "--data DIR",
-    "attacks_kills": "--part PART --minutes 55",
-    "attacks_lines": "--part PART --minutes 55",
-    "attacks_requests": "--part PART --minutes 55",
+    "attacks_kills": "--part PART",
+    "attacks_lines": "--part PART",
+    "attacks_requests": "--part PART",
+    "attacks_writers": "--part PART",
     "autofill": "--data DIR",
     "dates": "--data DIR",
     "editing": "--data DIR",
