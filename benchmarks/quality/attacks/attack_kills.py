@@ -165,8 +165,9 @@ def attack_writers(home: Path, count: int, *, until: float) -> Outcome:
     for run in range(count):
         if time.monotonic() < until:
             told, seconds = _all_tell(home, run)
-            found.sent += len(told)
+            found.sent += WRITERS
             found.acknowledged |= told
+            found.note(f"{WRITERS - len(told)} writers failed" if len(told) < WRITERS else None)
             found.slowest = max(found.slowest, seconds)
     with MemoryGraph.open(home) as graph:
         kept = Counter(source.text for source in graph.sources.list())
