@@ -63,15 +63,19 @@ def test_a_secret_far_down_a_long_text_is_found_in_its_place(reader: SecretReade
     assert found[2] == "password"
 
 
-def test_windows_hold_the_whole_text_in_order():
+def test_a_line_is_read_alone_and_below_a_short_one_with_that_too():
+    text = "password:\ntulip\n\n" + "c" * 150 + "\nd"
+    assert [piece for _, piece in windows(text)] == [
+        "password:\n", "tulip\n", "password:\ntulip\n", "c" * 150 + "\n", "d",
+    ]  # fmt: skip
+
+
+def test_windows_hold_the_whole_text():
     text = "\n".join(["a" * 30, "b " * 700, "", "c" * 900, "d"])
     pieces = list(windows(text))
-    covered = 0
-    for start, piece in pieces:
-        assert text[start : start + len(piece)] == piece
-        assert start <= covered < start + len(piece)
-        covered = start + len(piece)
-    assert covered == len(text)
+    assert all(text[start : start + len(piece)] == piece for start, piece in pieces)
+    read = {at for start, piece in pieces for at in range(start, start + len(piece))}
+    assert {at for at, sign in enumerate(text) if not sign.isspace()} <= read
     assert all(len(piece) <= 2 * WINDOW for _, piece in pieces)
 
 

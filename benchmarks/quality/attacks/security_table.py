@@ -34,6 +34,8 @@ ROWS: tuple[tuple[str, str, str], ...] = (
      "{recall_people:.3f} of {n_people}; {recall_people_rules:.3f}"),
     ("secrets", "their harmless texts, written to look like secrets, changed; by exact code alone",
      "{false_people:.3f} of {n_harmless_people}; {false_people_rules:.3f}"),
+    ("secrets", "the same texts, each a line of a note: secrets found; harmless ones changed",
+     "{recall_notes:.3f} of {n_notes}; {false_notes:.3f} of {n_harmless_notes}"),
     ("secrets", "everyday messages of voices and chats held out, changed",
      "{touched_everyday} of {n_everyday}"),
     ("secrets", "secrets found in frames of ours: three banks learned from; a fourth",

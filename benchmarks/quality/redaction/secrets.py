@@ -2,7 +2,7 @@
 
 *everyday* are messages of voices and chats held out that tell no secret. *people* are texts that
 nothing was learned from, by people who saw no code of ours: their harmless texts were written to
-look like secrets. The other banks are frames of ours with made-up values; all were looked at, each
+look like secrets. *notes* are some of those, each a line among everyday ones. The other banks are frames of ours with made-up values; all were looked at, each
 once it was counted: ``held_out``, then ``more``, then ``fresh`` (0.785 when no rule was made by
 them, at 368f20d). ``rules`` is the exact code without the secret reader, which learned from frames
 of all banks but ``fresh``.
@@ -31,6 +31,8 @@ EACH = 8
 """Secrets of each of 25 kinds, for each seed."""
 ALIKE = 20
 """Texts of each of 20 kinds."""
+AROUND, EVERY = 4, 3
+"""Everyday lines above and below a text in a note; of the texts every third."""
 Alike = Mapping[str, secrets_alike.Alike]
 Secrets = Mapping[str, Callable[[Random], secrets_bank.Made]]
 BANKS: tuple[tuple[str, Secrets, Alike], ...] = (
@@ -62,6 +64,14 @@ def people() -> Iterator[Told]:
     """The texts of the people held out."""
     for one in read_voices(HELD):
         yield one.text, tuple(one.text[start:end] for start, end, _ in one.secrets)
+
+
+def within_notes(texts: Sequence[Told], everyday: Sequence[str]) -> Iterator[Told]:
+    """Each text as a line of a note, with everyday lines above and below."""
+    chance = Random(0)
+    for text, secrets in texts:
+        lines = chance.sample(everyday, 2 * AROUND)
+        yield "\n".join([*lines[:AROUND], text, *lines[AROUND:]]), secrets
 
 
 def measured(texts: Sequence[Told], reader: SecretReader | None) -> tuple[float, float]:
@@ -104,6 +114,8 @@ def main() -> None:
         ),
         "ms_everyday": milliseconds([one.text for one in everyday], reader),
     }
+    lines = [one.text for one in everyday if "\n" not in one.text]
+    sets["notes"] = list(within_notes(sets["people"][::EVERY], lines))
     sets |= {name: list(bank(secrets, alike, seeds)) for name, secrets, alike in BANKS}
     for name, texts in sets.items():
         figures[f"n_{name}"] = sum(len(secrets) for _, secrets in texts)

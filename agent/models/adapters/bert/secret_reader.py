@@ -44,9 +44,9 @@ SURE = 0.97
 messages of voices and chats held out hardly one is touched (``benchmarks.secrets``)."""
 MAYBE = 0.3
 """Probability from which a token is taken out between two that are."""
-WINDOW, BEFORE, INSIDE = 400, 200, 60
-"""Most characters that are read at once, in whole lines if possible. A line before them of at most
-so many stands in front: it may be a label; of a line that is cut, so many."""
+WINDOW, BEFORE, INSIDE = 400, 100, 60
+"""Most characters of a line that are read at once, of a line before it that is read with it, and of
+a cut line that stand before its next piece."""
 _EDGES = "\"'`.,;:!?()[]“”„«»"
 Secret = tuple[int, int, str]
 """Start, end and kind."""
@@ -129,23 +129,29 @@ def _through(head: dict[str, Vectors], tokens: Vectors) -> Vectors:
 
 
 def windows(text: str) -> Iterator[tuple[int, str]]:
-    """Start and text of what is read at once."""
-    start = end = before = 0
-    last = ""
+    """Start and text of what is read at once: each line alone, as those that were learned from.
+
+    A line below a short one is read with that too: it may be a label, or the sentence began there.
+    Whole notes at once hid half of the secrets that single lines show.
+    """
+    start, last = 0, ""
     for line in text.splitlines(keepends=True):
-        if end > start and end + len(line) - start > WINDOW:
-            yield before, text[before:end]
-            start, before = end, end
-            if len(last) <= BEFORE:
-                before -= len(last)
-        end += len(line)
-        while end - start > WINDOW:
-            cut = text.rfind(" ", start + 1, start + WINDOW) + 1 or start + WINDOW
-            yield before, text[before:cut]
-            start, before = cut, max(start, cut - INSIDE)
-        last = line
-    if end > start:
-        yield before, text[before:end]
+        end = start + len(line)
+        if line.strip():
+            yield from _pieces(text, start, end)
+            if last.strip() and len(last) <= BEFORE:
+                yield start - len(last), text[start - len(last) : min(end, start + WINDOW)]
+        start, last = end, line
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """A line, or where it is longer than a window the pieces of it, cut at spaces."""
+    before = start
+    while end - start > WINDOW:
+        cut = text.rfind(" ", start + 1, start + WINDOW) + 1 or start + WINDOW
+        yield before, text[before:cut]
+        start, before = cut, max(start, cut - INSIDE)
+    yield before, text[before:end]
 
 
 def shapes(text: str, places: Places) -> Vectors:
