@@ -2,10 +2,10 @@
 
 *everyday* are messages of voices and chats held out that tell no secret. *people* are texts that
 nothing was learned from, by people who saw no code of ours: their harmless texts were written to
-look like secrets. *notes* are some of those, each a line among everyday ones. The other banks are frames of ours with made-up values; all were looked at, each
-once it was counted: ``held_out``, then ``more``, then ``fresh`` (0.785 when no rule was made by
-them, at 368f20d). ``rules`` is the exact code without the secret reader, which learned from frames
-of all banks but ``fresh``.
+look like secrets. *notes* are some of those, each a line among everyday ones. The other banks are
+frames of ours with made-up values; all were looked at, each once it was counted: ``held_out``, then
+``more``, then ``fresh`` (0.785 when no rule was made by them, at 368f20d). ``rules`` is the exact
+code without the secret reader, which learned from frames of all banks but ``fresh``.
 """
 
 from __future__ import annotations
