@@ -154,7 +154,7 @@ def test_wording_ignores_case_and_which_number_it_is():
 
 
 @pytest.mark.parametrize("text", ["\x10", "\ufeff \ufeff", "\U000d8003"])
-def test_what_has_no_word_at_all_has_slots_of_unit_length(text: str):
+def test_what_has_no_word_at_all_has_finite_slots(text: str):
     slots, values = wording_slots(text)
     assert len(slots) == len(values)
     assert np.isfinite(values).all()

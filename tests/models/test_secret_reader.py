@@ -64,10 +64,15 @@ def test_a_secret_far_down_a_long_text_is_found_in_its_place(reader: SecretReade
 
 
 def test_a_line_is_read_alone_and_below_a_short_one_with_that_too():
-    text = "password:\ntulip\n\n" + "c" * 150 + "\nd"
+    text = "password:\n\ntulip\n" + "c" * 150 + "\nd"
     assert [piece for _, piece in windows(text)] == [
-        "password:\n", "tulip\n", "password:\ntulip\n", "c" * 150 + "\n", "d",
-    ]  # fmt: skip
+        "password:\n",
+        "tulip\n",
+        "password:\n\ntulip\n",
+        "c" * 150 + "\n",
+        "tulip\n" + "c" * 150 + "\n",
+        "d",
+    ]
 
 
 def test_windows_hold_the_whole_text():

@@ -134,14 +134,15 @@ def windows(text: str) -> Iterator[tuple[int, str]]:
     A line below a short one is read with that too: it may be a label, or the sentence began there.
     Whole notes at once hid half of the secrets that single lines show.
     """
-    start, last = 0, ""
+    start = before = 0
     for line in text.splitlines(keepends=True):
         end = start + len(line)
         if line.strip():
             yield from _pieces(text, start, end)
-            if last.strip() and len(last) <= BEFORE:
-                yield start - len(last), text[start - len(last) : min(end, start + WINDOW)]
-        start, last = end, line
+            if 0 < start - before <= BEFORE:
+                yield before, text[before : min(end, start + WINDOW)]
+            before = start  # of the last line that says something
+        start = end
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
