@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Mapping
@@ -209,3 +210,30 @@ def test_a_missing_package_is_one_line_with_its_remedy(
             TorchGradients()
         else:
             ForeignEncoder(folder, "x")
+
+
+LONG_TEXTS = """
+import sys
+from pathlib import Path
+from agent.models.adapters.bert.embeddings import open_encoder
+from agent.server.resident.shared_models import give_back_freed
+
+def taken():
+    give_back_freed()
+    (line,) = [line for line in open("/proc/self/status") if line.startswith("RssAnon")]
+    return int(line.split()[1])
+
+encoder = open_encoder(Path(sys.argv[1]), sha256="0123456789abcdef", name="all-minilm-l6-v2")
+encoder.encode(["I drink tea."])
+before = taken()
+encoder.encode([" ".join(["tea"] * words) for words in range(5, 250, 5)] * 2)
+print(taken() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc; glibc gives memory back")
+def test_what_long_texts_took_is_given_back(folder: Path):
+    run = subprocess.run(
+        [sys.executable, "-c", LONG_TEXTS, str(folder)], capture_output=True, text=True, check=True
+    )
+    assert int(run.stdout) < 5_000, "kB that stay taken"

@@ -23,6 +23,7 @@ from agent.memory.vectors.waiting import Waiting
 from agent.models.lazy import LocalEmbedder
 from agent.results import FileReport
 from agent.server.resident.service import Desk
+from agent.server.resident.shared_models import give_back_freed
 from agent.server.resident.workers import Stopped
 from store.errors import MemlaneError
 from store.types import Source, SourceStatus
@@ -184,7 +185,7 @@ async def remind(desk: Desk) -> None:
 
 
 async def tidy(desk: Desk) -> None:
-    """Free models that nobody has used for a while, and once a day forget what is due."""
+    """Free models that nobody uses, give freed memory back, and once a day forget what is due."""
     idle_s = desk.config.idle_minutes * 60.0
     forgotten = time.monotonic()
     while True:
@@ -192,6 +193,7 @@ async def tidy(desk: Desk) -> None:
         for name, keeper in desk.kept.items():
             if await asyncio.to_thread(keeper.free, idle_s):
                 log.info("freed the %s", name)
+        await asyncio.to_thread(give_back_freed)  # what the models took for the last texts
         if time.monotonic() - forgotten > _DAY_S:
             forgotten = time.monotonic()
             with suppress(MemlaneError):

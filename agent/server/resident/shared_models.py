@@ -93,10 +93,14 @@ class Keeper(Generic[M]):
         finally:
             self._lock.release()
         gc.collect()
-        # glibc keeps freed pages to itself until it is asked for them.
-        with suppress(AttributeError, OSError):
-            ctypes.CDLL(None).malloc_trim(0)
+        give_back_freed()
         return True
+
+
+def give_back_freed() -> None:
+    """Give freed memory back to the system: glibc keeps it to itself until it is asked for it."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class SharedEmbedder:

@@ -60,6 +60,8 @@ class Graph:
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
+        # Its own heap never shrinks: three encoders would hold what their longest texts once took.
+        options.enable_cpu_mem_arena = False
         # Threads that spin while they wait starve the language model beside them.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
