@@ -23,8 +23,7 @@ from store.spaces import MAIN, SETTINGS_NAME, ensure_exists, home_of
 Origin = Literal["command line", "environment", "file", "default"]
 APP = "memlane"
 DEFAULT_LLM = "qwen2.5-coder-1.5b"
-
-
+DEFAULT_POLICY = "scout"
 BUILT_IN_ENCODER = "all-minilm-l6-v2"
 """The sentence encoder that the shipped weights were trained on."""
 
@@ -73,7 +72,7 @@ SETTINGS: tuple[Setting, ...] = (
         lambda: "",
         "sentence encoder that the home moves to in the background (memlane models use-encoder)",
     ),
-    Setting("policy", lambda: "scout", "how memories are chosen for a question"),
+    Setting("policy", lambda: DEFAULT_POLICY, "how memories are chosen for a question"),
     Setting("k", lambda: "6", "how many memories a policy with a fixed number takes", "count"),
     Setting("threads", lambda: str(_cores()), "processor threads for the models", "count"),
     Setting("context", lambda: "8192", "size of the language model's context, in tokens", "count"),

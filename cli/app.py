@@ -158,7 +158,9 @@ def run(arguments: Sequence[str]) -> int:
     ordered = hoisted(arguments)
     completes = guide.COMPLETION_VARIABLE in os.environ
     if completes:
-        guide.prepare_completion()
+        from typer._completion_classes import completion_init
+
+        completion_init()
 
     def work() -> object:
         if not ordered and not completes:

@@ -138,13 +138,11 @@ class Run:
         words += ["up", "--foreground"]
         return words + (["--port", str(port)] if port is not None else [])
 
-    @contextmanager
-    def graph(self) -> Iterator[MemoryGraph]:
+    def graph(self) -> MemoryGraph:
         """The home of this run without any model."""
         from agent.memory.home import open_graph
 
-        with open_graph(self.config) as graph:
-            yield graph
+        return open_graph(self.config)
 
     def status(self, what: str) -> AbstractContextManager[object]:
         """Says on stderr what is being done; nothing where that is no terminal."""

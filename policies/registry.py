@@ -82,7 +82,6 @@ POLICIES: dict[str, Callable[[Tools], Policy]] = {
     "picked": lambda tools: Picked(_needed(tools.pick, "picked", "a language model"), k=tools.k),
     "oracle": lambda tools: Oracle(_needed(tools.gold, "oracle", "the key of a data set")),
 }
-DEFAULT_POLICY = "scout"
 
 
 def make_policy(name: str, tools: Tools) -> Policy:

@@ -36,17 +36,15 @@ def read_arrays(
         with zipfile.ZipFile(path) as held:
             wanted = held.namelist() if names is None else [f"{name}.npy" for name in names]
             # Read to the end before it is parsed: only then is the checksum compared.
-            return {name.removesuffix(".npy"): _array(held.read(name)) for name in wanted}
+            return {
+                name.removesuffix(".npy"): np.load(io.BytesIO(held.read(name)), allow_pickle=False)
+                for name in wanted
+            }
     except FileNotFoundError:
         raise WeightsDamaged(f"There are no weights at {path}. {remedy}") from None
     except Exception as error:
         # A damaged zip fails anywhere from its directory to its compression.
         raise _damaged(path, type(error).__name__, remedy) from error
-
-
-def _array(data: bytes) -> NDArray[Any]:
-    array: NDArray[Any] = np.load(io.BytesIO(data), allow_pickle=False)
-    return array
 
 
 def check_hash(path: Path) -> str:

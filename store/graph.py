@@ -44,7 +44,6 @@ from store.tables.side_tables.shown_reminders import ShownReminderTable
 from store.tables.side_tables.training_data import TrainingTable
 from store.tables.side_tables.watch_queue import WatchTable
 from store.tables.sources import TurnTable
-from store.tables.taxonomy import SUBCLASSES
 from store.tables.taxonomy_edits import SHOWN, add_subclass, remove_subclass, seed
 from store.tables.vectors import Vector, VectorTable
 from store.tables.verify import problems
@@ -88,14 +87,14 @@ class MemoryGraph:
         self._shelf: tuple[str, DerivedCache] | None = None
 
     @classmethod
-    def open(cls, home: Path, subclasses: Sequence[Subclass] = SUBCLASSES) -> Self:
+    def open(cls, home: Path) -> Self:
         """Open or create the graph of ``home`` and seed its taxonomy.
 
         :raises StoreError: one of HomeUnavailable, StoreFull, CorruptStore, NewerStore.
         """
         graph = cls(Connection.open(home))
         try:
-            seed(graph._rows, subclasses)
+            seed(graph._rows)
             sweep(graph._rows, patience=0.2)  # what a crash or another process kept from it
         except BaseException:
             graph.close()
@@ -127,11 +126,15 @@ class MemoryGraph:
 
     # ---- layers 1 and 2 -------------------------------------------------------------------
 
-    def subclasses(self) -> tuple[Subclass, ...]:
-        """Layer 2, in the order of the types and of the taxonomy."""
+    def subclasses(self, *, everything: bool = False) -> tuple[Subclass, ...]:
+        """Layer 2, in the order of the types and of the taxonomy.
+
+        With ``everything`` also what was taken out of it: history still names that.
+        """
         rows = self._rows.query(
             f"""SELECT subclasses.* FROM subclasses JOIN types ON types.name = subclasses.type
-                WHERE {SHOWN} ORDER BY types.position, subclasses.position"""
+                {"" if everything else f"WHERE {SHOWN}"}
+                ORDER BY types.position, subclasses.position"""
         )
         return tuple(map(subclass_from_row, rows))
 

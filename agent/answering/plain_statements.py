@@ -27,8 +27,6 @@ def states_facts(text: str) -> bool:
     parts = sentences(text)
     stated = [declarative(part) for part in parts]
     told = [part for part in stated if part]
-    return bool(told) and "?" not in text and all(is_clean(p) and _exact(p) for p in told)
-
-
-def _exact(sentence: str) -> bool:
-    return bool(shape_triples(clean_sentence(sentence)))
+    if not told or "?" in text:
+        return False
+    return all(is_clean(part) and shape_triples(clean_sentence(part)) for part in told)

@@ -43,8 +43,8 @@ ANCHOR = 0.45
 PAST_ASKED = 0.3
 """Of the judge's threshold, where a question takes for granted that there was something."""
 _GRANTED = frozenset((About.FORMER, About.AT, About.CHANGE))
-_OF_NOW = frozenset((About.NOW, About.HAPPENED, About.PLANNED))
-"""Questions in which names and roles mean whom they mean today."""
+OF_NOW = frozenset((About.NOW, About.HAPPENED, About.PLANNED))
+"""Questions about what holds, in which names and roles mean whom they mean today."""
 _STOP = frozenset(words(" ".join(STOP)))
 READING = TextReaders(lambda text: frozenset(words(text)) - _STOP, names)
 
@@ -120,7 +120,7 @@ def retrieve(
         question, vector = asked.core, embedder.encode([asked.core])[0]
     put = Question(question, vector, now)
     known = Identities.of(graph, now)
-    of_now = asked.about in _OF_NOW
+    of_now = asked.about in OF_NOW
     # Who 'my boss' is today says nothing of whom a question about the past means.
     means, variants = (
         also_said(put.text, now, known)
@@ -276,7 +276,7 @@ def _anchor(
     """
     if not asked.anchor:
         return asked, None
-    known = names(asked.anchor) - {"i", "my", "we", "our", "the"}
+    known = names(asked.anchor)
     own = embedder.encode([asked.anchor])[0]
     scores = view.vectors @ own if view.memories else np.zeros(0)
     rows = range(len(view.memories))

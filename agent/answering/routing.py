@@ -206,7 +206,8 @@ def wording_slots(text: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     Three blocks, each of unit length: runs of one to three words, runs of three to five
     characters, and the frame (runs of up to four words in which topic words are blanks).
     """
-    tokens = [_plain(token) for token in _TOKEN.findall(text.lower())]
+    found = _TOKEN.findall(text.lower())
+    tokens = ["0" if token[0].isdigit() else token.replace("’", "'") for token in found]
     blocks = (
         (_runs("w", ["<", *tokens, ">"], 3), _WORD_SLOTS, 0),
         (_letters(" " + " ".join(tokens) + " "), _LETTER_SLOTS, _WORD_SLOTS),
@@ -227,10 +228,6 @@ def frame_inputs(slots: NDArray[np.int64], values: Floats) -> Floats:
     folded = np.zeros(FRAME_INPUTS, dtype=np.float32)
     np.add.at(folded, slots[frame] % FRAME_INPUTS, values[frame])
     return folded
-
-
-def _plain(token: str) -> str:
-    return "0" if token[0].isdigit() else token.replace("’", "'")
 
 
 def _frame(tokens: Sequence[str]) -> Iterator[str]:

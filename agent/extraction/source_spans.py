@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
 
 from agent.language.email_headers import NAMES
-from agent.language.sentences import content, numbers, sentences
+from agent.language.sentences import content, numbers, sentence_places
 from store.erasure.fingerprints import occurrences
 from store.types import Source, SourceKind, Span, Trust, trust_of_kind
 
@@ -70,7 +70,8 @@ class SourceMap:
 
     @cached_property
     def _units(self) -> tuple[tuple[Span, frozenset[str]], ...]:
-        return tuple((span, _terms(span.of(self.text))) for span in _units(self.text))
+        spans = (Span(start, end) for start, end in sentence_places(self.text))
+        return tuple((span, _terms(span.of(self.text))) for span in spans)
 
     @cached_property
     def _where(self) -> dict[str, list[int]]:
@@ -112,20 +113,6 @@ class SourceMap:
 
 def _terms(text: str) -> frozenset[str]:
     return frozenset(content(text) | numbers(text)) - {"i", "my"}
-
-
-def _units(text: str) -> Iterator[Span]:
-    """Sentences and lines with their places."""
-    at = 0
-    for line in text.splitlines(keepends=True):
-        inside = at
-        for part in sentences(line):
-            start = text.find(part, inside)
-            if start < 0:
-                continue
-            inside = start + len(part)
-            yield Span(start, inside)
-        at += len(line)
 
 
 def _trimmed(text: str, span: Span) -> Span | None:

@@ -179,17 +179,6 @@ def _shipped(encoder: str) -> dict[str, Vectors]:
     return dict(zip(stored["hashes"].tolist(), stored["vectors"], strict=True))
 
 
-def save_examples(subclasses: Sequence[Subclass], embedder: Embedder, path: Path) -> None:
-    """Write the vectors of all examples as ``EXAMPLES`` holds them."""
-    texts = list(dict.fromkeys(text for one in subclasses for text in one.examples))
-    np.savez(
-        path,
-        encoder=np.array(embedder.identity),
-        hashes=np.array([content_hash(text) for text in texts]),
-        vectors=embedder.encode(texts),
-    )
-
-
 def _hints(text: str) -> dict[str, float]:
     """The bonus of each subclass whose exact wording the text shows."""
     found: dict[str, float] = {}

@@ -17,6 +17,7 @@ from agent.extraction.own_words import has_verb
 from agent.language.clauses import joined_parts
 from agent.language.dates import TimeSpan, Validity, find_times, validity
 from agent.language.dates.date_literals import values_of
+from agent.language.dates.values import midnight
 from agent.language.relation_names import LASTING
 from agent.language.sentences import words
 from store.types import Triple
@@ -127,7 +128,7 @@ def over_after(
     end = max(last for one in days if (last := one.end or one.start) is not None)
     if (end.hour, end.minute, end.second) == (0, 0, 0) and end > when.start:
         return end
-    return end.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    return midnight(end) + timedelta(days=1)
 
 
 def is_over(text: str, triples: Sequence[Triple]) -> bool:

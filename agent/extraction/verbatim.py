@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from agent.extraction.own_words import needs_context
-from agent.language.sentences import sentences
+from agent.language.sentences import sentence_places
 
 _LEANS = re.compile(
     r"(?:and|but|so|or|yet|because|since|then|also|too|otherwise|therefore|however|still|instead"
@@ -22,15 +22,14 @@ _LEANS = re.compile(
 
 def facts(text: str) -> tuple[str, ...]:
     """The facts in their order; a text of several lines is one, for its lines belong together."""
-    parts = sentences(text)
-    if "\n" in text or len(parts) < 2:
+    places = list(sentence_places(text))
+    if "\n" in text or len(places) < 2:
         return (text,)
-    begins, place = [0], 0
-    for part in parts:
-        at = text.index(part, place)
-        place = at + len(part)
-        if part is not parts[0] and not needs_context(part) and not _LEANS.match(part):
-            begins.append(at)
+    begins = [0]
+    for start, end in places[1:]:
+        part = text[start:end]
+        if not needs_context(part) and not _LEANS.match(part):
+            begins.append(start)
     return tuple(
         text[start:end].strip() for start, end in zip(begins, [*begins[1:], None], strict=True)
     )

@@ -1,4 +1,4 @@
-"""Ingest of files: ``plan_changes`` plans, ``ingest`` executes.
+"""Ingest of files: ``plan_changes`` plans, ``ingest_into`` executes.
 
 Each file ends in one transaction of its own, so an interrupted run loses at most the file it was
 at, and the next run takes up exactly what is missing.
@@ -144,26 +144,6 @@ def locator_of(path: Path) -> str:
     return os.fsencode(whole).decode("utf-8", "backslashreplace")
 
 
-def ingest_into(
-    home: Home,
-    paths: Sequence[Path],
-    on_file: Callable[[int, Path], None] | None = None,
-    *,
-    found: Iterable[FoundFile] | None = None,
-) -> Iterator[FileReport]:
-    """Take files into a home with its settings; see ``ingest``."""
-    return ingest(
-        paths,
-        home.graph,
-        home,
-        home.config.now,
-        fixed_time=home.config.fixed_now is not None,
-        keep_secrets=home.config.keep_secrets,
-        found=find(home, paths) if found is None else found,
-        on_file=on_file,
-    )
-
-
 def find(home: Home, paths: Sequence[Path]) -> Iterator[FoundFile]:
     """The files that would be looked at, and those that the home's rules leave aside."""
     return Ignore(home.config.ignore, home.config.root).find(paths)
@@ -182,30 +162,26 @@ def newest_first(found: Iterable[FoundFile]) -> list[FoundFile]:
     return sorted(found, key=order)
 
 
-def ingest(
+def ingest_into(
+    home: Home,
     paths: Sequence[Path],
-    graph: MemoryGraph,
-    models: Models,
-    now: Callable[[], datetime],
-    *,
-    fixed_time: bool = False,
-    kind: SourceKind | None = None,
-    keep_secrets: bool = False,
-    found: Iterable[FoundFile] | None = None,
     on_file: Callable[[int, Path], None] | None = None,
+    *,
+    found: Iterable[FoundFile] | None = None,
+    kind: SourceKind | None = None,
 ) -> Iterator[FileReport]:
-    """Take files into memory one by one, reporting each as it is done.
+    """Take files into a home one by one with its settings, reporting each as it is done.
 
-    ``found`` are the files of ``paths`` where somebody has looked already.
+    ``found`` are the files of ``paths`` where somebody has looked already; ``kind`` says what they
+    are where their endings do not.
 
-    Dates in a file resolve against the time it was last changed (with ``fixed_time`` against the
-    clock). A file that cannot be read is reported and does not stop the others; an unusable store
-    does. What is new or changed belongs to one run, which ``undo`` can take back as a whole.
+    Dates in a file resolve against the time it was last changed (with a fixed clock against that).
+    A file that cannot be read is reported and does not stop the others; an unusable store does.
+    What is new or changed belongs to one run, which ``undo`` can take back as a whole.
     """
+    graph, now = home.graph, home.config.now
     run: str | None = None
-    if found is None:
-        found = Ignore(home=graph.path.parent).find(paths)
-    for number, file in enumerate(found):
+    for number, file in enumerate(find(home, paths) if found is None else found):
         path = file.path
         if on_file:
             on_file(number, path)
@@ -221,7 +197,7 @@ def ingest(
             yield replace(report, timing_ms=clock.total())
             continue
         run = run or graph.runs.start(now(), _common(paths))
-        report = _ingest_file(change, graph, models, now(), fixed_time, run, keep_secrets, clock)
+        report = _ingest_file(change, home, run, clock)
         yield replace(report, run=run, timing_ms=clock.total())
 
 
@@ -230,27 +206,19 @@ def _common(paths: Sequence[Path]) -> str:
     return os.path.commonpath([locator_of(path) for path in paths])
 
 
-def _ingest_file(
-    change: FileChange,
-    graph: MemoryGraph,
-    models: Models,
-    now: datetime,
-    fixed_time: bool,
-    run: str,
-    keep_secrets: bool,
-    clock: Stopwatch,
-) -> FileReport:
-    path, stored = change.path, change.known
+def _ingest_file(change: FileChange, home: Home, run: str, clock: Stopwatch) -> FileReport:
+    path, stored, graph, config = change.path, change.known, home.graph, home.config
+    now = config.now()
     try:
         if stored is None:
-            captured = now if fixed_time else _changed_at(path, now)
+            captured = now if config.fixed_now is not None else _changed_at(path, now)
             assert change.data is not None and change.kind is not None
             with clock.measure("read"):
                 scratch = graph.path.parent
-                text, layout = _text_of(path, change.data, change.kind, models, scratch)
+                text, layout = _text_of(path, change.data, change.kind, home, scratch)
                 # Entries of programs are known by their random names: exact code alone reads them.
-                reader = None if change.kind in TYPED else models.secrets
-                clean = Redacted(text, ()) if keep_secrets else redact(text, reader=reader)
+                reader = None if change.kind in TYPED else home.secrets
+                clean = Redacted(text, ()) if config.keep_secrets else redact(text, reader=reader)
             with clock.measure("store"), graph.writing():
                 stored = graph.sources.add(
                     change.kind,
@@ -264,7 +232,7 @@ def _ingest_file(
         else:
             graph.runs.add(run, stored.id)
         with clock.measure("remember"):
-            done, problems = _remember(stored, graph, models, now)
+            done, problems = _remember(stored, graph, home, now)
     except StoreError:
         raise
     except MemlaneError as error:

@@ -32,13 +32,14 @@ def without_headers(text: str) -> str:
 
 def blanked(text: str) -> str:
     """The text with blanks in place of its e-mail headers: everything stays where it was."""
-    return _BLOCK.sub(lambda block: _blank(block.group()), text)
+    return _BLOCK.sub(
+        lambda block: as_blanks(block.group()) if _is_mail(block.group()) else block.group(), text
+    )
 
 
-def _blank(block: str) -> str:
-    if not _is_mail(block):
-        return block
-    return "".join("\n" if character == "\n" else " " for character in block)
+def as_blanks(text: str) -> str:
+    """As many blanks as the text has characters, its line ends kept."""
+    return "".join("\n" if character == "\n" else " " for character in text)
 
 
 def _is_mail(block: str) -> bool:

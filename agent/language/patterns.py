@@ -105,7 +105,7 @@ def linear(pattern: str, flags: int | re.RegexFlag = 0) -> Linear:
 
     options = re2.Options()
     options.case_sensitive = not flags & re.IGNORECASE
-    return _typed(re2.compile(pattern, options))
+    return cast(Linear, re2.compile(pattern, options))
 
 
 @lru_cache(maxsize=512)
@@ -117,10 +117,6 @@ def untrusted(pattern: str) -> Linear | None:
     options.log_errors = False
     options.max_mem = 1 << 20
     try:
-        return _typed(re2.compile(pattern, options))
+        return cast(Linear, re2.compile(pattern, options))
     except re2.error:
         return None
-
-
-def _typed(pattern: object) -> Linear:
-    return cast(Linear, pattern)

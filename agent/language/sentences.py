@@ -7,6 +7,7 @@ whitespace, so a caller that keeps every sentence keeps the whole text.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -145,6 +146,15 @@ def sentences(text: str) -> list[str]:
             start = match.end()
         found.append(line[start:].strip())
     return [sentence for sentence in found if re.search(r"\w", sentence)]
+
+
+def sentence_places(text: str) -> Iterator[tuple[int, int]]:
+    """Where each of ``sentences`` begins and ends in the text."""
+    end = 0
+    for sentence in sentences(text):
+        start = text.index(sentence, end)
+        end = start + len(sentence)
+        yield start, end
 
 
 def is_heading(line: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.language.sentences import sentences
+from agent.language.sentences import sentence_places
 
 SHORT = 25
 """Characters below which a unit is joined with its neighbour."""
@@ -28,15 +28,10 @@ class Unit:
 def units(text: str) -> list[Unit]:
     """The units of a text, in order; an empty text has none."""
     found: list[Unit] = []
-    place = 0
-    for sentence in sentences(text):
-        start = text.find(sentence, place)
-        if start < 0:
-            continue
-        place = start + len(sentence)
-        if found and (len(sentence) < SHORT or len(found[-1].text) < SHORT):
+    for start, end in sentence_places(text):
+        if found and (end - start < SHORT or len(found[-1].text) < SHORT):
             start = found.pop().start
-        found.append(Unit(text[start:place], start, place))
+        found.append(Unit(text[start:end], start, end))
     if not found and text.strip():
         found.append(Unit(text, 0, len(text)))
     return found

@@ -160,7 +160,7 @@ class LearningStep:
     number: int
 
 
-def learn(session: Session, policy: str, *, seed: int = 0) -> LearningStep | None:
+def learn(session: Session, policy: str) -> LearningStep | None:
     """Learn from what was judged and not learned from yet; None where there is nothing.
 
     The step is kept if it wins on what was judged lately, these exchanges and ones before them,
@@ -180,13 +180,13 @@ def learn(session: Session, policy: str, *, seed: int = 0) -> LearningStep | Non
     old = starting_policy(session, policy)
     value = Watched(LikelihoodValue(session.rewards, there.references))
     known = sum(bool(episode.required) for episode in episodes)
-    plan = Plan(policy, warm_start=STEPS * known, episodes=STEPS * len(episodes), seed=seed)
+    plan = Plan(policy, warm_start=STEPS * known, episodes=STEPS * len(episodes))
     new = train(old, episodes, value, plan)
     lately = [*before, *latest][-JUDGED_BY:]
-    verdict = compare(old, new, there.with_keys(lately) or episodes, value, seed=seed)
+    verdict = compare(old, new, there.with_keys(lately) or episodes, value)
     used = {memory for episode in episodes for memory in episode.required or ()} | value.memories
     moved = digest(new) != digest(old)
     wins = moved and (verdict.wins or verdict.after == verdict.before)
-    kept = keep(graph, plan, old, new, verdict, used, session, by="feedback", wins=wins)
+    kept = keep(session, plan, old, new, verdict, used, by="feedback", wins=wins)
     graph.learned.mark_learned(latest)
     return LearningStep(policy, len(episodes), verdict, kept.active, kept.number)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -45,14 +45,7 @@ class EngineMissing(MemlaneError):
     """The engine for many homes is not installed; the message names the command that does it."""
 
 
-R_co = TypeVar("R_co", covariant=True)
 R = TypeVar("R")
-
-
-class Work(Protocol[R_co]):
-    """What is done for one home. It travels to a worker, so it is a plain value that pickles."""
-
-    def __call__(self, home: Path) -> R_co: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,10 +228,13 @@ def _summary(results: Sequence[HomeResult]) -> Round:
 # ---- the engine ---------------------------------------------------------------------------
 
 
-def over(work: Work[R], homes: Sequence[Path], engine: Client | None = None) -> Iterator[R]:
+def over(
+    work: Callable[[Path], R], homes: Sequence[Path], engine: Client | None = None
+) -> Iterator[R]:
     """The work done for each home, in their order: here, or by the workers of ``engine``.
 
-    A worker that dies gives its homes to another one; an error of the work itself is raised here.
+    ``work`` travels to the workers, so it is a plain value that pickles. A worker that dies gives
+    its homes to another one; an error of the work itself is raised here.
     """
     if engine is None:
         yield from map(work, homes)

@@ -18,9 +18,8 @@ go to the engine in one call, which reads the instructions and what the selectio
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, Self
 
 import numpy as np
 
@@ -44,16 +43,6 @@ changes nothing must not be free."""
 
 References = Mapping[str, str]
 """Reference answers by the key of their episode."""
-
-
-class Priced(Protocol):
-    """A value whose price for each memory can be set."""
-
-    def __call__(
-        self, episode: Episode, selections: Sequence[tuple[str, ...]]
-    ) -> Sequence[float]: ...
-
-    def priced(self, price: float) -> Self: ...
 
 
 def choices_of(episode: Episode, ids: Sequence[str]) -> list[Choice]:
@@ -90,9 +79,6 @@ class LikelihoodValue:
         scores = self.rewards.log_likelihood(prompts, [reference] * len(prompts))
         return _gains([float(score.mean()) for score in scores], selections, self.price)
 
-    def priced(self, price: float) -> Self:
-        return replace(self, price=price)
-
 
 @dataclass(frozen=True, slots=True)
 class EntropyValue:
@@ -100,19 +86,11 @@ class EntropyValue:
 
     rewards: RewardModel
     price: float = ENTROPY_PRICE
-    samples: int = 5
-    max_tokens: int = 20
-    seed: int = 0
 
     def __call__(self, episode: Episode, selections: Sequence[tuple[str, ...]]) -> Sequence[float]:
         prompts = [prompt_of(episode, ids) for ids in ((), *selections)]
-        found = self.rewards.entropy(
-            prompts, samples=self.samples, max_tokens=self.max_tokens, seed=self.seed
-        )
+        found = self.rewards.entropy(prompts)
         return _gains([-entropy.mean for entropy in found], selections, self.price)
-
-    def priced(self, price: float) -> Self:
-        return replace(self, price=price)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +106,14 @@ class AnswerValue:
     references: References
     price: float = ANSWER_PRICE
     cache: RewardCache | None = None
-    metric: Callable[[str, str], float] = token_f1
 
     def __call__(self, episode: Episode, selections: Sequence[tuple[str, ...]]) -> Sequence[float]:
         reference = self.references[episode.key]
         identity = self.llm.identity if self.cache else ""
         keys = [
-            key(identity, f"answer {self.metric.__name__}", _bytes(prompt_of(episode, ids)),
-                reference.encode())
+            key(identity, "answer token_f1", _bytes(prompt_of(episode, ids)), reference.encode())
             for ids in selections
-        ]  # fmt: skip
+        ]
         known = self.cache.find(keys) if self.cache else [None] * len(keys)
         worth = [0.0]
         for ids, name, found in zip(selections, keys, known, strict=True):
@@ -154,39 +130,36 @@ class AnswerValue:
         near = {m: float(np.clip(view.vectors[view.row[m]] @ asked.vector, 0, 1)) for m in ids}
         chosen = choices_of(episode, ids)
         said = answer(asked.text, chosen, now=asked.now, llm=self.llm, near=near)
-        return 0.0 if said.abstained else self.metric(said.text, reference)
+        return 0.0 if said.abstained else token_f1(said.text, reference)
 
-    def priced(self, price: float) -> Self:
-        return replace(self, price=price)
+
+Part = AnswerValue | LikelihoodValue | EntropyValue
+"""What a mixture is made of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
     """The mean of several values, each divided by its ``spread``; see ``mixed``."""
 
-    parts: Sequence[Priced]
+    parts: Sequence[Part]
     spreads: Sequence[float]
-    price: float = MIXTURE_PRICE
 
     def __call__(self, episode: Episode, selections: Sequence[tuple[str, ...]]) -> Sequence[float]:
         found = [
             np.asarray(part(episode, selections)) / spread
             for part, spread in zip(self.parts, self.spreads, strict=True)
         ]
-        paid = self.price * np.array([len(ids) for ids in selections])
+        paid = MIXTURE_PRICE * np.array([len(ids) for ids in selections])
         return [float(worth) for worth in np.mean(found, axis=0) - paid]
 
-    def priced(self, price: float) -> Self:
-        return replace(self, price=price)
 
-
-def mixed(parts: Sequence[Priced], probes: Sequence[tuple[Episode, tuple[str, ...]]]) -> Mixture:
+def mixed(parts: Sequence[Part], probes: Sequence[tuple[Episode, tuple[str, ...]]]) -> Mixture:
     """A mixture in which each part weighs alike: in units of its spread over ``probes``.
 
     The spread is the root mean square of the gains; measured once, before a training, so that the
     same selection is worth the same in every step of it.
     """
-    free = [part.priced(0.0) for part in parts]
+    free = [replace(part, price=0.0) for part in parts]
     spreads = []
     for part in free:
         gains = [part(episode, [ids])[0] for episode, ids in probes]

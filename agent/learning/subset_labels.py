@@ -67,7 +67,6 @@ def by_utility(
     episodes: Sequence[Episode],
     value: Value,
     *,
-    candidates: int = CANDIDATES,
     on_label: OnLabel = lambda done, of, found: None,
 ) -> tuple[Episode, ...]:
     """The episodes with what is worth most as required; nothing where nothing is worth more.
@@ -76,7 +75,7 @@ def by_utility(
     """
     labelled = []
     for done, episode in enumerate(episodes, 1):
-        rows = coarse(episode.question, episode.view, candidates)
+        rows = coarse(episode.question, episode.view, CANDIDATES)
         ids = [episode.view.memories[row].id for row in rows]
         found = search(_entropies(episode, ids, value), len(ids), most=MOST)
         chosen = found.best.subset if found.best.mean > 0 else ()

@@ -134,7 +134,7 @@ def train_person(
     new = train(old, learning, value, plan, checkpoint=checkpoint, keys=keys, on_step=on_step)
     verdict = compare(old, new, held, value, seed=plan.seed)
     used = {memory for episode in chosen for memory in episode.required or ()} | value.memories
-    kept = keep(graph, plan, old, new, verdict, used, session, by="train")
+    kept = keep(session, plan, old, new, verdict, used, by="train")
     checkpoint.clear()
     return Trained(
         plan.policy, verdict, kept.active, kept.number, count.calls, count.hits, len(chosen),
@@ -198,19 +198,19 @@ def roll_back(graph: MemoryGraph, policy: str, number: int | None) -> int:
 
 
 def keep(
-    graph: MemoryGraph,
+    session: Session,
     plan: Plan,
     old: Trainable,
     new: Trainable,
     verdict: HeldBackVerdict,
     used: set[str],
-    session: Session,
     *,
     by: Literal["train", "feedback"],
     wins: bool | None = None,
 ) -> StoredWeights:
     """Store what came of a training; the new weights are in use from now on if they won."""
     won = verdict.wins if wins is None else wins
+    graph = session.graph
     active = graph.learned.active(plan.policy)
     goes_on = active is not None and active.flat == numbers(old.network)
     return graph.learned.add_weights(

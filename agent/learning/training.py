@@ -15,13 +15,16 @@ import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from agent.learning import trainers
+from agent.answering.selection.policy_weights import is_learned
 from policies.base import Episode, Value
+from policies.purple import purple_training
+from policies.purple.purple import Purple
 from policies.training import reinforce
 from policies.training.mlp import FlatWeights, Floats, Mlp
 from policies.training.reinforce import Progress, State, Trainable
@@ -30,6 +33,8 @@ from store.erasure.secure_delete import CACHE_FOLDER
 from store.errors import InvalidInput, WeightsDamaged
 
 P = TypeVar("P", bound=Trainable)
+SETS = 16
+"""Profiles drawn for an episode where a person waits: half of the paper's 32, in half the time."""
 SURE = 0.8
 """Share of resamples in which new weights have to be better."""
 RESAMPLES = 1000
@@ -50,7 +55,6 @@ class Plan:
     episodes: int = reinforce.GRADIENT_EPISODES
     """Episodes of policy gradient; 0 leaves it out."""
     seed: int = 0
-    rollouts: int = reinforce.ROLLOUTS
     rate: float = reinforce.RATE
 
 
@@ -147,15 +151,81 @@ def train(
         if phase == WARM:
             known = [episode for episode in episodes if episode.required is not None]
             if known and plan.warm_start:
-                policy = trainers.warm_start(policy, known, plan, state, step(WARM))
+                policy = _warm_start(policy, known, plan, state, step(WARM))
             state = None
         if plan.episodes:
-            policy = trainers.policy_gradient(policy, episodes, value, plan, state, step(GRADIENT))
+            policy = _policy_gradient(policy, episodes, value, plan, state, step(GRADIENT))
     except BaseException:  # Ctrl-C above all
         if checkpoint and reached:
             checkpoint.save(plan, keys, start, *reached)
         raise
     return policy
+
+
+def _warm_start(
+    policy: P,
+    known: Sequence[Episode],
+    plan: Plan,
+    state: State[Any] | None,
+    on_step: reinforce.OnStep,
+) -> P:
+    """Teach what the episodes require.
+
+    :raises InvalidInput: if the policy cannot be taught.
+    """
+    if isinstance(policy, Purple):
+        if not any(episode.required for episode in known):
+            return policy  # it orders candidates: of 'none' it learns nothing
+        made: object = purple_training.warm_start(
+            policy, known, _gradients(), count=plan.warm_start, batch=1, seed=plan.seed,
+            state=state, on_step=on_step,
+        )  # fmt: skip
+    elif is_learned(policy):
+        made = reinforce.warm_start(
+            policy, known, count=plan.warm_start, rate=plan.rate, seed=plan.seed,
+            state=state, on_step=on_step,
+        )  # fmt: skip
+    else:
+        raise _cannot(policy)
+    return cast(P, made)  # each way gives back a policy of the kind it was given
+
+
+def _policy_gradient(
+    policy: P,
+    episodes: Sequence[Episode],
+    value: Value,
+    plan: Plan,
+    state: State[Any] | None,
+    on_step: reinforce.OnStep,
+) -> P:
+    """Teach what makes selections worth more.
+
+    :raises InvalidInput: if the policy cannot be taught, or there are no episodes.
+    """
+    if isinstance(policy, Purple):
+        made: object = purple_training.policy_gradient(
+            policy, episodes, value, _gradients(), count=plan.episodes, sets=SETS,
+            seed=plan.seed, state=state, on_step=on_step,
+        )  # fmt: skip
+    elif is_learned(policy):
+        made = reinforce.policy_gradient(
+            policy, episodes, value, count=plan.episodes, rate=plan.rate,
+            seed=plan.seed, state=state, on_step=on_step,
+        )  # fmt: skip
+    else:
+        raise _cannot(policy)
+    return cast(P, made)
+
+
+def _cannot(policy: Trainable) -> InvalidInput:
+    return InvalidInput(f"The policy {policy.name!r} does not learn.")
+
+
+@cache
+def _gradients() -> purple_training.Backward:
+    from agent.models.adapters.torch_gradients import TorchGradients
+
+    return TorchGradients()
 
 
 def digest(policy: Trainable) -> str:

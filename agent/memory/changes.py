@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -251,15 +252,12 @@ def _beside(
 ) -> dict[Views, Beside]:
     """What else the newer one of each pair may change."""
     found: dict[Views, Beside] = {}
-    for _, group in groupby(sorted(texts, key=_newer), key=_newer):
+    newer = itemgetter(1)
+    for _, group in groupby(sorted(texts, key=newer), key=newer):
         own = list(dict.fromkeys(texts[pair] for pair in group))
         others = rivals([changed[views] for views in own]).tolist()
         found.update((views, Beside(one, len(own))) for views, one in zip(own, others, strict=True))
     return found
-
-
-def _newer(pair: tuple[str, str]) -> str:
-    return pair[1]
 
 
 def _chances(views: Views, known: Judgements) -> Probabilities:

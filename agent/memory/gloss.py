@@ -56,9 +56,7 @@ class Glosses:
         self._sealer = sealer_of(home / DATABASE_NAME)
 
     def known(self, text: str) -> str | None:
-        """The text in English, if that is what it is in or its gloss was made."""
-        if is_english(text):
-            return text
+        """The gloss of a text that is not in English, if it was made."""
         with suppress(OSError):
             return self._read(text)
         return None

@@ -26,9 +26,10 @@ from agent.memory.editing.conflicts import ask
 from agent.memory.editing.judges.pair_judge import Judgement, Pair, PairJudge
 from agent.memory.editing.plan import EditPlan, leftovers, plan_edits
 from agent.memory.editing.replacing import changeable, follows, sure_replacements
-from agent.memory.entities.aliases import in_names_of, meanings, mixed_up, other_slots
+from agent.memory.entities.aliases import in_names_of, mixed_up, other_slots
 from agent.memory.entities.events import EventsBeside
 from agent.memory.entities.identity import Identities
+from agent.memory.entities.names import key_of
 from agent.memory.gloss import Glosses
 from agent.memory.home import Home, Models
 from agent.memory.passages import texts_of_passages
@@ -66,9 +67,8 @@ def draft_memories(
         layout = graph.sources.layout(source.id)
         own = own_addresses(graph) if source.kind is SourceKind.MAIL else ()
         return drafts_of_document(source, layout, models.placer.place, own)
-    rated, text = split_ratings(meant or source.text, source.kind)
-    told = extract(text, kind=source.kind, now=source.captured)
-    said = (*rated, *told)
+    rated, text = split_ratings(meant or source.text)
+    said = (*rated, *extract(text))
     reader = models.statements
     drafts = make_drafts(said, models.placer.place(said), source, llm=models.llm, reader=reader)
     if reader is None or source.kind is not SourceKind.CHAT:
@@ -254,7 +254,7 @@ def plan_against(
 
     @cache
     def near(draft: Draft) -> Sequence[NearMemory]:
-        means = meanings(draft, known)
+        means = {key_of(m.text): m.who for m in known.mentions(draft.text, draft.created)}
         return [
             match
             for match in nearby.to(draft, vectors[draft.text], called=other_slots(draft, known))
@@ -278,12 +278,12 @@ def plan_against(
 
 
 def _nearby(graph: MemoryGraph, embedder: Embedder, now: datetime, text: str) -> Nearby:
-    def prepare() -> None:
+    """The search at ``now``, with vectors for those of the memories that the text may be about."""
+    if graph.index(embedder.identity, now).lacks_vectors:
         # Names and numbers tell memories apart, and words of three letters hardly ever do.
         words = [w for w in text.split() if len(w) > 3 or not w.islower()]
         ensure_vectors_for(words[:MOST_WORDS], graph, embedder)
-
-    return Nearby.of(graph, embedder.identity, now, prepare)
+    return Nearby(graph, embedder.identity, now)
 
 
 _judge = cache(PairJudge.shipped)

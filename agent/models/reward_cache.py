@@ -7,13 +7,12 @@ longest goes first when the cache is full.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +48,6 @@ class RewardCache:
         self._most = megabytes * MEGABYTE
         self._lock = threading.Lock()
         self._open: sqlite3.Connection | None = None
-        self.hits = self.misses = 0
 
     def find(self, keys: Sequence[bytes]) -> list[NDArray[np.float32] | None]:
         """The values of ``keys``, None where there is none."""
@@ -74,8 +72,6 @@ class RewardCache:
                 )
 
         self._try(look)
-        self.hits += len(found)
-        self.misses += len(keys) - len(found)
         return [
             np.frombuffer(found[name], "<f4").copy() if name in found else None for name in keys
         ]
@@ -115,12 +111,12 @@ class RewardCache:
             return 0, 0
         with self._lock:
             try:
-                with self._connection() as db:
-                    with db:
-                        db.execute("DELETE FROM rewards")
-                        db.execute("UPDATE totals SET hits = 0, misses = 0")
-                    db.execute("VACUUM")
-                    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                db = self._connection()
+                with db:
+                    db.execute("DELETE FROM rewards")
+                    db.execute("UPDATE totals SET hits = 0, misses = 0")
+                db.execute("VACUUM")
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             except (sqlite3.Error, OSError) as error:
                 self._close()
                 raise HomeUnavailable(
@@ -161,16 +157,12 @@ class RewardCache:
     def _try(self, work: Callable[[sqlite3.Connection], None]) -> None:
         with self._lock:
             try:
-                with self._connection() as db:
-                    work(db)
-            except sqlite3.DatabaseError:
+                work(self._connection())
+            except (sqlite3.DatabaseError, OSError):
                 # Damaged, locked for long, read-only or a full disk.
                 self._close()
-            except OSError:
-                self._close()
 
-    @contextlib.contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
+    def _connection(self) -> sqlite3.Connection:
         if self._open is None:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
@@ -178,12 +170,12 @@ class RewardCache:
             except sqlite3.OperationalError:
                 raise  # locked or not writable, but sound
             except sqlite3.DatabaseError:
-                if self._open is None and self.path.exists() and self.path.stat().st_size:
+                if self.path.exists() and self.path.stat().st_size:
                     self.path.unlink()  # a damaged cache is worth nothing
                 self._open = self._connect()
             # A cache that nobody closes is closed with its last reference, not by the collector.
             weakref.finalize(self, self._open.close)
-        yield self._open
+        return self._open
 
     def _connect(self) -> sqlite3.Connection:
         fresh = not self.path.exists()

@@ -73,7 +73,7 @@ def _undone(home: Home, now: datetime) -> Reply:
         return _said("There is nothing to take back.")
     except StoreError as error:
         return _said(str(error))
-    lines = [f"Taken back: {_words(entry)} ({entry.id})" for entry in done]
+    lines = [f"Taken back: {e.after or e.before or e.memory} ({e.id})" for e in done]
     return _said("\n".join([*lines, f"To redo it: memlane memories undo {done[0].id}"]), done)
 
 
@@ -84,10 +84,6 @@ def _made_together(last: Entry, home: Home) -> tuple[Entry, ...] | None:
     if home.graph.sources.get(last.source).kind not in (SourceKind.CHAT, SourceKind.MANUAL):
         return None
     return home.graph.journal.of_batch(last.batch) if last.batch else (last,)
-
-
-def _words(entry: Entry) -> str:
-    return entry.after or entry.before or entry.memory
 
 
 def _forgotten(message: str, home: Home, now: datetime) -> Reply:

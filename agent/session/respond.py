@@ -20,7 +20,7 @@ from agent.answering.question.parts import questions_in
 from agent.answering.question.question_time import About
 from agent.answering.question.references import WHILE, in_context, recent
 from agent.answering.replies import unknown, without_excerpts
-from agent.answering.retrieve import Retrieved
+from agent.answering.retrieve import OF_NOW, Retrieved
 from agent.answering.routing import Router
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
@@ -38,9 +38,6 @@ from store.types import Memory
 ABOUT_THIS = 0.45
 """Cosine similarity from which a memory is about a message, whatever the router says of it; set on
 development data as docs/why.md tells."""
-OF_NOW = frozenset((About.NOW, About.HAPPENED, About.PLANNED))
-"""Questions about what holds. Those about a time ahead are answered alike unless something is
-planned; those about the past are answered from the timeline."""
 SURELY = 0.7
 """Relevance from which a note is about a message that the router takes for small talk."""
 NOT_KEPT = "I remember nothing in private mode."

@@ -21,13 +21,12 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
-from agent.config import load_config
+from agent.config import DEFAULT_POLICY, load_config
 from agent.session.session import Session, open_session
 from benchmarks.quality.answers.abstention_cases import Case, life_cases, own_cases
 from benchmarks.shared.common import parser, progress
 from benchmarks.shared.simulated_lives.lives_train import BANK
 from policies.abstain import WEIGHTS, AbstentionJudge, SelectionSigns
-from policies.registry import DEFAULT_POLICY
 
 SILENCE = 9.0
 """What wrongly keeping silent costs, in needless looks. It was 4 at first; at that, two of 245

@@ -5,13 +5,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from agent.config import load_config
-from agent.extraction.subclass_classifier import EXAMPLES, save_examples
+from agent.extraction.subclass_classifier import EXAMPLES
 from agent.models.lazy import LocalEmbedder
+from agent.ports import Embedder
 from benchmarks.shared.common import parser, progress
+from store.tables.sources import content_hash
 from store.tables.taxonomy import SUBCLASSES
+from store.types import Subclass
+
+
+def save_examples(subclasses: Sequence[Subclass], embedder: Embedder, path: Path) -> None:
+    """Write the vectors of all examples as ``EXAMPLES`` holds them."""
+    texts = list(dict.fromkeys(text for one in subclasses for text in one.examples))
+    np.savez(
+        path,
+        encoder=np.array(embedder.identity),
+        hashes=np.array([content_hash(text) for text in texts]),
+        vectors=embedder.encode(texts),
+    )
 
 
 def main() -> None:

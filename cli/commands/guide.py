@@ -80,10 +80,3 @@ def completion(
         {"shell": shell.value, "install": _INSTALL[shell], "script": script},
         lambda out: print(script, end="", file=run.stdout),
     )
-
-
-def prepare_completion() -> None:
-    """Let typer answer the questions of the completion scripts."""
-    from typer._completion_classes import completion_init
-
-    completion_init()

@@ -240,7 +240,7 @@ def remove(
 
     from agent.io.encryption import open_in
     from agent.io.spaces.carry import remove_space
-    from agent.io.transfer.backup import backup, default_path
+    from agent.io.transfer.backup import FOLDER, backup, free_path
     from cli.commands.processes.resident import stop
     from cli.input.confirm import confirmed
     from store.database.connection import DATABASE_NAME, ensure_home
@@ -268,7 +268,7 @@ def remove(
         raise StoreBusy(f"The space {name} is still open in process {numbers}. End that first.")
     kept = None
     if not for_good and (home / DATABASE_NAME).exists():
-        kept = default_path(config.root, config.now(), f"space-{name}")
+        kept = free_path(config.root / FOLDER, config.now(), f"space-{name}")
         ensure_home(kept.parent)
         backup(home, kept, config.now())
     remove_space(config.root, name)

@@ -41,8 +41,10 @@ def status(context: typer.Context) -> None:
             counts = ", ".join(f"{n} {name}" for name, n in found[what].items()) or "none"
             out.print(f"{what:<9} {counts}")
         if bare := found["vectors_waiting"]:
+            who = "memlane up makes them" if running is None else "they are being made"
             out.print(
-                f"vectors   {bare:,} memories wait for theirs: {_encoded_by(running is None)}"
+                f"vectors   {bare:,} memories wait for theirs: until then their words find them "
+                f"({who})"
             )
         if running is None:
             out.print("resident  not running: commands load the models themselves (memlane up)")
@@ -75,11 +77,6 @@ def status(context: typer.Context) -> None:
             out.print(f"{found['queue']} not extracted yet: memlane ingest --retry")
 
     run.emit(found, show)
-
-
-def _encoded_by(nobody: bool) -> str:
-    who = "memlane up makes them" if nobody else "they are being made"
-    return f"until then their words find them ({who})"
 
 
 NOT_ENCRYPTED = "no: whoever has the disk can read it (to encrypt it: memlane lock)"

@@ -24,7 +24,7 @@ import h11
 
 from agent.version import __version__
 from cli import BEGAN
-from cli.arguments import asked_for, settings, subcommand
+from cli.arguments import settings, subcommand
 from cli.forwarding.sockets import home_of, is_mine, socket_of
 
 HELLO_S = 5.0
@@ -58,9 +58,9 @@ def relayed(arguments: Sequence[str]) -> int | None:
                 "the resident process stopped before it answered. What it stored is kept; see: "
                 "memlane status"
             )
-            print(f"memlane: {line}", file=sys.stderr)
-            if asked_for("--json", arguments):
-                print(json.dumps({"error": line, "exit_code": 1}))
+            from cli.exit_codes import report
+
+            report(line, 1, arguments)
             return 1
     if "code" not in said:
         return None  # it leaves the line to us

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 from rich.console import Console
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from agent.config import Config
     from agent.session.session import Session
-    from store.graph import MemoryGraph
 
 
 class NotForwardable(MemlaneError):
@@ -66,15 +65,11 @@ class ForwardedRun(Run):
             raise NotForwardable(f"the process of {self.config.home} has other settings")
         yield client
 
-    @contextmanager
-    def session(self) -> Iterator[Session]:
+    def session(self) -> NoReturn:
         raise NotForwardable("a session is opened by a process of its own")
-        yield  # a generator, as what it stands for
 
-    @contextmanager
-    def graph(self) -> Iterator[MemoryGraph]:
+    def graph(self) -> NoReturn:
         raise NotForwardable("the database is opened by a process of its own")
-        yield
 
     def located(self, path: Path) -> Path:
         self.names_file = True

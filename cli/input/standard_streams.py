@@ -1,4 +1,4 @@
-"""``-`` in the place of a file: standard input or standard output."""
+"""Files that commands read and write; ``-`` stands for standard input or standard output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.context import Run
-from store.errors import InvalidInput
+from store.database.whole_files import whole_file
+from store.errors import HomeUnavailable, InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,6 +51,20 @@ def writable(run: Run, path: Path, name: str) -> Iterator[Path]:
         with copy.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
+
+
+def write_whole(data: bytes, path: Path, option: str) -> None:
+    """Write a file whole or not at all; ``option`` is what the person named it by.
+
+    :raises HomeUnavailable: if it cannot be written.
+    """
+    try:
+        with whole_file(path) as file:
+            file.write(data)
+    except OSError as error:
+        raise HomeUnavailable(
+            f"Cannot write {path}: {error.strerror or error}. Choose another {option}."
+        ) from error
 
 
 def emit_beside(run: Run, path: Path, document: object, show: Callable[[Console], None]) -> None:

@@ -41,7 +41,6 @@ DEFAULT_HOPS = 2
 class EntityNode:
     """One entity in the picture."""
 
-    key: str
     name: str
     label: str
     type: str
@@ -110,9 +109,7 @@ def draw(
     def rank(key: str) -> tuple[int, str, str]:
         return types.index(kinds[key]), names[key].casefold(), key
 
-    reach = hops if entity is not None or hops is not None else None
-    if entity is not None and reach is None:
-        reach = DEFAULT_HOPS
+    reach = DEFAULT_HOPS if entity is not None and hops is None else hops
     distance, parent = _tree(root, near, rank, reach, whole=entity is None)
     order = sorted(distance, key=lambda k: (distance[k], -near.degree[k], -newest.get(k, 0)))
     kept = set(order[: max(1, limit)])
@@ -121,11 +118,9 @@ def draw(
         children[parent[key]].append(key)
 
     nodes = {
-        key: EntityNode(
-            key, names.get(key, key), _label(names.get(key, key)), kinds[key], distance[key]
-        )
+        key: EntityNode(names.get(key, key), _label(names.get(key, key)), kinds[key], distance[key])
         if key in kinds
-        else EntityNode(key, ME, _label(ME), types[0], 0)
+        else EntityNode(ME, _label(ME), types[0], 0)
         for key in kept
     }
     shown = tuple(

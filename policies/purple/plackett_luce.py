@@ -21,11 +21,6 @@ def sample(scores: Floats, count: int, draws: int, rng: np.random.Generator) -> 
     return np.argsort(-noisy, axis=1, kind="stable")[:, :count]
 
 
-def best(scores: Floats, count: int) -> Ints:
-    """The profile of the ``count`` highest scores, highest first: what is taken at inference."""
-    return np.argsort(-scores, kind="stable")[:count]
-
-
 def log_probability(scores: Floats, profile: Ints) -> float:
     """The logarithm of the probability of drawing just these records in just this order."""
     return float(sum(scores[profile] - _left(scores, profile)))

@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 
 from policies.base import Question
 from policies.baselines.fusion import FusedCandidate, activate
-from policies.purple import plackett_luce
 from policies.purple.purple_encoder import Propensities, Records
-from policies.scoring.ranking import SHOWN, selection
+from policies.scoring.ranking import SHOWN, best, selection
 from policies.selection import Selection
 from store.derived.view import GraphView
 from store.errors import InvalidInput
@@ -81,7 +80,7 @@ class Purple:
             return Selection(self.name, (), ())
         listed = self.listed(question, view)
         scores = self.network.scores(listed.records)
-        order = [int(place) for place in plackett_luce.best(scores, len(scores))]
+        order = [int(place) for place in best(scores, len(scores))]
         rows = [listed.rows[place] for place in order]
         chosen = selection(
             self.name, question, view, rows[: self.k], rows[self.k : self.k + SHOWN],

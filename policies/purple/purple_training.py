@@ -91,13 +91,12 @@ def policy_gradient(
     *,
     count: int,
     sets: int = SETS,
-    batch: int = 1,
     rate: float = RATE,
     seed: int = 0,
     state: State[Propensities] | None = None,
     on_step: OnStep | None = None,
 ) -> Purple:
-    """Teach the policy what makes profiles worth more: ``count`` steps of ``batch`` episodes.
+    """Teach the policy what makes profiles worth more, for ``count`` episodes.
 
     :raises InvalidInput: if there are no episodes.
     """
@@ -109,22 +108,19 @@ def policy_gradient(
         return policy.listed(episodes[place].question, episodes[place].view)
 
     def one(now: State[Propensities]) -> tuple[Floats, float, float]:
-        total, worth = np.zeros_like(now.network.flat), 0.0
-        for number in range(batch * now.step, batch * (now.step + 1)):
-            place = turn(seed, number, len(episodes))
-            candidates = listed(place)
-            if len(candidates.rows) < 2:
-                continue
-            scores = now.network.scores(candidates.records)
-            rng = np.random.default_rng([seed, number, 1])
-            drawn = plackett_luce.sample(scores, policy.k, sets, rng)
-            rewards = _rewards(episodes[place], candidates, drawn, value)
-            pull = np.zeros(len(scores))
-            for profile, above in zip(drawn, plackett_luce.z_scores(rewards), strict=True):
-                pull += above / sets * plackett_luce.gradient(scores, profile)
-            total -= backward(now.network, candidates.records, pull) / batch
-            worth += float(rewards.mean()) / batch
-        return clipped(total), worth, 0.0
+        place = turn(seed, now.step, len(episodes))
+        candidates = listed(place)
+        if len(candidates.rows) < 2:
+            return np.zeros_like(now.network.flat), 0.0, 0.0
+        scores = now.network.scores(candidates.records)
+        rng = np.random.default_rng([seed, now.step, 1])
+        drawn = plackett_luce.sample(scores, policy.k, sets, rng)
+        rewards = _rewards(episodes[place], candidates, drawn, value)
+        pull = np.zeros(len(scores))
+        for profile, above in zip(drawn, plackett_luce.z_scores(rewards), strict=True):
+            pull += above / sets * plackett_luce.gradient(scores, profile)
+        gradient = -backward(now.network, candidates.records, pull)
+        return clipped(gradient), float(rewards.mean()), 0.0
 
     now = descend(
         state or State.fresh(policy.network), one, count=count, rate=rate, on_step=on_step

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from policies.base import Question
 from policies.baselines.fusion import FusedCandidate, activate
 from policies.rums.utility import CANDIDATES, MOST, MemoryNeed, coarse, search
+from policies.scoring.ranking import SHOWN
 from policies.selection import Choice, Selection, Step
 from policies.training.mlp import Floats, Ints, Mlp
 from policies.training.reinforce import Rollout
@@ -40,8 +41,6 @@ DIMENSION = 384
 """Numbers of a vector of the encoder that the shipped weights were trained over."""
 PRICE = 0.01
 """Nats a token that a memory has to add; as in ``agent.learning.rewards``."""
-SHOWN = 5
-"""What was left out that the trace names."""
 Texts = Sequence[str]
 Asking = Callable[[str, Sequence[Texts]], Sequence[Sequence[float]]]
 """From a question and several lists of memories to the entropies (nats a token) of the answers

@@ -3,9 +3,8 @@
 ``U(S) = H(answer | question) - H(answer | question, S)`` in nats a token (equation 2), from
 entropies that arrive as a callable: this module never meets the model. ``search`` finds the best
 subset of at most ``CANDIDATES`` memories (Algorithm 1): all subsets of few, and of more greedily
-with the interaction gap of appendix A.4 as the bound on what is worth asking for. Below a threshold
-by Youden's J (F.5) nothing is chosen; ``MemoryNeed`` decides so by a second signal too, the entropy
-without any memory.
+with the interaction gap of appendix A.4 as the bound on what is worth asking for. ``MemoryNeed``
+tells when nothing is to be chosen (F.5), by a second signal too: the entropy without any memory.
 """
 
 from __future__ import annotations
@@ -56,8 +55,6 @@ class Utility:
     subset: Subset
     mean: float
     """Nats a token."""
-    error: float
-    """Standard error of the mean over samples; not a number for a single one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +69,6 @@ class FoundSubset:
     """Of each candidate alone."""
     path: tuple[Utility, ...]
     """Prefixes of ``best`` in the order they grew; of an exact search, in the order of worth."""
-    asked: int
-    """Subsets whose entropies were asked for, the empty one included."""
 
 
 @dataclass(slots=True)
@@ -96,16 +91,11 @@ class _Asking:
     def none(self) -> float:
         return float(self._samples[()].mean())
 
-    @property
-    def count(self) -> int:
-        return len(self._samples)
-
 
 def utility(none: ArrayLike, with_subset: ArrayLike, subset: Subset = ()) -> Utility:
     """From entropies without and with a subset, sample by sample (equation 3)."""
     gains = np.asarray(none, np.float64) - np.asarray(with_subset, np.float64)
-    error = float(gains.std(ddof=1)) / math.sqrt(len(gains)) if len(gains) > 1 else math.nan
-    return Utility(subset, float(gains.mean()), error)
+    return Utility(subset, float(gains.mean()))
 
 
 def search(
@@ -122,7 +112,7 @@ def search(
     singles = asking.of((i,) for i in range(count))
     if not singles:
         asking.of([()])
-        return FoundSubset(Utility((), 0.0, 0.0), asking.none, (), (), asking.count)
+        return FoundSubset(Utility((), 0.0), asking.none, (), ())
 
     def net(one: Utility) -> float:
         return one.mean - price * len(one.subset)
@@ -134,7 +124,7 @@ def search(
         best = max(everything, key=net)
         order = sorted(best.subset, key=lambda i: -singles[i].mean)
         path = asking.of(tuple(sorted(order[:n])) for n in range(1, len(order) + 1))
-        return FoundSubset(best, asking.none, tuple(singles), tuple(path), asking.count)
+        return FoundSubset(best, asking.none, tuple(singles), tuple(path))
 
     path = [max(singles, key=net)]
     largest_gap = 0.0
@@ -151,46 +141,10 @@ def search(
         if net(found) <= net(held):
             break
         path.append(found)
-    return FoundSubset(path[-1], asking.none, tuple(singles), tuple(path), asking.count)
+    return FoundSubset(path[-1], asking.none, tuple(singles), tuple(path))
 
 
 # ---- when nothing helps -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """From which score on memory is used, and how well that decided where it was set."""
-
-    value: float
-    recall: float
-    """Share of the questions that need memory which reach it."""
-    specificity: float
-    """Share of the others which do not."""
-
-    @property
-    def j(self) -> float:
-        """Youden's index."""
-        return self.recall + self.specificity - 1
-
-    def on(self, needing: Sequence[float], others: Sequence[float]) -> Threshold:
-        """The same threshold on other scores, for measuring."""
-        return Threshold(
-            self.value,
-            float((np.asarray(needing) >= self.value).mean()),
-            float((np.asarray(others) < self.value).mean()),
-        )
-
-
-def youden(needing: Sequence[float], others: Sequence[float]) -> Threshold:
-    """The threshold of the largest ``J = recall + specificity - 1`` (F.5), midway between scores.
-
-    :raises ValueError: if one side is empty.
-    """
-    if not len(needing) or not len(others):
-        raise ValueError("a threshold is set between scores of both kinds")
-    seen = np.unique(np.concatenate([needing, others]).astype(np.float64))
-    between = [float(seen[0]), *((seen[1:] + seen[:-1]) / 2).tolist()]
-    return max((Threshold(v, 0.0, 0.0).on(needing, others) for v in between), key=lambda t: t.j)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,30 +165,3 @@ class MemoryNeed:
         """Probability in [0, 1] that memory helps."""
         total = self.bias + self.utility * utility + self.none * none
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, total))))
-
-
-def fit_need(
-    needing: Sequence[tuple[float, float]],
-    others: Sequence[tuple[float, float]],
-    *,
-    decay: float = 0.01,
-) -> MemoryNeed:
-    """A ``MemoryNeed`` fitted to (utility, entropy without memory) of questions of both kinds.
-
-    Logistic regression by Newton's steps with a little weight ``decay``; its threshold is Youden's.
-    """
-    rows = np.array([*needing, *others], np.float64)
-    signs = np.column_stack([np.ones(len(rows)), rows])
-    right = np.repeat([1.0, 0.0], [len(needing), len(others)])
-    weights = np.zeros(3)
-    pull = decay * np.diag([0.0, 1.0, 1.0])
-    for _ in range(25):
-        said = 1 / (1 + np.exp(-np.clip(signs @ weights, -30, 30)))
-        slope = signs.T @ (said - right) / len(rows) + pull @ weights
-        curve = (signs * (said * (1 - said))[:, None]).T @ signs / len(rows) + pull
-        weights -= np.linalg.solve(curve + 1e-9 * np.eye(3), slope)
-    made = MemoryNeed(*map(float, weights))
-    threshold = youden(
-        [made.likely(*one) for one in needing], [made.likely(*one) for one in others]
-    )
-    return MemoryNeed(made.bias, made.utility, made.none, threshold.value)

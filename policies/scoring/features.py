@@ -177,14 +177,9 @@ class MemoryFeatures:
             )  # fmt: skip
         return self._answers[kind]
 
-    @property
-    def asks(self) -> bool:
-        """Whether it ends by asking."""
-        return asks(self._memory)
-
 
 def asks(memory: Memory) -> bool:
-    """Whether a memory ends by asking, without reading the rest of it."""
+    """Whether a memory ends by asking."""
     return memory.text.rstrip().endswith(("?", "？"))
 
 

@@ -11,11 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from policies.scoring.features import days_in
+from policies.scoring.features import asks, days_in
 from store.derived.view import GraphView
 from store.types import Memory
-
-_ASKING = ("?", "？")
 
 
 class MemoryFlags:
@@ -30,13 +28,13 @@ class MemoryFlags:
         for number in range(len(self.asks), len(memories)):
             memory = memories[number]
             day = memory.valid_from or memory.created
-            self.asks.append(memory.text.rstrip().endswith(_ASKING))
+            self.asks.append(asks(memory))
             self.days.extend((day.year, day.month, day.day))
 
 
 def asking(view: GraphView) -> NDArray[np.float32]:
     """1 for the rows that ask something."""
-    return view.once(_asking)
+    return np.array(view.index(MemoryFlags).asks, np.float32)[view.numbers]
 
 
 def on_days_of(text: str, view: GraphView) -> NDArray[np.float32]:
@@ -48,10 +46,6 @@ def on_days_of(text: str, view: GraphView) -> NDArray[np.float32]:
         if said.any():
             found |= (view.once(_days)[:, said] == day[said]).all(axis=1)
     return found.astype(np.float32)
-
-
-def _asking(view: GraphView) -> NDArray[np.float32]:
-    return np.array(view.index(MemoryFlags).asks, np.float32)[view.numbers]
 
 
 def _days(view: GraphView) -> NDArray[np.int16]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.weight_file import REINSTALL, read_arrays
+from store.database.whole_files import whole_file
 from store.errors import InvalidInput, WeightsDamaged
 
 Floats = NDArray[np.float64]
@@ -42,11 +43,9 @@ class FlatWeights(ABC):
 
     def save(self, path: Path, kind: type[np.floating] = np.float64) -> None:
         """Write an npz of plain arrays, whole or not at all; ``kind`` is that of the numbers."""
-        part = path.with_name(path.name + ".part")
         shape = np.array([self.inputs, self.hidden, self.outputs])
-        with part.open("wb") as file:
+        with whole_file(path) as file:
             np.savez(file, shape=shape, flat=self.flat.astype(kind))
-        part.replace(path)
 
     @classmethod
     def load(cls, path: Path, *, inputs: int | None = None) -> Self:

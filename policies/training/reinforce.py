@@ -26,6 +26,7 @@ import numpy as np
 from policies.base import Episode, Policy, Question, Value
 from policies.training.mlp import Adam, FlatWeights, Floats, Ints, Mlp, N
 from policies.weight_file import read_arrays
+from store.database.whole_files import whole_file
 from store.derived.view import GraphView
 from store.errors import InvalidInput, WeightsDamaged
 
@@ -108,9 +109,8 @@ class State(Generic[N]):
 
     def save(self, path: Path) -> None:
         """Write an npz, whole or not at all."""
-        part = path.with_name(path.name + ".part")
         network = self.network
-        with part.open("wb") as file:
+        with whole_file(path) as file:
             np.savez(
                 file,
                 shape=np.array([network.inputs, network.hidden, network.outputs]),
@@ -120,7 +120,6 @@ class State(Generic[N]):
                 counts=np.array([self.adam.count, self.step]),
                 moving=np.array([self.running, self.spread]),
             )
-        part.replace(path)
 
     @classmethod
     def load(cls, path: Path, kind: type[N]) -> Self:
@@ -217,7 +216,6 @@ def policy_gradient(
     *,
     count: int = GRADIENT_EPISODES,
     rate: float = RATE,
-    discount: float = DISCOUNT,
     rollouts: int = ROLLOUTS,
     seed: int = 0,
     state: State[Mlp] | None = None,
@@ -236,7 +234,7 @@ def policy_gradient(
         rng = np.random.default_rng([seed, now.step, 1])
         rolls = [walker.roll(episode.question, episode.view, rng) for _ in range(rollouts)]
         worth = _worth(episode, rolls, value)
-        above = advantages([returns(roll, worth, discount) for roll in rolls])
+        above = advantages([returns(roll, worth, DISCOUNT) for roll in rolls])
         spread = _moved(now, now.spread, float((above**2).mean()) if len(above) else 0.0)
         weights = above / np.sqrt(spread) if spread > 1e-12 else above
         _, gradient = now.network.loss_and_gradient(

@@ -21,6 +21,7 @@ import numpy as np
 
 from policies.base import Question
 from policies.scoring.question_entities import NameIndex, NameVectors
+from policies.scoring.ranking import SHOWN
 from policies.selection import Choice, Selection, Step
 from policies.training.mlp import Floats, Ints, Mlp
 from policies.training.reinforce import Rollout
@@ -36,8 +37,6 @@ HIDDEN = 32
 """Units; with the states of ``policies.walk.scout_state`` fewer than 2,000 weights."""
 PATIENCE = 2
 """Candidates left in a row after which a walk by chance ends too."""
-SHOWN = 5
-"""Candidates left out that the trace names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -337,7 +337,7 @@ class Candidates:
             superseded,
             supersedes,
             [float(memory.id in self.view.current) for memory in memories],
-            [float(own.asks) for own in readings],
+            [float(asks(memory)) for memory in memories],
             [min(1.0, len(memory.triples) / 2) for memory in memories],
             [self._subclasses.get(memory.subclass, 0.0) for memory in memories],
         ]

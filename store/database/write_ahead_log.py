@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from store.database.encryption.pages import FIRST_WORDS, PAGE
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 HEADER, FRAME_HEADER = 32, 24
 LARGEST = 256 * 1024 * 1024
 """Bytes of the largest log that is looked through."""
-_ENCRYPTED_PAGE = 4096
-"""Bytes of a page of SQLCipher, unless one asks for another size, which nobody does here."""
 _MAGIC = 0x377F0682
 """The last bit is set where checksums are of big-endian words."""
 _INDEX, _BACKFILLED = 136, 96
@@ -168,8 +168,8 @@ def _bytes(database: Path, ending: str, most: int) -> bytes:
 
 def _page_size(database: Path) -> int:
     data = _bytes(database, "", 18)
-    if len(data) == 18 and not data.startswith(b"SQLite format 3\0"):
-        return _ENCRYPTED_PAGE  # nothing can be read of it
+    if len(data) == 18 and not data.startswith(FIRST_WORDS):
+        return PAGE  # it is encrypted: nothing can be read of it
     size = struct.unpack_from(">H", data, 16)[0] if len(data) == 18 else 0
     return 65536 if size == 1 else int(size)
 

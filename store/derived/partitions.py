@@ -12,9 +12,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from store.tables.vectors import Vector
+from store.tables.vectors import Vector, highest
 from store.types import Memory
 
 HISTORY = ""
@@ -218,16 +217,9 @@ class PartitionIndex:
             return searched[at].keys[place - int(begins[at])]
 
         return [
-            sorted(((key(int(i)), float(own[i])) for i in _best(own, count)), key=lambda m: -m[1])
+            sorted(((key(int(i)), float(own[i])) for i in highest(own, count)), key=lambda m: -m[1])
             for own in scores
         ]
 
     def _made(self, name: str) -> _Partition:
         return self._partitions.setdefault(name, _Partition(self.dimension))
-
-
-def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:
-    """Places of the ``count`` highest scores, in no order."""
-    if len(scores) <= count:
-        return np.arange(len(scores))
-    return np.argpartition(scores, len(scores) - count)[len(scores) - count :]

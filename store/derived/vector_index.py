@@ -23,7 +23,7 @@ from store.database.connection import Connection
 from store.derived.partitions import HISTORY, NearMemory, PartitionIndex
 from store.row_codecs import moment, public_id, row_id
 from store.tables.memories import MemoryTable
-from store.tables.vectors import Vector, VectorTable
+from store.tables.vectors import Vector, VectorTable, product
 from store.types import Memory, Status
 
 MET = 5_000
@@ -220,7 +220,7 @@ class MemoryIndex:
                 self._partitions.put(key, self._partition(key, now), vectors[key])
             # What was told last is what the next draft is compared with first.
             standing = [key for key in some if key in self._subclass]
-            memories = self._meet(standing)
+            memories = self.memories_of(standing)
             if self._whole is not None:
                 self._whole.update(zip(standing, memories, strict=True))
 
@@ -267,17 +267,17 @@ class MemoryIndex:
             for key in map(_number, memories)
             if self._partitions.partition_of(key) not in (None, HISTORY)
         ]
-        scores = np.einsum("ij,j->i", self._partitions.gather(keys), vector) if keys else ()
+        scores = product(self._partitions.gather(keys), vector) if keys else ()
         return self._matches([(key, float(one)) for key, one in zip(keys, scores, strict=True)])
 
     def _matches(self, scored: Sequence[tuple[int, float]]) -> list[NearMemory]:
-        memories = self._meet([key for key, _ in scored])
+        memories = self.memories_of([key for key, _ in scored])
         return [
             NearMemory(memory, score) for memory, (_, score) in zip(memories, scored, strict=True)
         ]
 
-    def _meet(self, keys: Sequence[int]) -> tuple[Memory, ...]:
-        """The memories of some keys; those that were not met lately are read together."""
+    def memories_of(self, keys: Sequence[int]) -> tuple[Memory, ...]:
+        """The memories of some keys, in the order given; those not met lately are read together."""
         if len(self._met) > self.most_met:
             self._met.clear()
         new = [key for key in keys if key not in self._met]
@@ -289,7 +289,7 @@ class MemoryIndex:
     def newest(self, subclasses: Iterable[str], count: int) -> tuple[Memory, ...]:
         """The newest memories of some subclasses that hold, oldest first."""
         keys = sorted(key for name in subclasses for key in self._partitions.keys(name))
-        return self._meet(keys[-count:])
+        return self.memories_of(keys[-count:])
 
     @property
     def has_history(self) -> bool:

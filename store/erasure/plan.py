@@ -187,8 +187,7 @@ def _redact_histories(tables: MemoryTables, plan: ErasePlan, at: datetime) -> li
                 if any(version and version.text == text for version in versions):
                     found[change.memory] = None
     for memory in found.keys() - plan.ids:
-        last = [c for c in tables.journal.of_memory(memory)[-1].changes if c.memory == memory][-1]
-        found[memory] = last.after
+        found[memory] = tables.journal.standing(memory)
     told = {key: m for key, m in found.items() if key not in plan.ids}
     told = {key: m for key, m in told.items() if m is None or m.text not in plan.texts}
     for entry in {e.id: e for key in told for e in tables.journal.of_memory(key)}.values():
@@ -204,10 +203,6 @@ def _redact_histories(tables: MemoryTables, plan: ErasePlan, at: datetime) -> li
 
 
 # ---- raw text -----------------------------------------------------------------------------
-
-
-def _everything(text: str) -> Span:
-    return Span(0, len(text))
 
 
 def _blank_sources(tables: MemoryTables, plan: ErasePlan) -> dict[str, str]:
@@ -244,7 +239,7 @@ def _own_spans(tables: MemoryTables, source: str, text: str, plan: ErasePlan) ->
     }
     if not others or None in spans:
         # It alone carried the memory; or nobody knows where in it the memory stood.
-        return [_everything(text)]
+        return [Span(0, len(text))]
     kept = {code for other in others for code in codes(other.text)}
     secrets = {code for said in plan.texts for code in codes(said)} - kept
     found = [span for span in spans if span is not None]

@@ -208,9 +208,12 @@ def search_for(
     """
     marker = Fingerprints(secrets.token_bytes(32))
     marks = {marker.mark(window): None for window in windows}
-    exact = () if still_in else tuple(texts)
-    return _search(
-        home, marker, marks, [text.encode() for text in exact if len(text.encode()) >= SHORTEST]
+    exact = [text.encode() for text in (() if still_in else texts)]
+    looked = list(_each(home, marker, marks, [said for said in exact if len(said) >= SHORTEST]))
+    return SearchedFiles(
+        len(looked),
+        sum(size_of(path) for path, _ in looked),
+        tuple(path.relative_to(home).as_posix() for path, found in looked if found),
     )
 
 
@@ -284,17 +287,6 @@ def _told_since(
             for mark in marker.find(hits, stream(text)):
                 told.setdefault(mark, set()).add(row["id"])
     return told
-
-
-def _search(
-    home: Path, marker: Fingerprints, marks: Mapping[Fingerprint, object], exact: list[bytes]
-) -> SearchedFiles:
-    looked = list(_each(home, marker, marks, exact))
-    return SearchedFiles(
-        len(looked),
-        sum(size_of(path) for path, _ in looked),
-        tuple(path.relative_to(home).as_posix() for path, found in looked if found),
-    )
 
 
 def _each(

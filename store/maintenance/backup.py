@@ -7,7 +7,6 @@ written here into a home that has nothing yet, inside one transaction.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,10 +21,10 @@ from store.database.driver import BUSY_SECONDS, open_database, opening
 from store.database.encryption.keys import key_of
 from store.errors import StoreBusy, StoreError
 from store.graph import MemoryGraph
-from store.journal import Change, Entry
-from store.row_codecs import dumps, iso, public_id, row_id, subclass_from_row
+from store.journal import Entry
+from store.row_codecs import dumps, iso, public_id, row_id
 from store.tables.sources import Turn
-from store.types import Memory, Source, Subclass
+from store.types import Source
 
 Pages = Callable[[int, int], None]
 """Called with (pages done, pages in all) while a database is copied."""
@@ -147,10 +146,6 @@ class HomeSnapshot:
                 yield self.graph.sources.get(public_id("s", row["id"]))
             last = keys[-1]["id"]
 
-    def subclasses(self) -> tuple[Subclass, ...]:
-        """Layer 2 with what was taken out of it: history still names that."""
-        return all_subclasses(self.connection)
-
     def last_ids(self) -> dict[str, int]:
         """The highest id that each table ever gave: none is given twice."""
         rows = self.connection.query("SELECT name, seq FROM sqlite_sequence ORDER BY name")
@@ -213,15 +208,6 @@ def _parents(connection: Connection, table: str) -> set[str]:
     return {row["table"] for row in rows}
 
 
-def all_subclasses(connection: Connection) -> tuple[Subclass, ...]:
-    """Every subclass that was ever there, in the order of the types and of the taxonomy."""
-    rows = connection.query(
-        """SELECT subclasses.* FROM subclasses JOIN types ON types.name = subclasses.type
-           ORDER BY types.position, subclasses.position"""
-    )
-    return tuple(map(subclass_from_row, rows))
-
-
 # ---- rebuilding ---------------------------------------------------------------------------
 
 
@@ -250,27 +236,6 @@ class Rebuild:
                OR EXISTS (SELECT 1 FROM turns) AS filled"""
         )
         return not rows[0]["filled"]
-
-    def put_subclass(self, subclass: Subclass) -> None:
-        """Add a subclass behind the others, or make the stored one what this says."""
-        self.connection.execute(
-            "INSERT OR IGNORE INTO types SELECT ?, coalesce(max(position), 0) + 1 FROM types",
-            [subclass.type],
-        )
-        (last,) = self.connection.query("SELECT max(position) AS n FROM subclasses")
-        row = {
-            **_row(subclass),
-            "examples": dumps(list(subclass.examples)),
-            "position": (last["n"] or 0) + 1,
-        }
-        names = [name for name in row if name in self._columns_of("subclasses")]
-        kept = ("id", "position")
-        self.connection.execute(
-            f"INSERT INTO subclasses ({', '.join(names)}) VALUES ({_marks(names)}) "
-            f"ON CONFLICT(id) DO UPDATE SET "
-            + ", ".join(f"{name} = excluded.{name}" for name in names if name not in kept),
-            [row[name] for name in names],
-        )
 
     def put_source(self, source: Source, *, anew: bool = False) -> str:
         """Store a source with its id (or, ``anew``, under the next one); returns the id."""
@@ -301,17 +266,6 @@ class Rebuild:
             self.connection.query(f"SELECT 1 FROM {table} WHERE id = ?", [int(public.strip()[1:])])
         )
 
-    def standing(self, memories: Sequence[str]) -> dict[str, Memory]:
-        """The memories as the rows have them now, by id; those that are there."""
-        return self.graph.memories.found(memories)
-
-    def put_memory(self, change: Change, entry: Entry) -> None:
-        """Write a memory that the journal does not tell, with a new line that tells it."""
-        self.graph.memories.set(change)
-        self.graph.journal.append(
-            entry.kind, (change,), at=entry.at, actor=entry.actor, source=entry.source
-        )
-
     def put_row(self, table: str, row: dict[str, Any]) -> None:
         """Store a row of a table that no frozen value stands for."""
         if table not in other_tables(self.connection):
@@ -322,26 +276,23 @@ class Rebuild:
     def keep_ids(self, last: dict[str, int]) -> None:
         """Never give an id again that was given before, even where its row is gone."""
         for table, number in last.items():
-            self._next(table, number + 1)
-
-    def _next(self, table: str, number: int) -> None:
-        """Let the next id of ``table`` be at least ``number``."""
-        done = self.connection.query("SELECT seq FROM sqlite_sequence WHERE name = ?", [table])
-        if not done:
-            self.connection.execute(
-                "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number - 1)
-            )
-        elif done[0]["seq"] < number - 1:
-            self.connection.execute(
-                "UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (number - 1, table)
-            )
+            done = self.connection.query("SELECT seq FROM sqlite_sequence WHERE name = ?", [table])
+            if not done:
+                self.connection.execute(
+                    "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number)
+                )
+            elif done[0]["seq"] < number:
+                self.connection.execute(
+                    "UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (number, table)
+                )
 
     def _insert(self, table: str, row: dict[str, Any], conflict: str = "") -> int:
         # A field without a column would be lost in silence.
         if unknown := sorted(row.keys() - self._columns_of(table)):
             raise StoreError(f"{table} has no column {unknown[0]!r}. Upgrade memlane.")
+        marks = ", ".join("?" * len(row))
         return self.connection.execute(
-            f'INSERT {conflict} INTO "{table}" ({", ".join(row)}) VALUES ({_marks(row)})',
+            f'INSERT {conflict} INTO "{table}" ({", ".join(row)}) VALUES ({marks})',
             list(row.values()),
         )
 
@@ -352,19 +303,6 @@ class Rebuild:
         return self._columns[table]
 
 
-def _row(value: Source | Turn | Subclass) -> dict[str, Any]:
-    row: dict[str, Any] = {}
-    for field in fields(value):
-        item = getattr(value, field.name)
-        if isinstance(item, datetime):
-            item = iso(item)
-        elif isinstance(item, bool):
-            item = int(item)
-        elif isinstance(item, tuple | dict | list):
-            item = json.dumps(item)
-        row[field.name] = item
-    return row
-
-
-def _marks(names: Sequence[str] | dict[str, Any]) -> str:
-    return ", ".join("?" * len(names))
+def _row(value: Source | Turn) -> dict[str, Any]:
+    row = {field.name: getattr(value, field.name) for field in fields(value)}
+    return {name: iso(item) if isinstance(item, datetime) else item for name, item in row.items()}

@@ -86,11 +86,6 @@ def _erased(entry: Entry) -> bool:
     return any(change.redacted for change in entry.changes)
 
 
-def batch_of(journal: JournalTable, entry: str) -> tuple[Entry, ...]:
-    """Every entry that was written in one go with this one, oldest first."""
-    return journal.of_batch(journal.get(entry).batch)
-
-
 def from_sources(journal: JournalTable, sources: Iterable[str]) -> tuple[Entry, ...]:
     """Every edit that was made from these sources; undos are not edits."""
     return tuple(
@@ -132,18 +127,13 @@ def plan_undo(journal: JournalTable, asked: Sequence[Entry]) -> UndoPlan:
     for entry in ordered:
         for change in reversed(entry.changes):
             if change.memory not in standing:
-                standing[change.memory] = _last_state(journal, change.memory)
+                standing[change.memory] = journal.standing(change.memory)
             if standing[change.memory] != change.after:
                 later = _in_the_way(journal, entry, change.memory, tips)
                 conflicts.append(Conflict(entry.id, change.memory, later))
             # Go on as if it were solved, so that one look names every conflict.
             standing[change.memory] = change.before
     return UndoPlan(tuple(ordered), tuple(conflicts), tuple(already), tuple(erased))
-
-
-def _last_state(journal: JournalTable, memory: str) -> Memory | None:
-    last = journal.of_memory(memory)[-1]
-    return [change.after for change in last.changes if change.memory == memory][-1]
 
 
 def _in_the_way(journal: JournalTable, entry: Entry, memory: str, planned: dict[str, Entry]) -> str:

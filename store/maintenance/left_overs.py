@@ -45,30 +45,29 @@ def _made(beside: Path) -> tuple[Path, int]:
             os.close(held)
 
 
-def remove_left_overs(folder: Path) -> int:
-    """Remove the scratch folders in ``folder`` whose owner is gone; returns how many."""
+def remove_left_overs(folder: Path) -> None:
+    """Remove the scratch folders in ``folder`` whose owner is gone."""
     with suppress(OSError):
-        return sum(map(_removed, list(folder.glob(f"{PREFIX}*/"))))
-    return 0
+        for path in list(folder.glob(f"{PREFIX}*/")):
+            _remove(path)
 
 
-def _removed(path: Path) -> bool:
+def _remove(path: Path) -> None:
     if path.is_symlink():
-        return False
+        return
     try:
         held = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError:
-        return False
+        return
     try:
         if not lock(held):  # its owner works with it
-            return False
+            return
         shutil.rmtree(path, ignore_errors=True)
     except OSError:  # a file system without locks
-        return False
+        return
     finally:
         os.close(held)
     if sys.platform == "win32":  # which keeps a file that is open, as the lock just was
         with suppress(OSError):
             (path / _LOCK).unlink()
             path.rmdir()
-    return not path.exists()

@@ -43,7 +43,8 @@ def merged(heads: Iterable[Operation]) -> Merged:
     if status in (GONE, Status.FORGOTTEN):
         return Merged(what, ends, pinned)
     if status != Status.REPLACED:
-        return Merged(what, ends, pinned, _others(saying, what))
+        others = [head for head in saying if head.says != what.says]
+        return Merged(what, ends, pinned, _distinct(others))
     replaced = [value["replaced_by"] for head in ending if (value := _replacement(head))]
     unseen = [head for head in saying if head.past and _apart(head, ends)]
     rivals = tuple(dict.fromkeys(filter(None, reversed(replaced))))[::-1]
@@ -65,10 +66,6 @@ def _replacement(operation: Operation) -> Value | None:
 def _apart(one: Operation, other: Operation) -> bool:
     """Whether neither home knew of the other's operation."""
     return one.id not in other.seen and other.id not in one.seen
-
-
-def _others(saying: Sequence[Operation], what: Operation) -> tuple[Operation, ...]:
-    return _distinct([head for head in saying if head.says != what.says])
 
 
 def _distinct(operations: Sequence[Operation]) -> tuple[Operation, ...]:

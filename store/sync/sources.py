@@ -85,12 +85,10 @@ class SharedSources(Names):
         ):
             now = dumps(blanks_of(row["text"]))
             if now != row["blanks"]:
-                self._set_blanks(row["gid"], now)
-
-    def _set_blanks(self, gid: str, blanks: str) -> None:
-        self._rows.execute(
-            "UPDATE sync_sources SET blanks = ?, segment = NULL WHERE gid = ?", (blanks, gid)
-        )
+                self._rows.execute(
+                    "UPDATE sync_sources SET blanks = ?, segment = NULL WHERE gid = ?",
+                    (now, row["gid"]),
+                )
 
     def untold(self) -> list[SharedSource]:
         """Sources that the others have to be told of."""

@@ -14,6 +14,8 @@ from store.row_codecs import dumps, public_id, row_id
 from store.sync.names import READ_TO
 from store.sync.operations import Operation, SharedPair, Value, to_document
 from store.sync.told import Told, operation_from
+from store.tables.taxonomy_edits import put_subclass
+from store.types import Subclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +141,9 @@ class SyncTables(Told):
 
     def ensure_subclass(self, subclass: str, type_: str) -> None:
         """A place of layer 2 that another home made, by its id alone."""
-        if self._rows.query("SELECT 1 FROM subclasses WHERE id = ?", [subclass]):
-            return
-        self._rows.execute(
-            "INSERT OR IGNORE INTO types SELECT ?, coalesce(max(position), 0) + 1 FROM types",
-            [type_],
-        )
-        self._rows.execute(
-            """INSERT INTO subclasses (id, type, name, single, examples, position)
-               SELECT ?, ?, ?, 0, '[]', coalesce(max(position), 0) + 1 FROM subclasses""",
-            (subclass, type_, subclass.rpartition(".")[2]),
-        )
+        if not self._rows.query("SELECT 1 FROM subclasses WHERE id = ?", [subclass]):
+            name = subclass.rpartition(".")[2]
+            put_subclass(self._rows, Subclass(subclass, type_, name, single=False))
 
     # ---- operations ------------------------------------------------------------------------
 

@@ -6,29 +6,31 @@ undo brings a memory back to it, it is shown again by itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from store.database.connection import Connection
 from store.errors import EditConflict, InvalidInput, UnknownId
 from store.row_codecs import dumps, public_id
-from store.tables.taxonomy import TYPES
+from store.tables.taxonomy import SUBCLASSES, TYPES
 from store.types import Subclass
 
 SHOWN = """(subclasses.id NOT IN (SELECT id FROM removed_subclasses)
     OR EXISTS (SELECT 1 FROM memories
                WHERE memories.subclass = subclasses.id AND memories.status = 'current'))"""
 """SQL that holds for a row of ``subclasses`` that is in use."""
+_PUT = """INSERT INTO subclasses (id, type, name, single, examples, position)
+    VALUES (?, ?, ?, ?, ?, (SELECT coalesce(max(position), 0) + 1 FROM subclasses))
+    ON CONFLICT(id) DO UPDATE SET name = excluded.name, single = excluded.single,
+        examples = excluded.examples"""
 
 
-def seed(rows: Connection, subclasses: Sequence[Subclass]) -> None:
-    """Store the types, and those of these subclasses that the home does not have yet."""
+def seed(rows: Connection) -> None:
+    """Store the types, and the subclasses of memlane that the home does not have yet."""
     stored = {row["id"] for row in rows.query("SELECT id FROM subclasses")}
-    if all(subclass.id in stored for subclass in subclasses):
+    if all(subclass.id in stored for subclass in SUBCLASSES):
         return
     with rows.writing():
         for position, name in enumerate(TYPES):
             rows.execute("INSERT OR IGNORE INTO types VALUES (?, ?)", (name, position))
-        for position, subclass in enumerate(subclasses):
+        for position, subclass in enumerate(SUBCLASSES):
             rows.execute(
                 "INSERT OR IGNORE INTO subclasses VALUES (?, ?, ?, ?, ?, ?)",
                 (*_values(subclass), position),
@@ -61,14 +63,20 @@ def add_subclass(rows: Connection, subclass: Subclass) -> None:
                     f"There is already a subclass {row['name']!r}: {row['id']}. "
                     "Choose another name."
                 )
-        rows.execute(
-            """INSERT INTO subclasses (id, type, name, single, examples, position)
-               VALUES (?, ?, ?, ?, ?, (SELECT max(position) + 1 FROM subclasses))
-               ON CONFLICT(id) DO UPDATE SET name = excluded.name, single = excluded.single,
-                   examples = excluded.examples""",
-            _values(subclass),
-        )
+        rows.execute(_PUT, _values(subclass))
         rows.execute("DELETE FROM removed_subclasses WHERE id = ?", [subclass.id])
+
+
+def put_subclass(rows: Connection, subclass: Subclass) -> None:
+    """Add a subclass behind the others, or make the stored one what this says.
+
+    Nothing is checked: it comes from an export or from another home.
+    """
+    rows.execute(
+        "INSERT OR IGNORE INTO types SELECT ?, coalesce(max(position), 0) + 1 FROM types",
+        [subclass.type],
+    )
+    rows.execute(f"{_PUT}, type = excluded.type", _values(subclass))
 
 
 def remove_subclass(rows: Connection, subclass: str) -> None:

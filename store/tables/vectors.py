@@ -17,6 +17,19 @@ from store.row_codecs import Table, public_id, row_id
 Vector = NDArray[np.float32]
 
 
+def product(vectors: Vector, vector: Vector) -> Vector:
+    """``vectors @ vector``, by one thread: see ``policies.scoring.ranking.product``."""
+    found: Vector = np.einsum("ij,j->i", vectors, vector)
+    return found
+
+
+def highest(values: Vector, count: int) -> NDArray[np.intp]:
+    """Places of the highest values, in no order."""
+    if len(values) <= count:
+        return np.arange(len(values))
+    return np.argpartition(values, len(values) - count)[len(values) - count :]
+
+
 class VectorTable(Table):
     """The vectors of one home."""
 

@@ -10,6 +10,7 @@ import pytest
 from agent.answering.question.question_time import About, read_question
 from agent.answering.question.time_filter import eligible
 from agent.memory.time import timeline
+from agent.memory.time.timeline import Timeline
 from agent.session.session import Session
 from store.types import Memory, Status, Triple
 from tests.conftest import ScriptedModel
@@ -126,17 +127,17 @@ HOMES = (OSLO, BEDOK, BERLIN)
     ],
 )
 def test_only_what_held_then_may_answer(question: str, answers: set[str]):
-    assert eligible(HOMES, read_question(question, NOW)) == answers
+    assert eligible(Timeline(HOMES), read_question(question, NOW)) == answers
 
 
 def test_a_plan_takes_effect_by_itself():
     asked = read_question("Where do I live?", day("2024-06-02"))
-    assert eligible(HOMES, asked) == {"m3"}
+    assert eligible(Timeline(HOMES), asked) == {"m3"}
 
 
 def test_without_a_former_value_the_present_one_is_none():
     home = replace(BEDOK, status=Status.CURRENT, replaced_by=None, valid_until=None)
-    assert eligible((home,), read_question("Where did I live before?", NOW)) == set()
+    assert eligible(Timeline((home,)), read_question("Where did I live before?", NOW)) == set()
 
 
 def test_an_appointment_that_was_moved_never_was_at_the_first_hour():
@@ -146,7 +147,7 @@ def test_an_appointment_that_was_moved_never_was_at_the_first_hour():
     moved = Memory("m2", "I have a dentist appointment on 2024-05-10 11:00.", "Event",
                    "event.arrangement", day("2024-05-03"),
                    valid_until=day("2024-05-11"))  # fmt: skip
-    both = (first, moved)
+    both = Timeline((first, moved))
     assert eligible(both, read_question("When was my dentist appointment?", NOW)) == {"m2"}
     assert eligible(both, read_question("When is my dentist appointment?", NOW)) == set()
     originally = read_question("When was my dentist appointment originally?", NOW)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.applications.personas.join import NEIGHBOURS, Profile, composed, put_to
-from agent.applications.personas.predict_option import Mix, Pool, asked_and_said, mixed, vote
+from agent.applications.personas.predict_option import Pool, asked_and_said, mixed, vote
 from agent.ports import Embedder
 from store.tables.side_tables.shared_homes import SharedViews
 
@@ -36,9 +36,8 @@ def test_an_answer_to_a_like_question_speaks_for_the_like_option(embedder: Embed
 
 def test_voices_are_mixed_in_the_logarithm():
     none, own = np.zeros(3), np.array([0.5, 0, -0.5])
-    assert mixed(np.full(3, 1 / 3), own, none, Mix()).argmax() == 0
-    assert mixed(np.array([0.1, 0.8, 0.1]), none, none, Mix()).argmax() == 1
-    assert mixed(None, none, none, Mix(), prior=np.log([0.1, 0.1, 0.8])).argmax() == 2
+    assert mixed(np.full(3, 1 / 3), own, none).argmax() == 0
+    assert mixed(np.array([0.1, 0.8, 0.1]), none, none).argmax() == 1
 
 
 def test_a_question_is_put_to_who_is_alike_and_has_a_view_on_the_matter():

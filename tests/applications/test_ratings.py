@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agent.applications.ratings.calibration import Guess, ask, calibration_for, prompt_for, signs_of
+from agent.applications.ratings.calibration import CALIBRATION, Guess, ask, prompt_for, signs_of
 from agent.applications.ratings.predict import Prediction, predict
 from agent.applications.ratings.rate import rate
 from agent.applications.ratings.recommend import recommended, wish
@@ -274,13 +274,12 @@ def test_likeness_is_shared_genres_and_meaning():
 
 
 def test_with_nothing_near_a_prediction_is_the_shrunk_mean():
-    calibration = calibration_for("")
     history = [Rated("A", rating=5), Rated("B", rating=5)]
     near = nearness(Item("C"), history, np.zeros(2, np.float32), np.zeros((2, 2), np.float32))
-    signs = signs_of(history, near, None, calibration)
+    signs = signs_of(history, near, None, CALIBRATION)
     assert signs.mean == pytest.approx((10 + 3 * 3.6) / 5)
     assert signs.genre == signs.meaning == signs.model == 0.0
-    guessed = signs_of(history, near, Guess(np.array([1.0, 0, 0, 0, 0])), calibration)
+    guessed = signs_of(history, near, Guess(np.array([1.0, 0, 0, 0, 0])), CALIBRATION)
     assert guessed.model == pytest.approx(1 - signs.mean)
 
 

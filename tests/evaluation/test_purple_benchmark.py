@@ -21,8 +21,8 @@ from benchmarks.papers.purple.purple_outcomes import (
 )
 from benchmarks.papers.purple.purple_selectors import ORDERS, STRIDE, averaged, switched
 from benchmarks.papers.purple.purple_tasks import Case, cases, folds
-from policies.purple import plackett_luce
 from policies.purple.purple_encoder import Propensities
+from policies.scoring.ranking import best
 from tests.selection.test_purple import episode, purple
 
 
@@ -124,7 +124,7 @@ def test_a_pool_teaches_what_its_rewards_say():
     better = learn(Lesson(policy.network, pools, worth, epochs=60))
 
     def share(network: Propensities) -> float:
-        firsts = [one.rows[plackett_luce.best(network.scores(one.records), 1)[0]] for one in lists]
+        firsts = [one.rows[best(network.scores(one.records), 1)[0]] for one in lists]
         return float(np.mean([first == row for first in firsts]))
 
     assert share(better) == 1.0 > share(policy.network)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.extraction.extract import extract
 from agent.extraction.own_words import (
     LONGEST,
     clean_sentence,
@@ -27,13 +26,14 @@ from agent.language.sentences import (
     sentences,
     strip_wrapper,
 )
+from benchmarks.shared.memories_read import memories_read
 from store.types import SourceKind
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 
 
 def told(text: str, kind: SourceKind = SourceKind.CHAT) -> tuple[str, ...]:
-    return extract(text, kind=kind, now=NOW)
+    return memories_read(text, kind, NOW)
 
 
 @pytest.mark.parametrize(

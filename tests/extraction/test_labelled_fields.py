@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agent.extraction.documents.labelled_fields import read_screen
-from agent.extraction.extract import extract
+from benchmarks.shared.memories_read import memories_read
 from store.types import SourceKind
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
@@ -30,7 +30,7 @@ Breakfast: included"""
 
 
 def screenshot(text: str) -> tuple[str, ...]:
-    return extract(text, kind=SourceKind.SCREENSHOT, now=NOW)
+    return memories_read(text, SourceKind.SCREENSHOT, NOW)
 
 
 def test_a_boarding_pass_becomes_full_sentences():

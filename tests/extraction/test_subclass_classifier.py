@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from agent.extraction import subclass_classifier
-from agent.extraction.subclass_classifier import EXAMPLES, Placer, save_examples
+from agent.extraction.subclass_classifier import EXAMPLES, Placer
 from agent.ports import Embedder, Vectors
+from benchmarks.training.subclass_vectors import save_examples
 from policies.weight_file import read_arrays
 from store.tables.taxonomy import SUBCLASSES, TYPES
 from store.types import Subclass

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agent.extraction.documents.vouchers import read_pass
-from agent.extraction.extract import extract
+from benchmarks.shared.memories_read import memories_read
 from store.types import SourceKind
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
@@ -30,7 +30,7 @@ NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 )  # fmt: skip
 def test_a_card_becomes_one_sentence(text: str, said: str):
     assert read_pass(text) == said
-    assert extract(text, kind=SourceKind.SCREENSHOT, now=NOW) == (said,)
+    assert memories_read(text, SourceKind.SCREENSHOT, NOW) == (said,)
 
 
 @pytest.mark.parametrize(

@@ -148,9 +148,7 @@ def test_a_step_that_serves_earlier_answers_worse_is_not_kept(
     judge(session, AnswerJudgement.GOOD)
     judged_by: list[str] = []
 
-    def worse(
-        old: Any, new: Any, held: Sequence[Episode], value: Any, *, seed: int
-    ) -> HeldBackVerdict:
+    def worse(old: Any, new: Any, held: Sequence[Episode], value: Any) -> HeldBackVerdict:
         judged_by.extend(episode.question.text for episode in held)
         return HeldBackVerdict(1.0, 0.5, 0.0, len(held))
 

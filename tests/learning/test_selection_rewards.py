@@ -17,7 +17,7 @@ from agent.learning.rewards import (
     AnswerValue,
     EntropyValue,
     LikelihoodValue,
-    Priced,
+    Part,
     Watched,
     mixed,
     prompt_of,
@@ -117,7 +117,7 @@ def test_an_answer_is_generated_once_and_its_text_is_not_kept(
     silent.identity = model.identity
     again = AnswerValue(silent, REFERENCES, cache=cache)(episode, selections)
     assert again == pytest.approx(first)
-    assert cache.hits == len(selections)
+    assert cache.totals()[0] == len(selections)
     cache.close()
     kept = b"".join(path.read_bytes() for path in tmp_path.glob("rewards.sqlite*"))
     assert b"Osei" not in kept
@@ -134,14 +134,14 @@ def test_another_model_or_reference_is_another_reward(
     other.identity = "another"
     AnswerValue(other, REFERENCES, cache=cache)(episode, selections)
     AnswerValue(KnowingModel(), {"q1": "Dr. Amsel"}, cache=cache)(episode, selections)
-    assert cache.hits == 0
+    assert cache.totals()[0] == 0
 
 
 def test_in_a_mixture_each_part_weighs_alike(
     episode: Episode, selections: list[tuple[str, ...]], known: dict[str, str]
 ):
     rewards = KnowingRewards()
-    parts: list[Priced] = [LikelihoodValue(rewards, REFERENCES), EntropyValue(rewards)]
+    parts: list[Part] = [LikelihoodValue(rewards, REFERENCES), EntropyValue(rewards)]
     mixture = mixed(parts, [(episode, (known["dentist"],)), (episode, (known["bank"],))])
     assert mixture.spreads == pytest.approx([2.5 / 2**0.5, 1 / 2**0.5])
     worth = mixture(episode, selections)

@@ -312,7 +312,7 @@ def test_weights_of_another_shape_are_not_used(session: Session):
     assert isinstance(old, Scout)
     older = replace(old, network=Mlp.fresh(3, seed=0))  # as an older memlane could have made it
     verdict = HeldBackVerdict(0.0, 1.0, 1.0, 4)
-    keep(session.graph, Plan("scout"), old, older, verdict, set(), session, by="train")
+    keep(session, Plan("scout"), old, older, verdict, set(), by="train")
     assert session.graph.learned.active("scout") is not None
     assert weights_of(session.graph, "scout") is None
     assert "older memlane" in due(session.graph)["scout"]

@@ -216,7 +216,7 @@ def test_a_file_does_not_depend_on_what_was_told(opened, cache):
             said(model, text)
             said(model, f"{text}, and why?")
             model.states([ask(text)], layer=LAYER, fixed=3)
-            tokens = np.array(model.tokenize(text), np.int32).tobytes()
+            tokens = np.array(model._weights.tokenize(text), np.int32).tobytes()
         found = files(cache)
         for data in found.values():
             assert text.encode() not in data

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.answering.selection.utility import of_question, of_reference, plain, sampled
+from agent.answering.selection.utility import plain, sampled
 from agent.config import load_config
 from agent.learning.subset_labels import GENERAL, PHASE, by_utility
 from agent.learning.train_home import roll_back, train_person, trainable
 from agent.learning.training import Plan
 from agent.ports import Embedder, Entropy, Prompt
 from agent.session.session import Session, open_session
+from benchmarks.papers.rums.likelihood_utilities import of_question, of_reference
 from policies.base import Episode, Question
 from policies.rums.selectors import (
     BINARY,
@@ -91,7 +92,6 @@ class Counting:
     identity = "counting"
 
     def entropy(self, prompts: Sequence[Prompt], **more: object) -> list[Entropy]:
-        assert more["samples"] == 5
         return [Entropy((10.0 - len(str(prompt)) / 100,) * 5) for prompt in prompts]
 
     def log_likelihood(

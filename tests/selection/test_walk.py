@@ -14,6 +14,7 @@ from policies.scoring.features import (
     MemoryFeatures,
     QuestionFeatures,
     answer_fit,
+    asks,
     date_fit,
     days_in,
     name_fit,
@@ -271,7 +272,11 @@ def test_a_day_fits_what_it_does_not_contradict():
 
 
 def reading(text: str) -> MemoryFeatures:
-    return MemoryFeatures(Memory("m1", text, "Event", "event.life", NOW))
+    return MemoryFeatures(told_now(text))
+
+
+def told_now(text: str) -> Memory:
+    return Memory("m1", text, "Event", "event.life", NOW)
 
 
 def test_a_text_fits_the_kind_of_answer_that_is_asked_for():
@@ -283,9 +288,15 @@ def test_a_text_fits_the_kind_of_answer_that_is_asked_for():
 
 def test_speakers_and_names_are_told_apart():
     asked = QuestionFeatures.of("What does Ana like?")
-    ana, ben = reading("Ana: I like tea."), reading("Ben: Diana likes tea?")
+    ana, ben = reading("Ana: I like tea."), reading("Ben: Diana likes tea.")
     assert (ana.speaker, name_fit(asked.names, ana)) == ("ana", 1.0)
-    assert (ben.asks, name_fit(asked.names, ben)) == (True, 0.0)
+    assert name_fit(asked.names, ben) == 0.0
+
+
+def test_a_memory_may_ask():
+    assert [asks(told_now(f"Ben: Diana likes tea{end}")) for end in (".", "?", "？ ")] == [
+        False, True, True,
+    ]  # fmt: skip
 
 
 # ---- both ---------------------------------------------------------------------------------------

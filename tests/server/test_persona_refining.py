@@ -39,7 +39,8 @@ def test_the_resident_process_refines_when_nobody_waits(
     monkeypatch.setattr("agent.server.resident.background.REFINE_S", 0.01)
     with MemoryGraph.open(own_home) as graph:
         tell(graph, *RUNNING)
-    desk = Desk(load_config(now=NOW), llm=Freeable(), embedder=embedder, why_wait=lambda: waits)
+    monkeypatch.setattr("agent.io.platform_events.why_wait", lambda on_battery: waits)
+    desk = Desk(load_config(now=NOW), llm=Freeable(), embedder=embedder)
 
     async def work() -> bool:
         task = asyncio.create_task(refine(desk))

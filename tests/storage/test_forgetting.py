@@ -130,10 +130,10 @@ def test_what_is_forgotten_for_good_cannot_be_undone_and_says_so(told: MemoryGra
 
 
 def test_undoing_a_whole_message_leaves_the_forgotten_part_alone(told: MemoryGraph):
-    from store.maintenance.batch_undo import batch_of, undo_all
+    from store.maintenance.batch_undo import undo_all
 
     told.erase(["m1"], at=NOW)
-    (undone,) = undo_all(told, batch_of(told.journal, "e1"), at=NOW)
+    (undone,) = undo_all(told, told.journal.of_batch(1), at=NOW)
     assert undone.changes[0].memory == "m2"
     assert told.memories.list() == ()
     assert told.verify() == ()

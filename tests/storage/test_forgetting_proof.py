@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.io.markdown_edit import written
-from agent.io.transfer.backup import backup, default_path
+from agent.io.transfer.backup import FOLDER, backup, free_path
 from store.erasure import secure_delete
 from store.erasure.fingerprints import Fingerprint, Fingerprints, occurrences, stream, windows
 from store.erasure.secure_delete import EDITS_FOLDER, KEY_NAME, register_cache
@@ -147,7 +147,7 @@ def test_another_file_that_holds_it_is_named(told: MemoryGraph, own_home: Path):
 
 
 def test_a_backup_in_the_home_is_unpacked_and_named(told: MemoryGraph, own_home: Path):
-    file = backup(own_home, default_path(own_home, NOW), NOW).path
+    file = backup(own_home, free_path(own_home / FOLDER, NOW), NOW).path
     assert SECRET.encode() not in file.read_bytes()  # it is packed
     (own_home / "backups" / "half.zip").write_bytes(file.read_bytes()[:-200])
     done = told.erase(["m1"], at=NOW)

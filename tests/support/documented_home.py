@@ -111,8 +111,8 @@ def prepare(home: Path, embedder: Embedder) -> None:
                 session.graph.sync.set_state(name, value)
         shipped = starting_policy(session, "scout")
         keep(
-            session.graph, Plan("scout"), shipped, shipped, HeldBackVerdict(0.0, 0.0, 0.0, 0),
-            set(), session, by="train", wins=True,
+            session, Plan("scout"), shipped, shipped, HeldBackVerdict(0.0, 0.0, 0.0, 0),
+            set(), by="train", wins=True,
         )  # fmt: skip
         for number in range(12):
             session.remember(f"Shelf {number} of my cellar holds box {number}.")

@@ -20,14 +20,13 @@ from typing import Any
 from agent.config import load_config
 from agent.models.lazy import LocalEmbedder
 from agent.ports import Embedder
-from cli import reference
 from cli.app import run
-from cli.output.documented import MAPS, Example, fullest, shape
-from cli.reference import FEW, LONGEST, MOST
 from tests.conftest import NOW
-from tests.support import json_home
+from tests.support import json_home, reference
 from tests.support.documented import understood
+from tests.support.json_layout import MAPS, Example, fullest, shape
 from tests.support.json_lines import STEPS
+from tests.support.reference import FEW, LONGEST, MOST
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,4 +133,4 @@ def forget_all(session: Session, policy: str = "scout") -> None:
     flat[-1] -= 3  # the bias of taking
     new = with_numbers(old, replace(fresh, flat=flat))
     verdict = HeldBackVerdict(0.0, 0.0, 0.0, 0)
-    keep(session.graph, Plan(policy), old, new, verdict, set(), session, by="train", wins=True)
+    keep(session, Plan(policy), old, new, verdict, set(), by="train", wins=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cli import reference
 from cli.arguments import hoisted, subcommand
 from cli.commands.memories import memories
 from tests.conftest import Result
+from tests.support import reference
 
 Memlane = Callable[..., Result]
 NOW = ("--now", "2024-05-08T09:00+00:00")
@@ -267,7 +267,7 @@ def test_the_command_reference_is_what_help_prints(monkeypatch: pytest.MonkeyPat
     printed = reference.help_of
     monkeypatch.setattr(reference, "help_of", lambda words: helps.setdefault(words, printed(words)))
     assert reference.TARGET.read_text(encoding="utf-8") == reference.reference(), (
-        "docs/cli.md is out of date: python -m cli.reference"
+        "docs/cli.md is out of date: python -m tests.support.reference"
     )
     for words in reference.commands():
         assert helps[words].startswith("Usage: memlane"), words

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 import typer.main
 
-from cli import reference
 from cli.app import app
 from cli.output.command_groups import GROUPS
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.types import Draft
 from tests.conftest import NOW, Result
+from tests.support import reference
 
 Memlane = Callable[..., Result]
 ROOT = Path(__file__).parents[2]

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from agent.ports import Embedder
-from cli import reference
-from cli.output.documented import WIDTH, Example, block, brief, fullest, layout, shape
+from tests.support import reference
 from tests.support.json_examples import Ran, cut, lines, play
+from tests.support.json_layout import WIDTH, Example, block, brief, fullest, layout, shape
 
 ANEW = f"To write the examples anew: {reference.RECORDER}"
 SHOWN = reference.examples()
@@ -48,7 +48,7 @@ def test_every_command_has_an_example_or_prints_no_json():
         ways = [words in shown, words in others, words in reference.WITHOUT_JSON]
         assert sum(ways) == 1, (
             f"memlane {' '.join(words)}: give it a line in tests/support/json_lines.py, or "
-            f"name it in cli.reference.WITHOUT_JSON. {ANEW}"
+            f"name it in tests.support.reference.WITHOUT_JSON. {ANEW}"
         )
 
 

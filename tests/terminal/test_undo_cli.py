@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from store.errors import EditConflict, MemlaneError
 from store.graph import MemoryGraph
 from store.journal import Amend, Edit, Forget, Insert, Replace
-from store.maintenance.batch_undo import batch_of, from_sources, last_edits, plan_undo, undo_all
+from store.maintenance.batch_undo import from_sources, last_edits, plan_undo, undo_all
 from store.types import Draft, SourceKind
 from tests.conftest import Result
 
@@ -105,7 +105,7 @@ def test_a_failure_in_the_middle_leaves_nothing_half_undone(
 def test_a_batch_is_what_was_done_in_one_go(graph: MemoryGraph, memlane: Memlane):
     graph.apply([Insert(draft("A.")), Insert(draft("B."))], at=NOW)
     graph.apply([Insert(draft("C."))], at=NOW)
-    assert [e.id for e in batch_of(graph.journal, "e2")] == ["e1", "e2"]
+    assert [e.id for e in graph.journal.of_batch(1)] == ["e1", "e2"]
     assert memlane("memories", "undo", "e2", "--batch", "--yes").code == 0
     assert texts(graph) == ["C."]
 

@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from agent.answering.trace import MOST, read_trace, record
+from agent.config import DEFAULT_POLICY
 from cli.commands.conversation.why import canvas, nested, title_of
-from policies.registry import DEFAULT_POLICY, POLICIES
+from policies.registry import POLICIES
 from policies.selection import Selection, Step
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert

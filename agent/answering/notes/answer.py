@@ -283,13 +283,9 @@ def _overtakes(best: Note, base: Note) -> bool:
     That is later and may have changed it, or the question hardly needs what the sentence rests on.
     Else it may be somebody else's news, and the model that wrote the sentence has read it.
     """
-    if base.relevance >= NO_LESS * best.relevance or not _later(best, base):
+    if base.relevance >= NO_LESS * best.relevance or best.passage.said <= base.passage.said:
         return False
     if best.together and not best.surely_needed:
         return False
     may_have_changed = base.by == best.memory.id and base.changed >= DOUBTED
     return may_have_changed or base.relevance < UNLIKELY
-
-
-def _later(one: Note, other: Note) -> bool:
-    return one.passage.said > other.passage.said

@@ -107,15 +107,12 @@ def _is_amount(span: TimeSpan, said: datetime) -> bool:
 
 def shift_of(older: str, newer: str, llm: LanguageModel) -> Shift:
     """Which way and by how much the newer words move what the older ones tell."""
-    said = llm.chat(_turns(older, newer), max_tokens=MAX_TOKENS, grammar=_GRAMMAR)
+    told = ChatTurn("user", f"1. {as_data(older)}\n2. {as_data(newer)}")
+    said = llm.chat((*_BEGIN, told), max_tokens=MAX_TOKENS, grammar=_GRAMMAR)
     parts = _AMOUNT.findall(said)
     sign = -1 if said.startswith("earlier") else 1
     sizes = {f"{unit}s": sign * int(number) for number, unit in parts}
     return Shift(relativedelta(**sizes), any(unit in CLOCK for _, unit in parts))
-
-
-def _turns(older: str, newer: str) -> tuple[ChatTurn, ...]:
-    return (*_BEGIN, ChatTurn("user", f"1. {as_data(older)}\n2. {as_data(newer)}"))
 
 
 def _moment(span: TimeSpan) -> _Moment | None:

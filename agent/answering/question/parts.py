@@ -101,15 +101,13 @@ def _are_of(message: str, parts: Sequence[str]) -> bool:
     One word may be new ('the ref of the flight' of 'when do we fly and whats the ref'), but no name
     or number.
     """
-    known, named = terms(message), {word.casefold() for word in names(message)}
+    known = terms(message)
+    named = known | names(message)
     return 1 < len(set(parts)) <= MOST and all(
-        len(terms(part) - known) <= 1 and _names(part) <= known | named for part in parts
+        # The first word of a part begins with a capital and is no name.
+        len(terms(part) - known) <= 1 and names(part[:1].lower() + part[1:]) <= named
+        for part in parts
     )
-
-
-def _names(part: str) -> set[str]:
-    """Names and numbers of a question; its first word begins with a capital and is none."""
-    return {word.casefold() for word in names(part[:1].lower() + part[1:])} - {"i"}
 
 
 @cache

@@ -211,12 +211,10 @@ def _at(asked: Asked, span: Period, *, past: bool, future: bool) -> Asked:
     """The reading of a question that names an interval."""
     now = asked.now
     start, end = span.start, span.end
-    if past:
-        if start is not None and start > now:
-            return replace(asked, about=About.AT, start=start, end=end)
-        return replace(asked, about=About.AT, start=start, end=min(end or now, now))
     if future or (start is not None and start > now):
         return replace(asked, about=About.AT, start=start, end=end)
+    if past:
+        return replace(asked, about=About.AT, start=start, end=min(end or now, now))
     if end is not None and end <= now:
         # 'What is the code of the voucher from last week?': the present tense wants no old value.
         return replace(asked, about=About.HAPPENED)

@@ -134,7 +134,7 @@ def _people(message: str, before: Sequence[Exchange]) -> str:
     own = [m for m in mentions(message) if Kind.PERSON in m.kinds]
     word = match["word"].casefold()
     many = word.startswith("the")
-    if own or _explained(message, match) or (many and _anybody(message, match)):
+    if own or _explained(message, match) or (word == "they" and _ANYBODY.search(message)):
         return message
     person = _plural(before) if many else _person(before, _GENDER[word])
     if person is None:
@@ -153,11 +153,7 @@ _GENDER = {"he": "he", "him": "he", "his": "he", "she": "she", "her": "she", "he
 _ANYBODY = re.compile(
     r"\b(?:[Dd]o|[Cc]an|[Ww]ill|[Ww]hen do|[Hh]ow do) they (?:sell|serve|have|take)\b"
 )
-
-
-def _anybody(message: str, match: re.Match[str]) -> bool:
-    """'Do they sell bread there?': nobody in particular."""
-    return bool(_ANYBODY.search(message)) and match["word"].casefold() == "they"
+"""'Do they sell bread there?': nobody in particular."""
 
 
 def _person(before: Sequence[Exchange], gender: str) -> str | None:
@@ -212,11 +208,12 @@ _EMPTY_IT = re.compile(
     re.IGNORECASE,
 )
 """'It' that stands for nothing."""
+_ASKS_OF = re.compile(r"(?:how far is it from|is it open)\b", re.IGNORECASE)
 
 
 def _things(message: str, before: Sequence[Exchange]) -> str:
     match = _IT.search(message)
-    if match is None or (_EMPTY_IT.search(message) and not _asks_of(message)):
+    if match is None or (_EMPTY_IT.search(message) and not _ASKS_OF.match(message)):
         return message
     own = mentions(message[: match.start()])
     if any(Kind.THING in m.kinds and m.sure for m in own) or _explained(message, match):
@@ -227,10 +224,6 @@ def _things(message: str, before: Sequence[Exchange]) -> str:
     word = match["word"].casefold()
     ending = "'s" if word == "its" else match["ending"] or ""
     return _put(message, match, thing + ending)
-
-
-def _asks_of(message: str) -> bool:
-    return re.match(r"(?:how far is it from|is it open)\b", message, re.IGNORECASE) is not None
 
 
 def _thing(before: Sequence[Exchange]) -> str | None:

@@ -56,23 +56,13 @@ def _every_week(memory: Memory) -> bool:
     return any(span.kind == "recurring" for span in find_times(memory.text, memory.created))
 
 
-def eligible(
-    memories: Sequence[Memory] | Timeline, asked: Asked, anchor: Memory | None = None
-) -> set[str]:
+def eligible(line: Timeline, asked: Asked, anchor: Memory | None = None) -> set[str]:
     """Ids of the memories that may answer; ``anchor`` is the one the question tells its time by.
 
-    ``memories`` is everything that is stored and not forgotten, so that what took whose place is
-    known; or their timeline, where somebody made it already.
+    ``line`` is of everything that is stored and not forgotten, so that what took whose place is
+    known.
     """
-    line = (
-        memories
-        if isinstance(memories, Timeline)
-        else Timeline([m for m in memories if m.status is not Status.FORGOTTEN])
-    )
-    if asked.about is About.NOW:
-        return {memory.id for memory in present(line, asked.now)}
-    chosen = _CHOOSE[asked.about](line, asked, anchor)
-    return {memory.id for memory in chosen}
+    return {memory.id for memory in _CHOOSE[asked.about](line, asked, anchor)}
 
 
 _Chooser = Callable[[Timeline, Asked, Memory | None], list[Memory]]
@@ -96,11 +86,11 @@ def _held_then(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
         elif not period.sure and period.reaches(asked.start):
             guessed.append(memory)
     if asked.start is None and asked.end is not None:  # 'before March': the last one before it
-        sure = _latest(line, sure)
+        sure = _one_each(line, sure, last=True)
     held = line.rivals(sure) if guessed else {}
     # A first address was told after the day asked about; without a better one it is the best guess.
     first = [m for m in guessed if not line.clash(m, held)]
-    return sure + _earliest(line, first) + events
+    return sure + _one_each(line, first, last=False) + events
 
 
 def _happens_in(memory: Memory, telling: Telling, asked: Asked) -> bool:
@@ -119,7 +109,7 @@ def _former(line: Timeline, asked: Asked, anchor: Memory | None) -> list[Memory]
     over = [m for m in _over(line, bound) if anchor is None or m.id != anchor.id]
     if anchor is not None and asked.end is None:
         over = [m for m in over if not line.clash(m, line.rivals([anchor]))]
-    kept = _earliest(line, over) if asked.first else _latest(line, over)
+    kept = _one_each(line, over, last=not asked.first)
     ended = line.rivals(over)
     past = {entity_key(t.tail) for m in over for t in m.triples} - {"me"}
     rest = [
@@ -153,17 +143,13 @@ def _past(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
         and m.status is Status.CURRENT
         and not line.clash(m, ended)
     ]
-    return _latest(line, over) + rest
-
-
-def _happened(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
-    return [m for m in line.memories if m.status is Status.CURRENT]
+    return _one_each(line, over, last=True) + rest
 
 
 def _changed(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
     begun = [m for m in line.memories if line.standing(m, asked.now) is not Standing.PLANNED]
     begun = [m for m in begun if not (m.status is Status.REPLACED and line.telling(m).happens)]
-    latest = {m.id for m in _latest(line, begun)}
+    latest = {m.id for m in _one_each(line, begun, last=True)}
     said = asked.core.casefold()
     return [
         m
@@ -184,27 +170,16 @@ def _planned(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
     return ahead + [m for m in holding if m not in ahead and not line.clash(m, coming)]
 
 
-def _everything(line: Timeline, asked: Asked, _: Memory | None) -> list[Memory]:
-    return list(line.memories)
-
-
 _CHOOSE: Mapping[About, _Chooser] = {
+    About.NOW: lambda line, asked, _: present(line, asked.now),
     About.AT: _held_then,
     About.FORMER: _former,
     About.PAST: _past,
-    About.HAPPENED: _happened,
+    About.HAPPENED: lambda line, *_: [m for m in line.memories if m.status is Status.CURRENT],
     About.CHANGE: _changed,
     About.PLANNED: _planned,
-    About.EVER: _everything,
+    About.EVER: lambda line, *_: list(line.memories),
 }
-
-
-def _latest(line: Timeline, memories: Iterable[Memory]) -> list[Memory]:
-    return _one_each(line, list(memories), last=True)
-
-
-def _earliest(line: Timeline, memories: Iterable[Memory]) -> list[Memory]:
-    return _one_each(line, list(memories), last=False)
 
 
 def _one_each(line: Timeline, memories: Sequence[Memory], *, last: bool) -> list[Memory]:

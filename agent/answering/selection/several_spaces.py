@@ -22,11 +22,10 @@ def joined(parts: Sequence[Part], k: int) -> Retrieved:
     answering = [one for one in shown if one.selection.chosen]
     lead = max(answering or shown, key=_likely)
     near = {name: score for one in shown for name, score in one.near.items()}
-    most = max(k, *(len(one.selection.chosen) for one in shown), *(len(o.listed) for o in shown))
     chosen = [choice for one in shown for choice in one.selection.chosen]
     chosen.sort(key=lambda choice: -near.get(choice.memory.id, choice.score))
     listed = tuple(name for one in shown for name in one.listed)
-    most = max(most, len(listed))
+    most = max(k, len(listed), *(len(one.selection.chosen) for one in shown))
     kept = {choice.memory.id for choice in chosen[:most]}
     steps = (step for one in shown for step in one.selection.trace)
     return replace(

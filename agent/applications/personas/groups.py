@@ -56,7 +56,7 @@ def digest(parts: Sequence[str]) -> str:
 def groups(view: GraphView) -> tuple[Group, ...]:
     """Groups of at least two memories among those that may be refined."""
     rows = [r for r, memory in enumerate(view.memories) if memory.subclass not in UNREFINED]
-    rows = sorted(rows, key=lambda row: _number(view.memories[row]))[-LOOKED_AT:]
+    rows = sorted(rows, key=lambda row: int(view.memories[row].id[1:]))[-LOOKED_AT:]
     leaders: list[int] = []
     members: list[list[int]] = []
     known = np.zeros((0, view.vectors.shape[1] if view.vectors.ndim == 2 else 0), np.float32)
@@ -74,10 +74,6 @@ def groups(view: GraphView) -> tuple[Group, ...]:
         for group in members
         if len(group) > 1
     )
-
-
-def _number(memory: Memory) -> int:
-    return int(memory.id[1:])
 
 
 def batches(lines: Sequence[PersonaLine]) -> tuple[tuple[PersonaLine, ...], ...]:

@@ -3,8 +3,7 @@
 The paper puts the retrieved lines before a large model and takes what it answers. A small model
 alone does little better than chance there, so its probabilities are one of three voices here: each
 retrieved line also speaks for the options that it is like, once the person's own lines and once
-those of joined profiles. The three are mixed in the logarithm with the weights of ``Mix``
-(docs/personas.md has the ablation).
+those of joined profiles. The three are mixed in the logarithm (docs/personas.md has the ablation).
 """
 
 from __future__ import annotations
@@ -39,21 +38,14 @@ SHARP = 4.0
 """How fast a line's voice falls as its question moves away from the one that is asked."""
 SHARP_JOINED = 20.0
 """The same of joined lines: of many people's answers those to the very question count most."""
+BY_MODEL = 0.5
+"""How much the logarithm of the language model's probabilities counts. Set by hand as the next two:
+above what persona_opinions fits (0.04 to 0.08 for the 135M)."""
+BY_OWN = 2.5
+"""The same of the vote of the person's own lines; persona_opinions fits 2.7 to 3.3."""
+BY_JOINED = 0.5
+"""The same of the vote of joined profiles' lines; it fits 0.6 to 0.7."""
 Probabilities = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Mix:
-    """How much each voice counts. Set by hand: those of the votes near what persona_opinions fits
-    (2.7 to 3.3 and 0.6 to 0.7), that of the language model above it (0.04 to 0.08 for the 135M).
-    """
-
-    model: float = 0.5
-    """Of the logarithm of the language model's probabilities."""
-    own: float = 2.5
-    """Of the vote of the person's own lines."""
-    joined: float = 0.5
-    """Of the vote of joined profiles' lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +77,7 @@ class Pool:
 
     def nearest(self, question: Vectors, count: int) -> Pool:
         """The lines nearest to the question, best first."""
-        return self.rows(nearest(self.vectors, question, count))
-
-    def rows(self, rows: Sequence[int]) -> Pool:
-        """These lines alone, in this order."""
-        chosen = np.asarray(rows, np.intp)
+        chosen = np.asarray(nearest(self.vectors, question, count), np.intp)
         return Pool(
             [self.texts[row] for row in chosen],
             self.vectors[chosen],
@@ -146,21 +134,10 @@ def spoken(
 
 
 def mixed(
-    model: Probabilities | None,
-    own: NDArray[np.float64],
-    joined: NDArray[np.float64],
-    mix: Mix,
-    prior: NDArray[np.float64] | None = None,
+    model: Probabilities, own: NDArray[np.float64], joined: NDArray[np.float64]
 ) -> Probabilities:
-    """The voices in one distribution, as far as there are any.
-
-    ``prior`` is a logarithm that is added as it stands, for who knows how others answer at large.
-    """
-    scores = mix.own * own + mix.joined * joined
-    if prior is not None:
-        scores = scores + prior
-    if model is not None:
-        scores = scores + mix.model * np.log(np.maximum(model, 1e-9))
+    """The voices in one distribution."""
+    scores = BY_OWN * own + BY_JOINED * joined + BY_MODEL * np.log(np.maximum(model, 1e-9))
     shifted = np.exp(scores - scores.max())
     return np.asarray(shifted / shifted.sum(), np.float64)
 
@@ -178,14 +155,7 @@ def prompt_of(
     return "\n".join([*parts, f"Question: {as_data(question)} ({listed})", "The person answers:"])
 
 
-def predict(
-    home: Home,
-    question: str,
-    options: Sequence[str],
-    *,
-    size: int = SIZE,
-    mix: Mix | None = None,
-) -> Prediction:
+def predict(home: Home, question: str, options: Sequence[str]) -> Prediction:
     """What the person would choose, by their own views and those of profiles that agreed.
 
     A home whose consent ends while this is worked out is left out: it is done again without it.
@@ -202,7 +172,7 @@ def predict(
     read = profiles(home.graph, home.embedder.identity, home.config.now())
     joined = put_to(vector, read)
     while True:
-        said = _chosen(home, asked, vector, given, own, joined, size, mix or Mix())
+        said = _chosen(home, asked, vector, given, own, joined)
         left = still_agree(home.graph, joined)
         if len(left) == len(joined):
             return said
@@ -247,12 +217,10 @@ def _chosen(
     options: Sequence[str],
     own: Pool,
     joined: Sequence[Profile],
-    size: int,
-    mix: Mix,
 ) -> Prediction:
     theirs = joined_pool(joined, len(asked))
     share = home.config.join_share / 100
-    room_own, room_joined = composed(size, share, bool(len(theirs.texts)))
+    room_own, room_joined = composed(SIZE, share, bool(len(theirs.texts)))
     mine, others = own.nearest(asked, room_own), theirs.nearest(asked, room_joined)
     (by_model,) = home.rewards.choose(
         [prompt_of(question, mine.texts, others.texts, options)],
@@ -260,7 +228,7 @@ def _chosen(
     )
     encode = home.embedder.encode
     votes = [vote(pool, question, options, encode) for pool in (mine, others)]
-    found = mixed(by_model, votes[0], votes[1], mix)
+    found = mixed(by_model, votes[0], votes[1])
     return Prediction(
         question,
         tuple(zip(options, map(float, found), strict=True)),

@@ -10,7 +10,7 @@ it would be the model alone: that is an ablation of ``benchmarks.map_ratings``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,19 +85,9 @@ class Calibration:
         return float(np.clip(self.intercept + signs.row() @ self.weights, 1.0, STARS))
 
 
-CALIBRATIONS: Mapping[str, Calibration] = {
-    "": Calibration(1.996, (0.454, 0.393, 0.317, 0.929, 0.0)),
-}
-"""By the beginning of the model's identity; the empty one where the model is another: without it.
-
-Written by ``python -m benchmarks.map_ratings``: it prints what it fitted on the tuning people.
-"""
-
-
-def calibration_for(identity: str) -> Calibration:
-    """The calibration of the model with this identity."""
-    named = (name for name in CALIBRATIONS if name and identity.casefold().startswith(name))
-    return CALIBRATIONS[next(named, "")]
+CALIBRATION = Calibration(1.996, (0.454, 0.393, 0.317, 0.929, 0.0))
+"""Without the model's expectation, whichever model it is. Written by ``python -m
+benchmarks.map_ratings``: it prints what it fitted on the tuning people."""
 
 
 def signs_of(

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.applications.ratings.calibration import (
+    CALIBRATION,
     SHOWN,
     Guess,
     Signs,
     ask,
-    calibration_for,
     prompt_for,
     signs_of,
 )
@@ -90,11 +90,10 @@ def predict(home: Home, item: Item, *, use_llm: bool = True) -> Prediction:
     if use_llm:
         shown = [history[i] for i in reversed(nearest)]  # the nearest stands next to the item
         (guess,) = ask(home.rewards, [prompt_for(item, shown)])
-    calibration = calibration_for(home.rewards.identity if use_llm else "")
-    signs = signs_of(history, near, guess, calibration)
+    signs = signs_of(history, near, guess, CALIBRATION)
     return Prediction(
         item,
-        calibration.predict(signs),
+        CALIBRATION.predict(signs),
         guess,
         signs,
         choices(kept, near, nearest),

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from agent.applications.ratings.predict import choices, in_order, predict
 from agent.applications.ratings.similarity import compared, encoded, nearness
@@ -147,7 +146,5 @@ def _foretold(name: str, home: Home) -> Reply | None:
     else:
         text = f"I guess you would give it {told.stars:.1f} of 5: {_because(told.ratings)}"
     steps = tuple(Step(c.memory.id, c.score, True, "similar to the item") for c in told.evidence)
-    return replace(
-        Reply(Route.RETRIEVE, text, told.evidence),
-        selection=Selection(NAME, told.evidence, steps),
-    )
+    selection = Selection(NAME, told.evidence, steps)
+    return Reply(Route.RETRIEVE, text, told.evidence, selection=selection)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from agent.applications.services.upcoming import Kind, occasion
+from agent.language.dates.values import midnight
 from agent.memory.entities.events import events
 from agent.memory.entities.identity import Identities
 from agent.memory.time.timeline import Timeline
@@ -52,7 +53,7 @@ def reminders(
 ) -> tuple[Reminder, ...]:
     """See ``coming``; ``memories`` are those that were not forgotten."""
     wall = now.replace(tzinfo=None)
-    last = wall.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=days)
+    last = midnight(wall) + timedelta(days=days)
     line = Timeline(memories)
     found: list[Reminder] = []
     for memory in memories:

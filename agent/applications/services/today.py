@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from agent.applications.services.reminders import Reminder, reminders
 from agent.applications.services.upcoming import occasion
+from agent.language.dates.values import midnight
 from agent.memory.entities.identity import Identities
 from agent.memory.time.decay import Faded, faded
 from agent.memory.time.history import source_of, why
@@ -113,7 +114,7 @@ class Digest:
 
 def yesterday(now: datetime) -> datetime:
     """The first moment of the day before."""
-    return now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=1)
+    return midnight(now) - timedelta(days=1)
 
 
 def digest(

@@ -19,6 +19,7 @@ from agent.language.dates.brackets import WEEKLY
 from agent.language.dates.english.lexicon import names_weekday
 from agent.language.dates.foreign.in_english import tells_of_time
 from agent.language.dates.learned.tense import tells_past
+from agent.language.dates.values import midnight
 from agent.language.patterns import bounded
 from agent.language.sentences import capitalized
 from agent.memory.editing.compare import negated
@@ -187,7 +188,7 @@ def _recorded(text: str, rule: str, now: datetime) -> Occasion | None:
     days = [datetime.fromisoformat(day) for day in _ISO.findall(named["days"] if named else "")]
     first = datetime.fromisoformat(f"{found['day']} {found['clock'] or '00:00'}")
     all_day = found["clock"] is None
-    since = _today(now) if all_day else now
+    since = midnight(now) if all_day else now
     at = next((day for day in days if day >= since), None) or next_time(rule, first, since)
     if at is None:
         return None
@@ -205,12 +206,12 @@ def _ending(memory: Memory, spans: tuple[TimeSpan, ...], now: datetime) -> Occas
         return None
     span = next((s for s in spans if s.end == memory.valid_until), None)
     until = None if span is None else _UNTIL.search(span.text)
-    if until is None and not validity(memory.text, memory.created).expires:
+    if until is None and validity(memory.text, memory.created).valid_until is None:
         return None  # over with its day, as an appointment is
     end = memory.valid_until.replace(tzinfo=None)
     all_day = (end.hour, end.minute, end.second) == (0, 0, 0)
     at = end - timedelta(days=1) if all_day else end
-    if at < (_today(now) if all_day else now):
+    if at < (midnight(now) if all_day else now):
         return None
     what = memory.text.rstrip(".")
     if span is not None:
@@ -232,9 +233,9 @@ def _coming(memory: Memory, spans: tuple[TimeSpan, ...], now: datetime) -> Itera
             continue
         at, all_day = moment
         at = _here(text, at)
-        if at < (_today(now) if all_day else now):
+        if at < (midnight(now) if all_day else now):
             continue
-        if all_day and at == _today(now) and tells_past(text, span.start_char, span.end_char):
+        if all_day and at == midnight(now) and tells_past(text, span.start_char, span.end_char):
             continue  # 'I had lunch with Ben on ...', told today
         what = _without(text, spans, span.start_char, span.end_char)
         yield Occasion(Kind.EVENT, what, at, all_day)
@@ -257,7 +258,7 @@ def _begins(span: TimeSpan) -> tuple[datetime, bool] | None:
         return None
     at = span.start.replace(tzinfo=None)
     if span.grain in ("day", "part"):
-        return _today(at), True
+        return midnight(at), True
     return at, False
 
 
@@ -268,9 +269,9 @@ def _habit(
     if rule is None or _STATE.search(memory.text):
         return None
     told = (memory.valid_from or memory.created).replace(tzinfo=None)
-    first = _today(told) + timedelta(hours=clock.hour if clock else 0,
+    first = midnight(told) + timedelta(hours=clock.hour if clock else 0,
                                      minutes=clock.minute if clock else 0)  # fmt: skip
-    at = next_time(rule, first, now if clock else _today(now))
+    at = next_time(rule, first, now if clock else midnight(now))
     if at is None:
         return None
     what = _without(memory.text, spans, span.start_char, span.end_char)
@@ -298,10 +299,6 @@ def _here(text: str, at: datetime) -> datetime:
         return at.replace(tzinfo=ZoneInfo(found["zone"])).astimezone().replace(tzinfo=None)
     except (KeyError, ValueError, OSError):  # no zone of that name: taken as it stands
         return at
-
-
-def _today(moment: datetime) -> datetime:
-    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _without(text: str, spans: tuple[TimeSpan, ...], start: int, end: int) -> str:

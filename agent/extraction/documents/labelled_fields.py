@@ -284,25 +284,24 @@ def _state(fields: list[Field], subject: str, heading: str) -> Iterable[str]:
     for field in fields:
         if field.slot in used:
             continue
-        label = field.label if not field.label.isupper() else field.label.lower()
         if field.slot == "breakfast":
             yield (
                 f"{big} includes breakfast."
                 if re.match(r"incl|yes|✓", field.value, re.I)
-                else f"The {label} of {subject} is {field.value}."
+                else f"The {field.label} of {subject} is {field.value}."
             )
         elif field.slot == "room" and not re.search(r"room|suite|studio|flat", field.value, re.I):
             yield f"{big} includes a {field.value} room."
         elif field.slot in {"guests", "nights"}:
-            count = f"{field.value} {label}" if field.value.isdigit() else field.value
+            count = f"{field.value} {field.label}" if field.value.isdigit() else field.value
             yield f"{big} is for {count}."
         elif field.slot in TEMPLATES:
-            yield TEMPLATES[field.slot].format(s=subject, S=big, v=field.value, l=label)
+            yield TEMPLATES[field.slot].format(s=subject, S=big, v=field.value, l=field.label)
         elif not field.slot and _PRICE.match(field.value) and subject.endswith("purchase"):
             shop = f" at {heading}" if heading else ""
             yield f"I bought {field.label}{shop} for {field.value}."
         else:
-            yield f"The {label} of {subject} is {field.value}."
+            yield f"The {field.label} of {subject} is {field.value}."
 
 
 def _place(value: str) -> str:

@@ -19,7 +19,7 @@ from agent.extraction.own_words import (
     needs_context,
 )
 from agent.language.identify import is_foreign
-from agent.language.sentences import declarative, sentences
+from agent.language.sentences import declarative, sentence_places
 from store.types import Span
 
 WRAPPED = 50
@@ -74,12 +74,9 @@ def _joined(before: str, line: str, *, named: bool) -> str:
 
 
 def _sentences(lines: Lines) -> Iterator[tuple[str, Span]]:
-    for text, start in _wrapped(lines):
-        at = 0
-        for sentence in sentences(text):
-            at = text.find(sentence, at)
-            yield " ".join(sentence.split()), Span(start + at, start + at + len(sentence))
-            at += len(sentence)
+    for text, at in _wrapped(lines):
+        for start, end in sentence_places(text):
+            yield " ".join(text[start:end].split()), Span(at + start, at + end)
 
 
 def _wrapped(lines: Lines) -> Iterator[tuple[str, int]]:

@@ -10,10 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
+from typing import TypeVar
 
 from agent.extraction.documents.context import day_in
 from agent.language.dates import find_times
+from agent.ports import TextLine
 from store.types import Span, TextBox
+
+Box = TypeVar("Box", TextBox, TextLine)
 
 SLACK = 0.6
 """Line heights by which edges may differ that are one."""
@@ -83,9 +87,9 @@ def is_clock(text: str, now: datetime) -> bool:
     )
 
 
-def rows(boxes: Sequence[TextBox]) -> list[list[TextBox]]:
+def rows(boxes: Sequence[Box]) -> list[list[Box]]:
     """Boxes grouped by vertical overlap, top to bottom, each left to right."""
-    found: list[list[TextBox]] = []
+    found: list[list[Box]] = []
     for box in sorted(boxes, key=_middle):
         last = found[-1] if found else []
         if last and min(b.top for b in last) <= _middle(box) <= max(b.bottom for b in last):
@@ -224,7 +228,7 @@ def _entries(boxes: Sequence[TextBox]) -> list[Block]:
     return [Block(tuple(entry)) for entry in found]
 
 
-def _middle(box: TextBox) -> float:
+def _middle(box: TextBox | TextLine) -> float:
     return (box.top + box.bottom) / 2
 
 

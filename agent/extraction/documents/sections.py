@@ -16,7 +16,7 @@ from agent.extraction.documents.front_matter import read_front_matter
 from agent.extraction.documents.markdown_notes import PAGE_BREAK, NoteReader, read_note
 from agent.extraction.own_words import first_person
 from agent.extraction.source_spans import foreign
-from agent.language.email_headers import blanked
+from agent.language.email_headers import as_blanks, blanked
 from store.types import Source, SourceKind, Span
 
 _PARTS = {".pdf": "page", ".epub": "chapter"}
@@ -137,18 +137,14 @@ def _own_words(text: str, head: MailHead, others: Sequence[Span]) -> str:
     for line in lines:
         signed = signed or line.rstrip("\n") in ("-- ", "--")
         quoted = signed or line.startswith(">")
-        kept.append(_blank(line) if quoted else line)
+        kept.append(as_blanks(line) if quoted else line)
     said = "".join(kept)
     for other in others:
         end = other.end
         if head.is_forward:
             end = text.find("\n", other.start, other.end)
-        said = said[: other.start] + _blank(text[other.start : end]) + said[end:]
+        said = said[: other.start] + as_blanks(text[other.start : end]) + said[end:]
     return said[: head.start] + blanked(said[head.start :])
-
-
-def _blank(text: str) -> str:
-    return "".join("\n" if one == "\n" else " " for one in text)
 
 
 # ---- where it stands ----------------------------------------------------------------------------

@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from agent.extraction.ratings.items import KINDS, STARS, Rated, checked, genres_of, sentence_of
-from agent.language.sentences import is_question, sentences
+from agent.language.sentences import is_question, sentence_places
 from store.errors import InvalidInput
-from store.types import SourceKind
 
 GENRES = frozenset(
     """action adventure animation animated anime biography children's comedy crime detective
@@ -105,8 +104,6 @@ _STEM = re.compile(
     r"[,!]?\s+",
     re.IGNORECASE,
 )
-RATING_SOURCES = (SourceKind.CHAT, SourceKind.NOTE)
-"""Texts that ratings are read out of; stars on a screenshot are mostly somebody else's."""
 _VERB_KIND = {"read": "book", "reread": "book", "played": "game"}
 
 
@@ -125,7 +122,7 @@ class StatedRating:
 def read_ratings(text: str) -> tuple[StatedRating, ...]:
     """Every rating that the person states in a text, in its order."""
     found: list[StatedRating] = []
-    places = _places(text)
+    places = list(sentence_places(text))
     at = 0
     for number, (start, end) in enumerate(places):
         if start < at:
@@ -142,9 +139,9 @@ def read_ratings(text: str) -> tuple[StatedRating, ...]:
     return tuple(found)
 
 
-def split_ratings(text: str, kind: SourceKind) -> tuple[tuple[str, ...], str]:
-    """The sentences of the ratings in a source's text, and what it says beside them."""
-    found = read_ratings(text) if kind in RATING_SOURCES else ()
+def split_ratings(text: str) -> tuple[tuple[str, ...], str]:
+    """The sentences of the ratings in a text, and what it says beside them."""
+    found = read_ratings(text)
     return tuple(rating.said for rating in found), without_ratings(text, found)
 
 
@@ -163,18 +160,6 @@ def without_ratings(text: str, found: tuple[StatedRating, ...]) -> str:
             parts.append(text[at : rating.start])
             at = rating.end
     return "".join([*parts, text[at:]]).strip()
-
-
-def _places(text: str) -> list[tuple[int, int]]:
-    """Where each sentence of a text stands."""
-    found, at = [], 0
-    for line in text.splitlines():
-        for sentence in sentences(line):
-            start = text.find(sentence, at)
-            if start >= 0:
-                at = start + len(sentence)
-                found.append((start, at))
-    return found
 
 
 def _read(sentence: str, offset: int) -> Iterator[StatedRating]:

@@ -53,10 +53,6 @@ def thing(text: str) -> str:
     return bare
 
 
-def me_or(text: str) -> str:
-    return thing(text)
-
-
 def short(text: str) -> str:
     """A tail cut at the first border of a clause; numbers and addresses keep their commas."""
     text = text.strip()

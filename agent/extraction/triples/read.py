@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.extraction.triples.patterns import me_or, shape_triples, thing
+from agent.extraction.triples.patterns import shape_triples, thing
 from agent.language.dates.time_phrases import without_end
 from agent.language.relation_names import LASTING, relation_name
 from agent.language.sentences import sentences, stem, words
@@ -83,7 +83,7 @@ def parse_reply(reply: str, count: int) -> list[Triple | None]:
             head, relation, tail = (part.strip() for part in match.groups()[1:])
             if relation_name(relation):
                 found[int(match.group(1)) - 1] = Triple(
-                    me_or(head), relation_name(relation), me_or(tail)
+                    thing(head), relation_name(relation), thing(tail)
                 )
     return found
 

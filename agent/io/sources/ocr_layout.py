@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from agent.extraction.documents.label_tables import SLOT
+from agent.extraction.documents.screen_layout import rows
 from agent.ports import TextLine
 
 Cell = list[TextLine]
@@ -44,18 +45,6 @@ def arranged(lines: Sequence[TextLine]) -> list[Row]:
         result.append(found[at])
         at += 1
     return result
-
-
-def rows(lines: Sequence[TextLine]) -> list[list[TextLine]]:
-    """Boxes grouped into rows by vertical overlap, top to bottom, each left to right."""
-    found: list[list[TextLine]] = []
-    for line in sorted(lines, key=lambda box: (box.top + box.bottom) / 2):
-        middle = (line.top + line.bottom) / 2
-        if found and min(b.top for b in found[-1]) <= middle <= max(b.bottom for b in found[-1]):
-            found[-1].append(line)
-        else:
-            found.append([line])
-    return [sorted(row, key=lambda box: box.left) for row in found]
 
 
 def cells(row: Sequence[TextLine]) -> Row:

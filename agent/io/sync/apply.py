@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from agent.io.sync.capture import capture, digests, registers, standing
+from agent.io.sync.capture import capture, digests, registers, standing, told_digests
 from agent.io.sync.pairs import apply_pairs, capture_pairs
 from agent.memory.uncertain.contradictions import contradicting
 from store.graph import MemoryGraph
@@ -275,9 +275,8 @@ class _Work:
         now = standing(self.graph, self.ids[gid])
         memory = None if now is None else now.memory
         prints = digests(self.graph, registers(self.graph, memory))
-        kept = {name: value for name, value in known.digests.items() if value is not None}
         says = None if memory is None else self.tables.says(memory.text)
-        self.tables.put(gid, self.ids[gid], {**kept, **prints}, says)
+        self.tables.put(gid, self.ids[gid], {**told_digests(known), **prints}, says)
 
     # ---- questions --------------------------------------------------------------------------
 

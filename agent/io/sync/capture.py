@@ -45,21 +45,21 @@ def digests(graph: MemoryGraph, values: Mapping[str, Value]) -> dict[str, str]:
     return {name: graph.sync.digest(name, value) for name, value in values.items()}
 
 
-def capture(graph: MemoryGraph) -> int:
-    """Turn everything that was done here since the last time into operations; returns how many."""
+def capture(graph: MemoryGraph) -> None:
+    """Turn everything that was done here since the last time into operations."""
     tables = graph.sync
     touched = tables.touched()
     for memory in touched:
         _name(graph, memory)  # all of them first: one may name another as what took its place
-    made = sum(_capture(graph, memory) for memory in touched)
+    for memory in touched:
+        _capture(graph, memory)
     for known in tables.untold():
         if known.memory is not None:
-            made += _capture(graph, known.memory)
+            _capture(graph, known.memory)
         tables.set_told(known.gid)
     if touched:
         graph.shared_sources.look_for_blanks()
     tables.read_journal()
-    return made
 
 
 def _name(graph: MemoryGraph, memory: str) -> None:
@@ -89,10 +89,10 @@ def _versions(graph: MemoryGraph, memory: str) -> Iterator[Memory]:
                 yield change.after
 
 
-def _capture(graph: MemoryGraph, memory: str) -> int:
+def _capture(graph: MemoryGraph, memory: str) -> None:
     known, now = graph.sync.by_memory(memory), standing(graph, memory)
     if known is None or now is None:
-        return 0
+        return
     values = registers(graph, now.memory)
     prints = digests(graph, values)
     ids = graph.sync.ids(known.gid)
@@ -102,20 +102,19 @@ def _capture(graph: MemoryGraph, memory: str) -> int:
         if name in values and (not ids.get(WHAT) or prints[name] != known.digests[name])
     ]
     if not changed:
-        return 0
+        return
     if WHAT in changed:
         _keep_copies(graph, known)
-    made = _operations(graph, known, now, {name: values[name] for name in changed}, ids)
-    for operation in made:
+    for operation in _operations(graph, known, now, {name: values[name] for name in changed}, ids):
         graph.sync.record(operation, None)
     says = None if now.memory is None else graph.sync.says(now.memory.text)
-    graph.sync.put(known.gid, memory, {**_kept(known), **prints}, says)
+    graph.sync.put(known.gid, memory, {**told_digests(known), **prints}, says)
     # Told for the first time, it may be known elsewhere in another state.
     graph.sync.set_dirty(known.gid, True)
-    return len(made)
 
 
-def _kept(known: Known) -> dict[str, str]:
+def told_digests(known: Known) -> dict[str, str]:
+    """The digests of what was last told of a memory."""
     return {name: kept for name, kept in known.digests.items() if kept is not None}
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from store.database.connection import DATABASE_NAME, ensure_home
 from store.database.driver import PLAIN
@@ -51,6 +51,7 @@ KIND = "memlane-backup"
 VERSION, WITH_SPACES = 1, 2
 """Of the format; one with more than the space ``main`` must not be restored without them."""
 FOLDER = "backups"
+"""In the home: where a backup goes that is told no other place."""
 _MANIFEST = "manifest.json"
 _LONGEST_ENVELOPE = 10_000
 
@@ -81,13 +82,8 @@ class Restored:
     """Whether the home that stood before could not be read and was kept as it was."""
 
 
-def default_path(home: Path, now: datetime, prefix: str = "memlane") -> Path:
-    """Where a backup of ``home`` goes that is taken now and told no other place."""
-    return _free_name(home / FOLDER, now, prefix)
-
-
-def _free_name(folder: Path, now: datetime, prefix: str = "memlane") -> Path:
-    """A name in ``folder`` that no file has yet."""
+def free_path(folder: Path, now: datetime, prefix: str = "memlane") -> Path:
+    """A path in ``folder``, for a backup that is taken now, that no file has yet."""
     base = folder / f"{prefix}-{now:%Y%m%d-%H%M%S}.zip"
     path, number = base, 1
     while path.exists():
@@ -114,7 +110,7 @@ def backup(
     if not (home / DATABASE_NAME).exists():
         raise HomeUnavailable(f"There is no memory in {home} to back up.")
     if out.is_dir():
-        out = _free_name(out, now)
+        out = free_path(out, now)
     if out.exists() and not _is_backup(out):
         raise HomeUnavailable(f"{out} already exists and is not a backup. Choose another --out.")
     if out.parent == home / FOLDER:
@@ -148,23 +144,17 @@ def _zipped(
     on_step: Step | None,
     also: Mapping[str, Path],
 ) -> str:
-    digest = hashlib.sha256()
     total = copy.stat().st_size
     _private(out)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        done = 0
         with copy.open("rb") as source, archive.open(DATABASE_NAME, "w", force_zip64=True) as into:
-            while block := source.read(1 << 20):
-                digest.update(block)
-                into.write(block)
-                done += len(block)
-                _step(on_step, "writing", done, total)
+            digest = _copied(source, into, "writing", total, on_step)
         manifest = {
             "kind": KIND,
             "version": WITH_SPACES if also else VERSION,
             "taken": taken,
             "memlane": version("memlane"),
-            "sha256": digest.hexdigest(),
+            "sha256": digest,
             "size": total,
             "memories": memories,
         }
@@ -175,7 +165,7 @@ def _zipped(
         archive.writestr(_MANIFEST, json.dumps(manifest, indent=2) + "\n")
     with out.open("rb+") as file:
         os.fsync(file.fileno())
-    return digest.hexdigest()
+    return digest
 
 
 def restore(home: Path, file: Path, now: datetime, on_step: Step | None = None) -> Restored:
@@ -204,7 +194,7 @@ def restore(home: Path, file: Path, now: datetime, on_step: Step | None = None) 
             _private(live)
             put_back(copy, home, restoring)
             return Restored(found, None)
-        aside = default_path(home, now, "before-restore")
+        aside = free_path(home / FOLDER, now, "before-restore")
         try:
             # Backed up while the write lock is held: nothing written meanwhile can be missed.
             put_back(copy, home, restoring, keep_aside)
@@ -286,7 +276,7 @@ def _moved_aside(home: Path, now: datetime) -> Path:
     Why: that is often the reason to restore, and it must not be thrown away either.
     Outcome: its files are moved; a process that has them open keeps these files.
     """
-    moved = default_path(home, now, "damaged").with_suffix("")
+    moved = free_path(home / FOLDER, now, "damaged").with_suffix("")
     ensure_home(moved.parent)
     moved.mkdir(mode=0o700)
     for name in (DATABASE_NAME, f"{DATABASE_NAME}-wal", f"{DATABASE_NAME}-shm"):
@@ -304,28 +294,32 @@ def _extracted(file: Path, folder: Path, on_step: Step | None) -> Backup:
     if envelope := envelope_in(file):
         write_envelope(copy, envelope)
     _private(copy)
-    digest = hashlib.sha256()
-    total = manifest["size"]
-    done = 0
     try:
         with (
             zipfile.ZipFile(file) as archive,
             archive.open(DATABASE_NAME) as source,
             copy.open("wb") as into,
         ):
-            while block := source.read(1 << 20):
-                digest.update(block)
-                into.write(block)
-                done += len(block)
-                _step(on_step, "checking", done, total)
+            digest = _copied(source, into, "checking", manifest["size"], on_step)
     except ZIP_ERRORS as error:
         raise _refused(file, f"it is damaged ({error})") from error
-    if digest.hexdigest() != manifest["sha256"]:
+    if digest != manifest["sha256"]:
         raise _refused(file, "its SHA-256 does not match")
     _step(on_step, "verifying", 0, 1)
     memories = _verified(folder, str(file))
     _step(on_step, "verifying", 1, 1)
     return Backup(file, file.stat().st_size, manifest["sha256"], manifest["taken"], memories)
+
+
+def _copied(source: IO[bytes], into: IO[bytes], what: str, total: int, on_step: Step | None) -> str:
+    """Copy a file and give its SHA-256."""
+    digest, done = hashlib.sha256(), 0
+    while block := source.read(1 << 20):
+        digest.update(block)
+        into.write(block)
+        done += len(block)
+        _step(on_step, what, done, total)
+    return digest.hexdigest()
 
 
 def _manifest(file: Path) -> dict[str, Any]:

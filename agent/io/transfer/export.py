@@ -13,15 +13,15 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from agent.io.transfer.formats import graphml, markdown, reading
-from agent.io.transfer.records import HEAD, KINDS, VERSION, Row, Value, to_document, to_line
+from agent.io.transfer.records import HEAD, KINDS, NAMES, VERSION, Row, Value, to_document, to_line
 from store.database.whole_files import whole_file
 from store.errors import HomeUnavailable
 from store.maintenance.backup import HomeSnapshot, moment
@@ -35,7 +35,6 @@ Progress = Callable[[int, int], None]
 class Exported:
     """What was written."""
 
-    path: Path
     format: str
     counts: dict[str, int]
     files: int
@@ -45,7 +44,7 @@ class Exported:
 
 def records(now: HomeSnapshot) -> Iterator[Value | Row]:
     """All that is stored, in the order of ``KINDS``."""
-    yield from now.subclasses()
+    yield from now.graph.subclasses(everything=True)
     yield from now.sources()
     yield from now.entries()
     yield from now.graph.memories.each()
@@ -76,7 +75,7 @@ def export_jsonl(
             line = to_line(value) + "\n"
             digest.update(line.encode())
             body.write(line)
-            counts[_kind(value)] += 1
+            counts[NAMES[type(value)]] += 1
             if on_record and number % 500 == 0:
                 on_record(number, max(total, number))
         manifest = {
@@ -89,13 +88,11 @@ def export_jsonl(
             "sha256": digest.hexdigest(),
         }
         body.seek(0)
-        if isinstance(out, Path):
-            with _whole_file(out) as file:
-                _copy(manifest, body, file)
-        else:
-            _copy(manifest, body, out)
-    path = out if isinstance(out, Path) else Path("-")
-    return Exported(path, "jsonl", dict(counts), 1, digest.hexdigest())
+        with _whole_file(out) as file:
+            file.write(json.dumps(manifest, ensure_ascii=False) + "\n")
+            while block := body.read(1 << 20):
+                file.write(block)
+    return Exported("jsonl", dict(counts), 1, digest.hexdigest())
 
 
 @contextmanager
@@ -107,16 +104,6 @@ def _body(out: Path | IO[str]) -> Iterator[IO[str]]:
             yield body
     except OSError as error:
         raise _cannot_write(out if isinstance(out, Path) else Path("-"), error) from error
-
-
-def _copy(manifest: dict[str, Any], body: IO[str], file: IO[str]) -> None:
-    file.write(json.dumps(manifest, ensure_ascii=False) + "\n")
-    while block := body.read(1 << 20):
-        file.write(block)
-
-
-def _kind(value: Value | Row) -> str:
-    return next(name for name, wanted in KINDS.items() if type(value) is wanted)
 
 
 # ---- Markdown -----------------------------------------------------------------------------
@@ -133,15 +120,11 @@ def export_reading(
         memories = now.graph.memories.list()
         sources = {source.id: source for source in now.sources()}
         lines = reading.document(memories, sources, now.graph.subclasses(), at)
-        if isinstance(out, Path):
-            with _whole_file(out) as file:
-                file.writelines(lines)
-        else:
-            out.writelines(lines)
-    path = out if isinstance(out, Path) else Path("-")
+        with _whole_file(out) as file:
+            file.writelines(lines)
     if on_record:
         on_record(len(memories), len(memories))
-    return Exported(path, "markdown", {"memory": len(memories)}, 1, None)
+    return Exported("markdown", {"memory": len(memories)}, 1, None)
 
 
 def export_markdown(
@@ -154,30 +137,28 @@ def export_markdown(
 
     :raises HomeUnavailable: if ``out`` cannot be written.
     """
-    one_file = not isinstance(out, Path) or out.suffix.lower() in (".md", ".markdown")
+    folder = None
+    if isinstance(out, Path) and out.suffix.lower() not in (".md", ".markdown"):
+        folder = out
     counts: Counter[str] = Counter({"subclass": 0, "source": 0, "memory": 0})
     with moment(home) as now:
         total = _total(now)
 
         def documents() -> Iterator[tuple[str, str]]:
             for number, value in enumerate(_told(now), 1):
-                counts[_kind(value)] += 1
+                counts[NAMES[type(value)]] += 1
                 if on_record and number % 100 == 0:
                     on_record(number, max(total, number))
                 yield _place(value), as_document(value)
 
-        if not isinstance(out, Path):
-            for _, text in documents():
-                out.write(text)
-        elif one_file:
+        if folder is None:
             with _whole_file(out) as file:
                 for _, text in documents():
                     file.write(text)
         else:
-            _write_folder(out, documents())
-    path = out if isinstance(out, Path) else Path("-")
-    files = 1 if one_file else sum(counts.values())
-    return Exported(path, "notes", dict(counts), files, None)
+            _write_folder(folder, documents())
+    files = 1 if folder is None else sum(counts.values())
+    return Exported("notes", dict(counts), files, None)
 
 
 def export_graphml(
@@ -192,18 +173,17 @@ def export_graphml(
     with moment(home) as now:
         memories = now.graph.memories.list(Status.CURRENT, Status.REPLACED)
     graph = graphml.graph_of(memories)
-    with _whole_file(out) if isinstance(out, Path) else nullcontext(out) as file:
+    with _whole_file(out) as file:
         file.writelines(graphml.lines(graph))
-    path = out if isinstance(out, Path) else Path("-")
     counts = {"entity": len(graph), "relation": graph.number_of_edges()}
-    return Exported(path, "graphml", counts, 1, None)
+    return Exported("graphml", counts, 1, None)
 
 
 def _told(now: HomeSnapshot) -> Iterator[Memory | Source | Subclass]:
     # Memories first: they are what a person opens the file for.
     yield from now.graph.memories.each()
     yield from now.sources()
-    yield from now.subclasses()
+    yield from now.graph.subclasses(everything=True)
 
 
 def as_document(value: Memory | Source | Subclass) -> str:
@@ -254,15 +234,18 @@ def _safe(part: str) -> str:
 
 
 @contextmanager
-def _whole_file(path: Path) -> Iterator[IO[str]]:
-    """A text file that is there whole or not at all, readable by its owner alone."""
+def _whole_file(out: Path | IO[str]) -> Iterator[IO[str]]:
+    """A text file that is there whole or not at all, readable by its owner alone; or a stream."""
+    if not isinstance(out, Path):
+        yield out
+        return
     try:
-        with whole_file(path) as file:
+        with whole_file(out) as file:
             text = io.TextIOWrapper(file, "utf-8", newline="")
             yield text
             text.detach()  # what is written is flushed; the file is closed by whoever opened it
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise _cannot_write(out, error) from error
 
 
 def _private(path: Path) -> IO[str]:

@@ -23,6 +23,7 @@ from store.graph import MemoryGraph
 from store.journal import Edit, Entry, Expire, Forget, Insert, Replace
 from store.maintenance.backup import Rebuild
 from store.tables.sources import Turn
+from store.tables.taxonomy_edits import put_subclass
 from store.types import Draft, Memory, Source, SourceKind, SourceStatus, Status, Subclass
 
 _COMING = "m0"
@@ -147,7 +148,7 @@ class Merge:
                 self.graph.add_subclass(subclass)
             except InvalidInput:
                 # One of this name under another id, or without examples: kept by its id alone.
-                self.target.put_subclass(subclass)
+                put_subclass(self.target.connection, subclass)
         self.tally.new["subclass"] += 1
         self._shown = None
 

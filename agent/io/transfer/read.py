@@ -43,7 +43,6 @@ Bytes = Callable[[int], None]
 class Manifest:
     """What an export says of itself, and what reading it found."""
 
-    version: int = VERSION
     counts: dict[str, int] = field(default_factory=dict)
     last_ids: dict[str, int] = field(default_factory=dict)
     sha256: str | None = None
@@ -219,7 +218,6 @@ def _fill(manifest: Manifest, head: dict[str, Any], path: Path) -> None:
             f"{path} has version {number!r} of the export format, this memlane reads up to "
             f"{VERSION}. Upgrade memlane."
         )
-    manifest.version = number
     manifest.sha256 = head.get("sha256") if isinstance(head.get("sha256"), str) else None
     for name in ("counts", "last_ids"):
         given = head.get(name)

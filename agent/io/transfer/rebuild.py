@@ -16,16 +16,17 @@ from datetime import datetime
 
 from agent.codec import BYTES
 from agent.io.transfer.read import Manifest
-from agent.io.transfer.records import Record, Rejected, Row, Value
+from agent.io.transfer.records import NAMES, Record, Rejected, Row, Value
 from agent.io.transfer.report import Tally
 from agent.io.transfer.spool import Spool
 from agent.io.transfer.validate import check
 from store.database.driver import errors
 from store.errors import CorruptStore, EditConflict, MemlaneError, StoreError
 from store.journal import Change, Entry
-from store.maintenance.backup import Rebuild, all_subclasses
+from store.maintenance.backup import Rebuild
 from store.row_codecs import public_id, row_id
 from store.tables.sources import Turn
+from store.tables.taxonomy_edits import put_subclass
 from store.tables.verify import canonical
 from store.types import EditKind, Memory, Source, Subclass
 
@@ -135,7 +136,7 @@ class _Work:
             return False
         for record in late:
             self.late.add(record)
-        self._count(_name(records[0]), len(records) - len(late))
+        self._count(NAMES[type(records[0].value)], len(records) - len(late))
         return True
 
     def _look(self, records: Sequence[Record]) -> list[Record]:
@@ -143,7 +144,7 @@ class _Work:
         memories = [
             self._mended(record.value) for record in records if isinstance(record.value, Memory)
         ]
-        standing = self.target.standing([memory.id for memory in memories if memory])
+        standing = self.target.graph.memories.found([m.id for m in memories if m])
         late = []
         found = []
         for record, memory in zip(records, memories, strict=True):
@@ -169,7 +170,7 @@ class _Work:
             self._forget_known()
             self.tally.reject(Rejected(record.line, str(error), record.raw))
             return
-        self._count(_name(record), 1)
+        self._count(NAMES[type(record.value)], 1)
 
     def _count(self, name: str, number: int) -> None:
         self.tally.new[name] += number
@@ -181,14 +182,14 @@ class _Work:
         self.sources.clear()
 
     def _known_subclasses(self) -> set[str]:
-        return {subclass.id for subclass in all_subclasses(self.target.connection)}
+        return {subclass.id for subclass in self.target.graph.subclasses(everything=True)}
 
     def _write(self, value: Value | Row, late: bool) -> bool:
         """Write one value; False for a memory that has to wait for the rest of the journal."""
         match value:
             case Subclass():
                 if value.examples or value.id not in self.subclasses:
-                    self.target.put_subclass(value)
+                    put_subclass(self.target.connection, value)
                 self.subclasses.add(value.id)
             case Source():
                 self.target.put_source(value)
@@ -197,7 +198,7 @@ class _Work:
             case Memory():
                 mended = self._mended(value)
                 assert mended is not None
-                standing = self.target.standing([value.id]).get(_id(value))
+                standing = self.target.graph.memories.found([value.id]).get(_id(value))
                 if not _same(standing, mended):
                     if not late:
                         return False
@@ -233,14 +234,18 @@ class _Work:
             return None
         if memory.subclass not in self.subclasses:
             name = memory.subclass.rpartition(".")[2]
-            self.target.put_subclass(Subclass(memory.subclass, memory.type, name, False))
+            made = Subclass(memory.subclass, memory.type, name, False)
+            put_subclass(self.target.connection, made)
             self.subclasses.add(memory.subclass)
         if memory.source is not None and self._source(memory.source) is None:
             return replace(memory, source=None)
         return memory
 
     def _tell(self, kind: EditKind, change: Change) -> None:
-        self.target.put_memory(change, Entry("", 0, self.at, kind, "user", None, None, (change,)))
+        """Write a memory that the journal does not tell, with a new line that tells it."""
+        graph = self.target.graph
+        graph.memories.set(change)
+        graph.journal.append(kind, (change,), at=self.at, actor="user", source=None)
 
     def finish(self, manifest: Manifest) -> None:
         """What can only be known at the end."""
@@ -275,11 +280,6 @@ def _same(standing: Memory | None, told: Memory) -> bool:
 def _id(memory: Memory) -> str:
     """Its id as the rows spell it."""
     return public_id("m", row_id("m", memory.id, "memory"))
-
-
-def _name(record: Record) -> str:
-    name = type(record.value).__name__.lower()
-    return "edit" if name == "entry" else name
 
 
 def _refused() -> tuple[type[Exception], ...]:

@@ -55,12 +55,12 @@ KINDS: dict[str, type[Value | Row]] = {
     "row": Row,
 }
 """In the order in which they are written: what others refer to comes first."""
-_NAMES = {wanted: name for name, wanted in KINDS.items()}
+NAMES = {wanted: name for name, wanted in KINDS.items()}
 
 
 def to_document(value: Value | Row) -> dict[str, Any]:
     """The JSON object of a record; its ``kind`` says what it is."""
-    name = _NAMES[type(value)]
+    name = NAMES[type(value)]
     plain = encode(value)
     if "kind" in plain:  # sources and edits have a kind of their own
         plain = {f"{name}_kind" if key == "kind" else key: item for key, item in plain.items()}

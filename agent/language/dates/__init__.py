@@ -13,7 +13,8 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from agent.language.dates.dated import QUOTED, is_a_day, with_dates
+from agent.language.dates.dated import QUOTED, is_a_day
+from agent.language.dates.dated import resolve_text as resolve_text
 from agent.language.dates.learned.tense import tells_past
 from agent.language.dates.parser import Expression, expressions
 from agent.language.dates.values import Bound, Kind
@@ -61,8 +62,6 @@ class Validity:
     """The first moment at which it no longer holds."""
     when: TimeSpan | None
     """When what it tells of happens, which says nothing about how long it is remembered."""
-    expires: bool
-    """True where the words themselves say that it ends."""
 
 
 def find_times(text: str, now: datetime) -> tuple[TimeSpan, ...]:
@@ -98,17 +97,6 @@ def _span(text: str, found: Expression, now: datetime) -> TimeSpan:
             (aware(other.start), aware(other.end)) for other in when.readings if other != reading
         ),
     )
-
-
-def resolve_text(text: str, now: datetime, *, weekly: bool = False) -> str:
-    """``text`` with dates in brackets after relative times, and years after dates without one.
-
-    "Vet tomorrow at 5" is "Vet tomorrow at 5 (2026-03-03 17:00)", which every function here reads
-    as that moment. No word is changed. Idempotent. Nothing is added to absolute times, vague words
-    ("soon"), what repeats ("every Monday"), lengths, times of day alone and anything in quotes;
-    with ``weekly`` weekdays without a date are those of every week, and get "(weekly)".
-    """
-    return with_dates(text, now, weekly=weekly)
 
 
 # --- a time given as an option --------------------------------------------------------------------
@@ -226,7 +214,7 @@ def validity(text: str, now: datetime) -> Validity:
             valid_from = valid_from or span.start
         elif when is None:
             when = span
-    return Validity(valid_from, valid_until, when, valid_until is not None)
+    return Validity(valid_from, valid_until, when)
 
 
 def _through(text: str, found: Expression, now: datetime) -> datetime | None:

@@ -53,8 +53,15 @@ _UNITS = frozenset({"day", "week", "weekend", "month", "quarter", "half", "year"
 _PASSES = 5
 
 
-def with_dates(text: str, now: datetime, *, weekly: bool = False) -> str:
-    """See ``agent.language.dates.resolve_text``; repeated until nothing changes, so idempotent."""
+def resolve_text(text: str, now: datetime, *, weekly: bool = False) -> str:
+    """``text`` with dates in brackets after relative times, and years after dates without one.
+
+    "Vet tomorrow at 5" is "Vet tomorrow at 5 (2026-03-03 17:00)", which ``agent.language.dates``
+    reads as that moment. No word is changed. Repeated until nothing changes, so idempotent. Nothing
+    is added to absolute times, vague words ("soon"), what repeats ("every Monday"), lengths, times
+    of day alone and anything in quotes; with ``weekly`` weekdays without a date are those of every
+    week, and get "(weekly)".
+    """
     written = text
     for _ in range(_PASSES):
         changed = _dated_once(written, now, weekly)

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
+from agent.language.dates.date_literals import MONTHS
+
 _UNIT = r"(?:day|week|weekend|fortnight|month|quarter|year|summer|winter|spring|autumn)"
 _POINT = (
-    rf"(?:{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{4}}(?:-\d\d){{0,2}}\b"
-    rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}\b|{_MONTH}\b"
+    rf"(?:{MONTHS}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{4}}(?:-\d\d){{0,2}}\b"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{MONTHS}\b|{MONTHS}\b"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|the \d{1,2}(?:st|nd|rd|th)\b"
-    rf"|(?:last|next|this|the) (?:{_UNIT}|\w+day|{_MONTH})\b|tomorrow|yesterday|today|tonight|then"
+    rf"|(?:last|next|this|the) (?:{_UNIT}|\w+day|{MONTHS})\b|tomorrow|yesterday|today|tonight|then"
     r"|now|(?:the )?(?:end|start|beginning|middle) of (?:the )?\w+)"
 )
 _LEADING = re.compile(

@@ -7,7 +7,7 @@ made anew, which costs next to nothing, for each plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -17,7 +17,7 @@ from agent.ports import Vectors
 from store.derived.partitions import NearMemory
 from store.graph import MemoryGraph
 from store.row_codecs import entity_key
-from store.types import Draft, Memory, Triple
+from store.types import Draft, Triple
 
 PROBES = 5
 """How many nearest partitions are searched for the memory that a draft is about."""
@@ -29,8 +29,6 @@ MOST_OF_A_SLOT = 20
 """How many memories with the same head and relation are compared beside the nearest."""
 AT_ONCE = 64
 """Drafts that are searched for together: their cosines to all memories are held at once."""
-NEWEST = 500
-"""How many of the newest memories of a type are looked at for who is who."""
 
 
 class Nearby:
@@ -42,15 +40,6 @@ class Nearby:
         self._slots: dict[tuple[str, tuple[str, str]], tuple[str, ...]] = {}
         """What was looked up: the drafts of a text share many slots ('I met ...')."""
         self._looked: dict[tuple[str, str], list[NearMemory]] = {}
-
-    @classmethod
-    def of(
-        cls, graph: MemoryGraph, model: str, now: datetime, prepare: Callable[[], object]
-    ) -> Nearby:
-        """The search at ``now``; ``prepare`` makes missing vectors and is called where any are."""
-        if graph.index(model, now).lacks_vectors:
-            prepare()
-        return cls(graph, model, now)
 
     def vector(self, memory: str) -> Vectors | None:
         """The stored vector of a memory that holds."""
@@ -97,11 +86,6 @@ class Nearby:
                 slots = ((m.id, {slot(other) for other in m.triples}) for m in told)
                 found.update((m, None) for m, held in slots if (head, relation) in held)
         return list(found)
-
-    def holding(self, type: str) -> tuple[Memory, ...]:
-        """The newest memories of a type that hold, oldest first."""
-        own = [subclass.id for subclass in self._graph.subclasses() if subclass.type == type]
-        return self._index.newest(own, NEWEST)
 
 
 def _place(draft: Draft) -> tuple[str, str]:

@@ -150,8 +150,3 @@ def mixed_up(means: Mapping[str, str], memory: Memory, known: Identities) -> boo
         and who not in whom
         for mention in said
     )
-
-
-def meanings(draft: Draft, known: Identities) -> dict[str, str]:
-    """Whom each name or phrase of a draft means."""
-    return {key_of(m.text): m.who for m in known.mentions(draft.text, draft.created)}

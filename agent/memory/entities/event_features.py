@@ -146,12 +146,8 @@ def moves(text: str) -> bool:
     return _MOVES.search(text) is not None
 
 
-def numbers(text: str) -> tuple[tuple[str, str], ...]:
-    """Flight, train, booking and order numbers of a text, each with what it is of."""
-    return tuple(_numbers(text))
-
-
-def _numbers(text: str) -> Iterator[tuple[str, str]]:
+def numbers(text: str) -> Iterator[tuple[str, str]]:
+    """What each flight, train, booking and order number of a text is of, and the number."""
     travel = {"train": _TRAIN.findall(text)}
     if not travel["train"] and _FLYING.search(text):
         travel["flight"] = _FLIGHT.findall(text)

@@ -138,7 +138,7 @@ def _tied_by_hand(
     for at, one in enumerate(features):
         for who in one.about:
             names = known.names(who)
-            if len(names) > 1 and any(kinds_of(name) or numbers(name) for name in names):
+            if len(names) > 1 and any(kinds_of(name) or any(numbers(name)) for name in names):
                 named[who].append(at)
     for rows in named.values():
         yield from _pairs(rows)

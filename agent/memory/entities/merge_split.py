@@ -9,11 +9,11 @@ memories. Plans are pure; ``decide`` writes.
 from __future__ import annotations
 
 import difflib
-import shlex
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from shlex import quote
 
 from agent.language.relation_names import DIFFERENT_FROM, SAME_AS
 from agent.memory.entities.identity import Identities
@@ -51,8 +51,7 @@ def plan_merge(one: str, other: str, known: Identities, graph: MemoryGraph) -> E
     who, with_ = known.who(one), known.who(other)
     if who == with_:
         raise EditConflict(
-            f"{one} and {other} are already merged. `memlane entities show {_quoted(one)}` says "
-            "why."
+            f"{one} and {other} are already merged. `memlane entities show {quote(one)}` says why."
         )
     denied = known.apart(one, other)
     if (between := known.kept_apart(who, with_, besides=denied)) is not None:
@@ -112,8 +111,8 @@ def plan_reject(
         raise EditConflict(f"{one} and {other} are already separate ({denied}).")
     if known.who(one) == known.who(other):
         raise EditConflict(
-            f"{one} and {other} are merged. To split them: memlane entities split {_quoted(one)} "
-            f"{_quoted(other)}"
+            f"{one} and {other} are merged. To split them: memlane entities split {quote(one)} "
+            f"{quote(other)}"
         )
     text = _sentence(one, other, "not the same")
     return EntityDecision(text, Triple(one, DIFFERENT_FROM, other))
@@ -142,8 +141,8 @@ def plan_part(
     if not amends:
         raise InvalidInput("Name the memories about the second one with --memory.")
     text = _sentence(name, new, "not the same")
-    denied = known.apart(name, new) or known.decision(name, new)
-    return EntityDecision(text, Triple(name, DIFFERENT_FROM, new), denied, tuple(amends))
+    earlier = known.decision(name, new)
+    return EntityDecision(text, Triple(name, DIFFERENT_FROM, new), earlier, tuple(amends))
 
 
 def decide(decision: EntityDecision, graph: MemoryGraph, now: datetime) -> tuple[Entry, ...]:
@@ -238,7 +237,3 @@ def _sentence(one: str, other: str, what: str) -> str:
 def _said(name: str, first: bool) -> str:
     spoken = "I" if key_of(name) == ME_KEY else name
     return spoken[:1].upper() + spoken[1:] if first else spoken
-
-
-def _quoted(name: str) -> str:
-    return shlex.quote(name)

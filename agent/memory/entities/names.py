@@ -39,8 +39,6 @@ ONE_HOLDER = frozenset(
     landlady dentist therapist accountant secretary mother_in_law father_in_law""".split()
 )
 """Roles that one person holds at a time; of the others ('my friend') there may be several."""
-MUTUAL = frozenset({"spouse"})
-"""Roles that are the same seen from the other side, and held by one there too."""
 
 
 _REMEMBERED = 8192

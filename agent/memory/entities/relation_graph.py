@@ -31,11 +31,9 @@ class Hop:
     memory: str
 
 
-def _by_name(name: str, at: datetime) -> str:
-    return key_of(name)
-
-
-def relation_graph(memories: Iterable[Memory], who: Who = _by_name) -> nx.MultiDiGraph[Any]:
+def relation_graph(
+    memories: Iterable[Memory], who: Who = lambda name, at: key_of(name)
+) -> nx.MultiDiGraph[Any]:
     """Entities as nodes with their ``name``; an edge for each relation of each memory."""
     import networkx as nx
 

@@ -19,7 +19,6 @@ from agent.language.relation_names import DIFFERENT_FROM, SAME_AS
 from agent.memory.entities.names import (
     LONGEST,
     ME_KEY,
-    MUTUAL,
     is_name,
     is_role,
     key_of,
@@ -122,9 +121,8 @@ def _held(
     role, end, word = role_name(relation), memory.valid_until, relation.replace("_", " ")
     word = "spouse" if relation == "married_to" else word
     yield Statement(Says.HOLDS, head, tail, memory.id, start, end, role, word)
-    if role in MUTUAL:
-        back = "spouse" if role == "spouse" else word
-        yield Statement(Says.HOLDS, tail, head, memory.id, start, end, role, back)
+    if role == "spouse":  # the same seen from the other side, and held by one there too
+        yield Statement(Says.HOLDS, tail, head, memory.id, start, end, role, "spouse")
 
 
 def _names(head: str, relation: str, tail: str) -> Iterator[str]:

@@ -116,7 +116,7 @@ def _merges(
         who, with_ = known.who(one), known.who(other)
         if who == with_ or known.kept_apart(who, with_) or ME_KEY in (who, with_):
             continue
-        if _related(who, with_, common):
+        if any(end == with_ for _, end in common.get(who, ())):
             continue  # nobody is her own cousin
         shared = common.get(who, set()) & common.get(with_, set())
         if share_a_part(one, other):
@@ -145,10 +145,6 @@ def _candidates(people: Mapping[str, list[str]]) -> Iterator[tuple[str, str]]:
             if pair not in seen and (share_a_part(one, other) or near(one, other)):
                 seen.add(pair)
                 yield one, other
-
-
-def _related(who: str, with_: str, common: Mapping[str, set[tuple[str, str]]]) -> bool:
-    return any(end == with_ for _, end in common.get(who, ()))
 
 
 def _splits(memories: Sequence[Memory]) -> Iterator[Suggestion]:

@@ -143,7 +143,8 @@ def _life(
     last = [state for memory in ordered if (state := standing.get(memory)) is not None]
     present = next((m for m in reversed(last) if m.status is Status.CURRENT), None)
     present = present or (last[-1] if last else None)
-    events += [_expiry(memory, now) for memory in last if _ends(memory)]
+    ending = [m for m in last if m.status is Status.CURRENT and m.valid_until is not None]
+    events += [_expiry(memory, now) for memory in ending]
     # Edits keep their order, whatever the clock said; an expiry goes where its time is.
     dated = sorted(events, key=lambda event: event.at) if _in_order(events) else events
     return Life(tuple(ordered), present, tuple(dated))
@@ -152,10 +153,6 @@ def _life(
 def _in_order(events: Sequence[FactEvent]) -> bool:
     edits = [event.at for event in events if event.entry is not None]
     return edits == sorted(edits)
-
-
-def _ends(memory: Memory) -> bool:
-    return memory.status is Status.CURRENT and memory.valid_until is not None
 
 
 def _expiry(memory: Memory, now: datetime) -> FactEvent:

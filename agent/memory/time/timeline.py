@@ -229,9 +229,10 @@ def _slots(memory: Memory) -> tuple[Key, ...]:
 
 def telling_of(memory: Memory) -> Telling:
     """What one memory says of times; it is read word by word, which takes microseconds."""
+    days = _days(memory)
     return Telling(
         happens=happens(memory),
-        days=_spanned(_days(memory)),
+        days=Period(min(days), max(days) + timedelta(days=1), True) if days else None,
         slots=_slots(memory),
         of_before=_OF_BEFORE.search(memory.text) is not None,
         names_weekday=_WEEKDAY.search(memory.text) is not None,
@@ -246,10 +247,6 @@ def happens(memory: Memory) -> bool:
         and (memory.valid_until is None or is_arranged(memory.text, memory.triples))
         and not _RECURS.search(memory.text)
     )
-
-
-def _spanned(days: Sequence[datetime]) -> Period | None:
-    return Period(min(days), max(days) + timedelta(days=1), True) if days else None
 
 
 def _days(memory: Memory) -> list[datetime]:

@@ -45,12 +45,9 @@ class Pending:
 
 def next_question(graph: MemoryGraph, model: str, now: datetime, *, quiet: bool) -> Pending | None:
     """What to ask next; suggestions only where it is ``quiet``. ``model`` names the encoder."""
-    return _contradiction(graph, now) or (_suggestion(graph, model, now) if quiet else None)
-
-
-def _contradiction(graph: MemoryGraph, now: datetime) -> Pending | None:
     waiting = graph.questions.waiting(QuestionKind.HOLDS, now - AGAIN)
-    return next(_holding(graph, waiting, now), None)
+    contradiction = next(_holding(graph, waiting, now), None)
+    return contradiction or (_suggestion(graph, model, now) if quiet else None)
 
 
 def undecided(graph: MemoryGraph, now: datetime) -> tuple[Pending, ...]:

@@ -1,7 +1,7 @@
 """New subclasses and reclassification of memories (EMG-RAG A.2).
 
-``plan_moves`` is pure: it scores with the placer of the changed taxonomy and writes nothing. What a
-person placed by hand stays where she put it.
+``moves_into`` scores with the placer of the changed taxonomy and changes no memory. What a person
+placed by hand stays where she put it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agent.extraction.subclass_classifier import Placer
-from agent.ports import Embedder, Vectors
+from agent.ports import Embedder
 from store.errors import InvalidInput
 from store.graph import MemoryGraph
 from store.journal import Amend, checked_text
@@ -69,21 +69,24 @@ def new_subclass(
     return Subclass(f"{kind.lower()}.{slug}", kind, shown, single, sentences)
 
 
-def plan_moves(
-    memories: Sequence[Memory],
-    vectors: Vectors,
-    subclasses: Sequence[Subclass],
-    into: str,
-    embedder: Embedder,
+def moves_into(
+    graph: MemoryGraph, subclasses: Sequence[Subclass], into: str, embedder: Embedder
 ) -> tuple[Move, ...]:
     """The memories that fit ``into`` best of all ``subclasses`` and are not there, best first.
 
-    ``vectors`` are those of the memories, row by row.
+    Only current ones that nobody placed by hand.
     """
+    from agent.memory.vectors.waiting import ensure_vectors
+    from store.types import Status
+
+    memories = graph.memories.list(Status.CURRENT)
     if not memories:
-        return ()
-    ids = [subclass.id for subclass in subclasses]
+        return ()  # and no model is loaded for nothing
+    ensure_vectors(graph, embedder)
+    stored = graph.vectors.of(embedder.identity)
+    vectors = np.stack([stored[memory.id] for memory in memories])
     scores = Placer(subclasses, embedder).scores([memory.text for memory in memories], vectors)
+    ids = [subclass.id for subclass in subclasses]
     target = ids.index(into)
     moves = [
         Move(
@@ -93,26 +96,11 @@ def plan_moves(
             float(scores[row, ids.index(memory.subclass)]) if memory.subclass in ids else 0.0,
         )
         for row, memory in enumerate(memories)
-        if memory.subclass != into and int(scores[row].argmax()) == target
+        if memory.subclass != into
+        and int(scores[row].argmax()) == target
+        and not placed_by_hand(graph, memory)
     ]
     return tuple(sorted(moves, key=lambda move: (move.score_now - move.score, move.memory.id)))
-
-
-def moves_into(
-    graph: MemoryGraph, subclasses: Sequence[Subclass], into: str, embedder: Embedder
-) -> tuple[Move, ...]:
-    """``plan_moves`` over the current memories of a home that nobody placed by hand."""
-    from agent.memory.vectors.waiting import ensure_vectors
-    from store.types import Status
-
-    memories = graph.memories.list(Status.CURRENT)
-    if not memories:
-        return ()  # and no model is loaded for nothing
-    ensure_vectors(graph, embedder)
-    stored = graph.vectors.of(embedder.identity)
-    matrix = np.stack([stored[memory.id] for memory in memories])
-    found = plan_moves(memories, matrix, subclasses, into, embedder)
-    return tuple(move for move in found if not placed_by_hand(graph, move.memory))
 
 
 def placed_by_hand(graph: MemoryGraph, memory: Memory) -> bool:

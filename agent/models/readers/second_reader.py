@@ -137,13 +137,10 @@ def alone(first: Sequence[float], beside: Sequence[Beside]) -> Vectors:
     return both_mixed(first, beside, weights)
 
 
-def second_reader(model: LanguageModel, *, load: bool = False) -> SecondReader | None:
-    """The second reader; None where no weights fit the model.
-
-    A model that is not in memory is loaded for it only where it is needed anyway (``load``).
-    """
+def second_reader(model: LanguageModel) -> SecondReader | None:
+    """The second reader; None where no weights fit the model, or it is not in memory."""
     weights = _weights()
-    if weights is None or not tells_states(model) or not (load or model.loaded):
+    if weights is None or not tells_states(model) or not model.loaded:
         return None
     # Only now: to know the identity of a model its file has to be there.
     return SecondReader(model, weights) if model.identity == str(weights["model"]) else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from threading import Event
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.routing import Route
@@ -25,13 +24,12 @@ from agent.server.browser.requests import (
     Select,
     Token,
 )
-from agent.server.resident.http_app import Method, endpoint
+from agent.server.resident.http_app import Method, endpoint, looked
 from agent.server.resident.requests import Call, Context, Fill, Remember
 from agent.server.resident.service import Desk, OnText
 from agent.server.web.access import Guarded, HasPort
 from agent.server.web.edits import supersede, told
 from agent.server.web.requests import Done, Supersede
-from agent.session.session import Session
 from store.tables.side_tables.programs.paired_browsers import PairedBrowser
 
 Pairing = Callable[[str, str, str], Awaitable[str]]
@@ -75,20 +73,13 @@ def build_browser_app(desk: Desk, port: HasPort, pairing: Pairing) -> Guarded:
         (Call("pair", Pair, Token), pair),
         (Call("hello", Hello, Proof), hello),
         (Call("fill", FillPage, PageForm), fill),
-        (Call("agree", Agree, Done), _looked(desk, forms.agree)),
-        (Call("correct", Correct, Proposals), _looked(desk, memories.proposals)),
+        (Call("agree", Agree, Done), looked(desk, forms.agree)),
+        (Call("correct", Correct, Proposals), looked(desk, memories.proposals)),
         (Call("accept", Accept, Done), accept),
-        (Call("select", Select, Done), _looked(desk, memories.select)),
+        (Call("select", Select, Done), looked(desk, memories.select)),
     ]
     routes = [
         Route(ROUTE + call.name, endpoint(call, method, Context()), methods=["POST"])
         for call, method in methods
     ]
     return Guarded(Starlette(routes=routes), extension_door(paired, port))
-
-
-def _looked(desk: Desk, work: Callable[[Session, Any], object]) -> Method:
-    async def method(asked: object, context: Context, stop: Event, on_text: OnText) -> object:
-        return await desk.looked(context, stop, lambda session: work(session, asked))
-
-    return method

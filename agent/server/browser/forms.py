@@ -89,7 +89,6 @@ def shown(
                 offers,
                 result.value is not None,
                 result.key,
-                result.sensitive or needs == "card",
                 needs,
                 consent,
                 result.note,

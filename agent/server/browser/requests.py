@@ -84,7 +84,6 @@ class PageField:
     """The first is filled in if ``filled``; the others are for the person to choose."""
     filled: bool
     key: str | None
-    sensitive: bool
     needs: Needs
     """What keeps the value back: a consent, a refused one, the permission for card fields."""
     consent: str

@@ -16,6 +16,7 @@ from pathlib import Path
 from agent.codec import decode, encode
 from store.database.connection import DATABASE_NAME, ensure_home
 from store.database.encryption.sealed import sealer_of
+from store.database.whole_files import whole_file
 from store.erasure.secure_delete import CACHE_FOLDER
 from store.errors import InvalidInput
 
@@ -89,7 +90,5 @@ class EndedSessions:
     def _write(self, name: str, document: object) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         text = json.dumps(document)
-        scratch = self._file(f"{name} new")
-        scratch.touch(mode=0o600)
-        scratch.write_bytes(self._sealer.seal(text) if self._sealer else text.encode())
-        scratch.replace(self._file(name))
+        with whole_file(self._file(name)) as file:
+            file.write(self._sealer.seal(text) if self._sealer else text.encode())

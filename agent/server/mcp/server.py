@@ -77,7 +77,7 @@ class Consent(BaseModel):
 
 
 class Desk:
-    """The tools of one server: which client asks, what it may do, and what comes of it."""
+    """What the tools of one server share: which client asks, and what it may do."""
 
     def __init__(
         self, config: Config, client: str | None = None, memory: AgentMemory | None = None
@@ -120,54 +120,6 @@ class Desk:
             log.error("%s: unexpected %s", action, type(error).__name__)
             raise ToolError(f"unexpected {type(error).__name__}; nothing stored is lost") from None
 
-    # ---- tools ----------------------------------------------------------------------------
-
-    async def search(
-        self, context: Context, query: str, limit: int, as_of: str | None
-    ) -> CallToolResult:
-        found = await self.work(
-            context, "search", lambda memory, _: memory.search(query, limit, as_of)
-        )
-        memories = [told(one.memory, found.marks.get(one.memory.id)) for one in found.memories]
-        return _result({"turn": found.turn, "memories": memories})
-
-    async def why(self, context: Context, turn: str) -> CallToolResult:
-        found = await self.work(context, "why", lambda memory, _: memory.why(turn))
-        steps = [
-            {
-                "memory": one.step.memory,
-                "text": None if one.memory is None else shown(one.memory.text),
-                "score": round(one.step.score, 4),
-                "chosen": one.step.chosen,
-                "reason": shown(one.step.reason),
-            }
-            for one in found.steps[:MOST_STEPS]
-        ]
-        words = shown(in_words(found))
-        return _result({"turn": turn, "words": words, "policy": found.policy, "steps": steps})
-
-    async def open(self, context: Context, memory: str) -> CallToolResult:
-        found = await self.work(context, "search", lambda known, _: known.open(memory))
-        return _result(shapes.opened(*found))
-
-    async def entity(self, context: Context, name: str, limit: int) -> CallToolResult:
-        found = await self.work(context, "search", lambda known, _: known.entity(name, limit))
-        return _result(shapes.around(*found))
-
-    async def recent(self, context: Context, limit: int) -> CallToolResult:
-        found = await self.work(context, "search", lambda known, _: known.recent(limit))
-        return _result(shapes.recent(found))
-
-    async def remember(self, context: Context, text: str) -> CallToolResult:
-        def store(memory: AgentMemory, client: str) -> dict[str, object]:
-            done = memory.remember(text, client)
-            contradicts = [old.id for old, _ in done.open]
-            made = [entry.memory for entry in done.entries]
-            made += [new.id for _, new in done.open] + list(done.unchanged)
-            return shapes.stored(memory.stored(made), done.entries, done.unchanged, contradicts)
-
-        return _result(await self.work(context, "remember", store))
-
     async def asks(
         self, context: Context, action: Action, memory: str, text: str = ""
     ) -> Consent | Elicit[Consent]:
@@ -180,39 +132,6 @@ class Desk:
             return question(client, action, known.current(memory), wanted)
 
         return Elicit(await self.work(context, action, asked), Consent)
-
-    async def edit(
-        self,
-        context: Context,
-        memory: str,
-        text: str,
-        code: str | None,
-        consent: ElicitationResult[Consent],
-    ) -> CallToolResult:
-        def change(known: AgentMemory, client: str) -> tuple[Entry, ...]:
-            found, fact = known.current(memory), known.checked(text)
-            if not _agreed(context, consent):
-                ensure_confirmed(known.graph, known.config.now(), client=client, action="edit",
-                                 memory=found, text=fact, code=code)  # fmt: skip
-            return known.edit(found, fact, client)
-
-        return _result({"edits": shapes.edits(await self.work(context, "edit", change))})
-
-    async def forget(
-        self,
-        context: Context,
-        memory: str,
-        code: str | None,
-        consent: ElicitationResult[Consent],
-    ) -> CallToolResult:
-        def change(known: AgentMemory, client: str) -> tuple[Entry, ...]:
-            found = known.current(memory)
-            if not _agreed(context, consent):
-                ensure_confirmed(known.graph, known.config.now(), client=client, action="forget",
-                                 memory=found, code=code)  # fmt: skip
-            return known.forget(found, client)
-
-        return _result({"edits": shapes.edits(await self.work(context, "forget", change))})
 
 
 def _can_ask(context: Context) -> bool:
@@ -283,11 +202,16 @@ def build_server(desk: Desk) -> MCPServer:
         ] = None,
     ) -> Annotated[CallToolResult, shapes.Found]:
         """Find what is remembered about the person."""
-        return await desk.search(context, query, limit, as_of)
+        found = await desk.work(
+            context, "search", lambda memory, _: memory.search(query, limit, as_of)
+        )
+        memories = [told(one.memory, found.marks.get(one.memory.id)) for one in found.memories]
+        return _result({"turn": found.turn, "memories": memories})
 
     async def memory_open(context: Context, memory: Id) -> Annotated[CallToolResult, shapes.Opened]:
         """Open one memory by its id: its time, origin, relations and what may have changed it."""
-        return await desk.open(context, memory)
+        found = await desk.work(context, "search", lambda known, _: known.open(memory))
+        return _result(shapes.opened(*found))
 
     async def memory_entity(
         context: Context,
@@ -295,27 +219,49 @@ def build_server(desk: Desk) -> MCPServer:
         limit: Limit = 10,
     ) -> Annotated[CallToolResult, shapes.Around]:
         """Show a person or thing: the memories about it, and who or what is related to it."""
-        return await desk.entity(context, name, limit)
+        found = await desk.work(context, "search", lambda known, _: known.entity(name, limit))
+        return _result(shapes.around(*found))
 
     async def memory_recent(
         context: Context, limit: Limit = 10
     ) -> Annotated[CallToolResult, shapes.Recent]:
         """List what was remembered or changed last."""
-        return await desk.recent(context, limit)
+        found = await desk.work(context, "search", lambda known, _: known.recent(limit))
+        return _result(shapes.recent(found))
 
     async def memory_why(
         context: Context,
         turn: Annotated[str, Field(description="The turn of an earlier search, such as t12.")],
     ) -> Annotated[CallToolResult, shapes.Reasons]:
         """Tell how the memories of an earlier search were chosen."""
-        return await desk.why(context, turn)
+        found = await desk.work(context, "why", lambda memory, _: memory.why(turn))
+        steps = [
+            {
+                "memory": one.step.memory,
+                "text": None if one.memory is None else shown(one.memory.text),
+                "score": round(one.step.score, 4),
+                "chosen": one.step.chosen,
+                "reason": shown(one.step.reason),
+            }
+            for one in found.steps[:MOST_STEPS]
+        ]
+        words = shown(in_words(found))
+        return _result({"turn": turn, "words": words, "policy": found.policy, "steps": steps})
 
     async def memory_remember(
         context: Context,
         text: Annotated[str, Field(description="One standalone fact, as the person would say it.")],
     ) -> Annotated[CallToolResult, shapes.Stored]:
         """Store one fact about the person. It is kept as your words, not as the person's."""
-        return await desk.remember(context, text)
+
+        def store(memory: AgentMemory, client: str) -> dict[str, object]:
+            done = memory.remember(text, client)
+            contradicts = [old.id for old, _ in done.open]
+            made = [entry.memory for entry in done.entries]
+            made += [new.id for _, new in done.open] + list(done.unchanged)
+            return shapes.stored(memory.stored(made), done.entries, done.unchanged, contradicts)
+
+        return _result(await desk.work(context, "remember", store))
 
     async def edit_consent(context: Context, memory: str, text: str) -> Consent | Elicit[Consent]:
         return await desk.asks(context, "edit", memory, text)
@@ -331,7 +277,15 @@ def build_server(desk: Desk) -> MCPServer:
         code: Code = None,
     ) -> Annotated[CallToolResult, shapes.Changed]:
         """Put a new text in the place of a memory. The person is asked; the old one is kept."""
-        return await desk.edit(context, memory, text, code, consent)
+
+        def change(known: AgentMemory, client: str) -> tuple[Entry, ...]:
+            found, fact = known.current(memory), known.checked(text)
+            if not _agreed(context, consent):
+                ensure_confirmed(known.graph, known.config.now(), client=client, action="edit",
+                                 memory=found, text=fact, code=code)  # fmt: skip
+            return known.edit(found, fact, client)
+
+        return _result({"edits": shapes.edits(await desk.work(context, "edit", change))})
 
     async def memory_forget(
         context: Context,
@@ -340,7 +294,15 @@ def build_server(desk: Desk) -> MCPServer:
         code: Code = None,
     ) -> Annotated[CallToolResult, shapes.Changed]:
         """Leave a memory out of every answer. The person is asked, and can undo it."""
-        return await desk.forget(context, memory, code, consent)
+
+        def change(known: AgentMemory, client: str) -> tuple[Entry, ...]:
+            found = known.current(memory)
+            if not _agreed(context, consent):
+                ensure_confirmed(known.graph, known.config.now(), client=client, action="forget",
+                                 memory=found, code=code)  # fmt: skip
+            return known.forget(found, client)
+
+        return _result({"edits": shapes.edits(await desk.work(context, "forget", change))})
 
     functions = (
         memory_search, memory_open, memory_entity, memory_recent, memory_why, memory_remember,

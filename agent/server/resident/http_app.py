@@ -33,8 +33,9 @@ from agent.results import Reply
 from agent.server.resident.client import Hello, code_folder, settings_of
 from agent.server.resident.openapi import description
 from agent.server.resident.requests import CALLS, COMMAND, Call, CommandLine, Context, Printed, Say
-from agent.server.resident.service import Desk
+from agent.server.resident.service import Desk, OnText
 from agent.server.resident.workers import Stopped
+from agent.session.session import Session
 from agent.version import __version__
 from store.database.connection import DATABASE_NAME
 from store.database.encryption.keys import key_of
@@ -135,6 +136,17 @@ def endpoint(
         return await _whole(call, events)
 
     return answer
+
+
+def looked(desk: Desk, work: Callable[[Session, Any], object]) -> Method:
+    """What answers a call by ``work`` in the lane of the page."""
+
+    async def method(
+        asked: object, context: Context, stop: threading.Event, on_text: OnText
+    ) -> object:
+        return await desk.looked(context, stop, lambda session: work(session, asked))
+
+    return method
 
 
 async def _read(request: Request, call: Call) -> tuple[object, Context]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from store.database.file_locks import lock
+from store.database.whole_files import whole_file
 from store.errors import HomeUnavailable, StoreBusy
 
 LONGEST_SOCKET = 103
@@ -59,12 +60,8 @@ class Place:
         return self.home / "token"
 
     @property
-    def logs(self) -> Path:
-        return self.home / "logs"
-
-    @property
     def log(self) -> Path:
-        return self.logs / "resident.log"
+        return self.home / "logs" / "resident.log"
 
 
 def bind(place: Place) -> socket.socket:
@@ -184,10 +181,5 @@ def ensure_token(place: Place) -> str:
             place.token.chmod(0o600)
             if token := place.token.read_text(encoding="ascii").strip():
                 return token
-        scratch = place.token.with_suffix(".new")
-        with suppress(FileNotFoundError):
-            scratch.unlink()
-        file = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(file, "w", encoding="ascii") as writing:
-            writing.write(secrets.token_urlsafe(32) + "\n")
-        scratch.replace(place.token)  # whole or not there: an empty token would let anybody in
+        with whole_file(place.token) as file:  # an empty token would let anybody in
+            file.write(f"{secrets.token_urlsafe(32)}\n".encode())

@@ -20,6 +20,7 @@ from threading import Event
 from typing import Any, TypeVar
 
 from agent.config import Config
+from agent.io import platform_events
 from agent.language.validation import checked_message
 from agent.memory.home import open_graph
 from agent.memory.remember import keep, remember_as_said
@@ -39,7 +40,6 @@ from agent.server.resident.requests import (
 from agent.server.resident.shared_models import (
     FreeableEmbedder,
     FreeableModel,
-    FreeableReader,
     Keeper,
     SharedEmbedder,
     SharedModel,
@@ -72,7 +72,6 @@ class Desk:
         *,
         llm: FreeableModel | None = None,
         embedder: FreeableEmbedder | None = None,
-        reader: FreeableReader | None = None,
         why_wait: Callable[[], str] | None = None,
     ) -> None:
         self.config = config
@@ -87,7 +86,7 @@ class Desk:
         self.reminding = Lane("reminding")
         self._llm = Keeper[FreeableModel](llm or LocalLanguageModel(config))
         self._embedder = Keeper[FreeableEmbedder](embedder or LocalEmbedder(config))
-        self._reader = Keeper[FreeableReader](reader or LocalReader(config))
+        self._reader = Keeper(LocalReader(config))
         encoder = SharedEmbedder(self._embedder)
         self.graph = open_graph(config)
         self.sessions = {
@@ -105,7 +104,8 @@ class Desk:
                 (self._looking, self._looking.check),
             )
         }
-        self.why_wait = why_wait
+        self.why_wait = why_wait or (lambda: platform_events.why_wait(config.watch_on_battery))
+        """Why what nobody asked for should wait now; empty where nothing speaks against it."""
         self._placing: set[asyncio.Task[Remembered]] = set()
         self.stops: set[Event] = set()
         self._opened = self._used = time.monotonic()

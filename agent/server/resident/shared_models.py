@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import threading
 import time
@@ -12,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar, Unpack
 
+from agent.models.lazy import LocalReader
 from agent.ports import (
     ChatTurn,
     Decoding,
@@ -19,12 +19,12 @@ from agent.ports import (
     LanguageModel,
     NameEncoder,
     TextLine,
-    TextReader,
     TokenEncoder,
     Vectors,
     WordEncoder,
     Words,
 )
+from agent.server.process_memory import give_back_freed
 
 
 def memory_mb() -> int:
@@ -53,10 +53,6 @@ class FreeableEmbedder(Freeable, Embedder, NameEncoder, TokenEncoder, WordEncode
 
 class FreeableModel(Freeable, LanguageModel, Protocol):
     """A language model that can be freed."""
-
-
-class FreeableReader(Freeable, TextReader, Protocol):
-    """A text reader that can be freed."""
 
 
 M = TypeVar("M", bound=Freeable)
@@ -95,12 +91,6 @@ class Keeper(Generic[M]):
         gc.collect()
         give_back_freed()
         return True
-
-
-def give_back_freed() -> None:
-    """Give freed memory back to the system: glibc keeps it to itself until it is asked for it."""
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 class SharedEmbedder:
@@ -165,7 +155,7 @@ class SharedModel:
 class SharedReader:
     """A kept text reader; fulfils ``TextReader``."""
 
-    def __init__(self, keeper: Keeper[FreeableReader]) -> None:
+    def __init__(self, keeper: Keeper[LocalReader]) -> None:
         self._keeper = keeper
 
     def read(self, image: Path) -> list[TextLine]:

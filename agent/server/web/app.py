@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from agent.results import Reply
-from agent.server.resident.http_app import Method, endpoint
+from agent.server.resident.http_app import Method, endpoint, looked
 from agent.server.resident.requests import Ask, Call, Context, Remember
 from agent.server.resident.service import Desk, OnText
 from agent.server.web import edits, requests, today, views
@@ -76,15 +76,8 @@ def _methods(desk: Desk, keys: Keys) -> list[tuple[Call, Method]]:
         (Call("enter", Enter, Key), enter),
         (Call("tell", Tell, Done), tell),
         (Call("ask", Ask, Reply), desk.ask),
-        *((call, _looked(desk, work)) for call, work in WORK),
+        *((call, looked(desk, work)) for call, work in WORK),
     ]
-
-
-def _looked(desk: Desk, work: Callable[[Session, Any], object]) -> Method:
-    async def method(asked: object, context: Context, stop: Event, on_text: OnText) -> object:
-        return await desk.looked(context, stop, lambda session: work(session, asked))
-
-    return method
 
 
 def _files() -> dict[str, bytes]:

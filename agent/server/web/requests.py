@@ -65,7 +65,6 @@ class Search:
     """Words, the last one perhaps begun only."""
 
     text: str
-    limit: int = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,13 +190,10 @@ class Undecided:
 class Overview:
     """What there is at all."""
 
-    now: datetime
-    me: str
     memories: int
     """How many hold now."""
     history: int
     """How many were replaced or are over."""
-    sources: int
     types: tuple[tuple[str, int], ...]
     """The types of layer 1 in their order, each with how many memories hold."""
     subclasses: tuple[Subclass, ...]
@@ -231,7 +227,6 @@ class Neighbourhood:
     """An entity and a page of what lies beside it."""
 
     entity: str
-    key: str
     neighbours: tuple[Neighbour, ...]
     pairs: tuple[EntityPair, ...]
     """How those are joined among themselves."""
@@ -260,7 +255,6 @@ class Hits:
 class Excerpt:
     """Where a memory was read: its source, and the stretch of it."""
 
-    id: str
     kind: str
     locator: str | None
     captured: datetime
@@ -341,7 +335,6 @@ class Answered:
     at: datetime
     question: str
     answer: str
-    route: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,11 +367,8 @@ class Reasons:
     turn: Answered
     words: str
     """The same in a sentence."""
-    policy: str | None
     steps: tuple[Decision, ...]
     cut: int
-    likely: float | None
-    redacted: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.applications.services.today import DAYS, digest
+from agent.applications.services.today import digest
 from agent.server.web.requests import Card, Line
 from agent.server.web.views import card, line_of
 from agent.session.session import Session
@@ -18,8 +18,6 @@ SHOWN = 30
 @dataclass(frozen=True, slots=True)
 class Today:
     """What there is to know and to decide on this day."""
-
-    days: int = DAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ class Day:
 def today(session: Session, asked: Today) -> Day:
     """The digest of this day. It changes nothing."""
     graph, now = session.graph, session.config.now()
-    found = digest(graph, now, asked.days)
+    found = digest(graph, now)
     return Day(
         found.summary,
         tuple(Coming(one.when, one.all_day, one.text, one.memory.id) for one in found.coming),

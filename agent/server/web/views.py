@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby, islice
@@ -68,11 +68,8 @@ def start(session: Session, asked: Start) -> Overview:
     kept = graph.memories.counts()
     latest = graph.journal.newest(1)
     return Overview(
-        now=now,
-        me=ME,
         memories=sum(held.values()),
         history=kept.get(Status.CURRENT, 0) + kept.get(Status.REPLACED, 0) - sum(held.values()),
-        sources=sum(graph.sources.counts().values()),
         types=tuple((name, held.get(name, 0)) for name in TYPES),
         subclasses=graph.subclasses(),
         latest=latest[0].id if latest else None,
@@ -93,7 +90,7 @@ def around(session: Session, asked: Around) -> Neighbourhood:
     pairs = graph.browse.between([one.key for one in beside], now)
     joining = graph.memories.of([one.newest for one in beside])
     worded_ = tuple(map(_worded, beside, joining))
-    return Neighbourhood(name, entity_key(name), worded_, pairs, total)
+    return Neighbourhood(name, worded_, pairs, total)
 
 
 def _worded(neighbour: Neighbour, newest: Memory) -> Neighbour:
@@ -138,8 +135,7 @@ def in_time(session: Session, asked: InTime) -> Months:
 def search(session: Session, asked: Search) -> Hits:
     """Entities by name and memories by their words."""
     graph, now = session.graph, session.config.now()
-    limit, _ = _checked(asked.limit)
-    found = graph.browse.find(asked.text, limit=limit)
+    found = graph.browse.find(asked.text, limit=20)
     names = graph.browse.find_entities(asked.text, limit=8)
     return Hits(names, cards(graph, found, now), found.total)
 
@@ -208,11 +204,8 @@ def why(session: Session, asked: Why) -> Reasons:
     return Reasons(
         _answered(trace.turn),
         in_words(trace),
-        trace.policy,
         tuple(map(_decision, trace.steps)),
         trace.cut,
-        trace.likely,
-        trace.redacted,
     )
 
 
@@ -234,9 +227,8 @@ def _day(memory: Memory) -> datetime:
     return memory.valid_until - timedelta(seconds=1)
 
 
-def cards(graph: MemoryGraph, found: Page | Sequence[str], now: datetime) -> tuple[Card, ...]:
-    ids: Iterable[str] = found.ids if isinstance(found, Page) else found
-    return tuple(card(memory, now) for memory in graph.memories.of(tuple(ids)))
+def cards(graph: MemoryGraph, found: Page, now: datetime) -> tuple[Card, ...]:
+    return tuple(card(memory, now) for memory in graph.memories.of(found.ids))
 
 
 def _excerpt(source: Source, memory: Memory) -> Excerpt:
@@ -244,7 +236,6 @@ def _excerpt(source: Source, memory: Memory) -> Excerpt:
     start, end = (memory.span.start, memory.span.end) if memory.span else (0, 0)
     first, last = max(0, start - AROUND_SPAN), min(len(source.text), end + AROUND_SPAN)
     return Excerpt(
-        source.id,
         source.kind.value,
         source.locator,
         source.captured,
@@ -298,7 +289,7 @@ def line_of(graph: MemoryGraph, entry: Entry) -> Line:
 
 
 def _answered(turn: Turn) -> Answered:
-    return Answered(turn.id, turn.at, turn.text, turn.reply, turn.route)
+    return Answered(turn.id, turn.at, turn.text, turn.reply)
 
 
 def _decision(traced: TracedStep) -> Decision:

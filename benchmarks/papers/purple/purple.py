@@ -59,9 +59,9 @@ from benchmarks.papers.purple.purple_tasks import TASKS, Case, cases, folds
 from benchmarks.quality.answers.recall import remembering
 from benchmarks.shared.common import ROOT, parser, progress, write_results
 from benchmarks.shared.questions.qa_models import KeptAnswers
-from policies.purple import plackett_luce
 from policies.purple.purple import CHOSEN, CandidateList, Purple, TokenVectors
 from policies.purple.purple_encoder import Propensities
+from policies.scoring.ranking import best
 from policies.training.mlp import Floats, Ints
 
 MODEL = "smollm2-135m"
@@ -368,7 +368,7 @@ def ids_of(case: Case, listed: CandidateList, places: Sequence[int] | Ints) -> l
 
 
 def best_places(network: Propensities, listed: CandidateList) -> list[int]:
-    return [int(place) for place in plackett_luce.best(network.scores(listed.records), CHOSEN)]
+    return [int(place) for place in best(network.scores(listed.records), CHOSEN)]
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ from benchmarks.papers.purple.purple_tasks import Case, cases
 from benchmarks.quality.answers.recall import remembering
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_metrics import over_seeds
-from policies.purple import plackett_luce
 from policies.purple.purple import CHOSEN, CandidateList, Purple
+from policies.scoring.ranking import best
 
 KNOWN = ("answers", "prefer")
 QUESTIONS = 60
@@ -74,7 +74,7 @@ def measured(purple: Purple, asked: Sequence[Case], listed: Sequence[CandidateLi
         ids = [case.episode.view.memories[row].id for row in own.rows]
         orders = {name: order(case, own) for name, order in ORDERS.items()}
         scores = purple.network.scores(own.records)
-        orders["purple"] = plackett_luce.best(scores, len(scores)).tolist()
+        orders["purple"] = best(scores, len(scores)).tolist()
         for name, places in orders.items():
             chosen = [ids[place] for place in places[:CHOSEN]]
             found.setdefault(f"{name}.recall", []).append(len(gold & set(chosen)) / len(gold))

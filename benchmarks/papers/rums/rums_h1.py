@@ -36,6 +36,7 @@ from sklearn.metrics import roc_auc_score
 from agent.config import load_config
 from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.session.session import Session, open_session
+from benchmarks.papers.rums.memory_need import fit_need, youden
 from benchmarks.papers.rums.probe import (
     CANDIDATES,
     FORMS,
@@ -51,7 +52,7 @@ from benchmarks.papers.rums.rums_models import LARGE, SMALL, open_rewards
 from benchmarks.shared.common import parser, progress, write_results
 from benchmarks.shared.questions.qa_judge import Figures
 from policies.rums.selectors import RumsBinary, RumsMulti
-from policies.rums.utility import fit_need, utility, youden
+from policies.rums.utility import utility
 
 BINS = 20
 TOGETHER = 10

@@ -28,10 +28,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from agent.answering.selection.utility import of_question, sampled
+from agent.answering.selection.utility import sampled
 from agent.config import load_config
 from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.session.session import Session, open_session
+from benchmarks.papers.rums.likelihood_utilities import of_question
 from benchmarks.papers.rums.rums_data import Case, cases, drawn, factual, lives, prefeval
 from benchmarks.papers.rums.rums_models import SMALL, Counted, CountedPick, open_rewards
 from benchmarks.shared.common import parser, progress, write_results

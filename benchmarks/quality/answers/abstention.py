@@ -28,7 +28,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from agent.answering.retrieve import READING, timeless
-from agent.config import load_config
+from agent.config import DEFAULT_POLICY, load_config
 from agent.session.session import Session, open_session
 from benchmarks.quality.answers.abstention_cases import Case, K, life_cases
 from benchmarks.shared.common import parser, progress, write_results
@@ -37,7 +37,6 @@ from benchmarks.shared.simulated_lives.lives_test import BANK as TEST
 from benchmarks.training.abstention_train import SILENCE, cases
 from policies.abstain import AbstentionJudge, shipped, signs_of
 from policies.base import Question
-from policies.registry import DEFAULT_POLICY
 from store.derived.view import GraphView
 from store.types import Memory
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 
 from agent.answering.selection import policy_factory
 from agent.answering.selection.utility import sampled
-from agent.config import load_config
+from agent.config import DEFAULT_POLICY, load_config
 from agent.learning.rewards import LikelihoodValue, choices_of
 from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.session.session import Session, open_session
@@ -42,7 +42,7 @@ from benchmarks.shared.questions.qa_models import TokenCount
 from benchmarks.shared.questions.qa_views import lived, names_of, plain, sample, tokens_of
 from benchmarks.shared.simulated_lives.lives import BANKS
 from policies.base import Episode, Policy
-from policies.registry import DEFAULT_POLICY, POLICIES, Tools, make_policy
+from policies.registry import POLICIES, Tools, make_policy
 
 K = 5
 LIVES = 3

@@ -28,13 +28,13 @@ from pathlib import Path
 from statistics import median
 
 from agent.config import load_config
-from agent.extraction.extract import extract
 from agent.extraction.subclass_classifier import Placer
 from agent.extraction.triples.read import triples_for
 from agent.language.sentences import content, numbers
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.ports import ChatTurn, Embedder, LanguageModel
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
+from benchmarks.shared.memories_read import memories_read
 from store.tables.taxonomy import SUBCLASSES
 from store.types import SourceKind
 
@@ -106,7 +106,7 @@ def plain(sample: Sample, llm: LanguageModel) -> Sequence[str]:
 
 def ours(sample: Sample, llm: LanguageModel) -> Sequence[str]:
     del llm  # the person's own words
-    return extract(sample.text, kind=sample.kind, now=NOW)
+    return memories_read(sample.text, sample.kind, NOW)
 
 
 def read_mempalace(folder: Path) -> list[Sample]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.io.sources.ocr_layout import rows
+from agent.extraction.documents.screen_layout import rows
 from agent.io.sources.screenshots import written
 from agent.language.sentences import content
 from agent.ports import TextLine

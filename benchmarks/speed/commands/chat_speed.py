@@ -120,14 +120,14 @@ def measure(config: Config, count: int, memories: int) -> dict[str, float | int 
         with open_session(config, llm=recorder) as session:
             fill_home(session, memories)
             session.respond("Where is my piano?")  # loads the encoder, fills both caches
-            plain.first_ms(model.chat_tokens(recorder.asked))
+            plain.first_ms(model._weights.prompt(recorder.asked)[0])
             for number in range(count):
                 text = questions(number)
                 reply, first = heard(partial(session.respond, text))
                 if first is None:  # it was answered without a word of the model
                     unheard += 1
                     continue
-                tokens = model.chat_tokens(recorder.asked)
+                tokens, _ = model._weights.prompt(recorder.asked)
                 row = {"first_ms": first, "select_ms": reply.timing_ms["select"]}
                 row["settle_ms"] = reply.timing_ms["settle"]
                 row["detect_ms"] = reply.timing_ms["detect"]
@@ -142,7 +142,7 @@ def measure(config: Config, count: int, memories: int) -> dict[str, float | int 
                     session.respond(
                         f"My neighbour {PEOPLE[number % 10]} plays the cello on Mondays."
                     )
-            last = model.chat_tokens(recorder.asked)
+            last, _ = model._weights.prompt(recorder.asked)
         plain.llama.reset()
         cold = plain.first_ms(last)
         plain.llama.close()

@@ -31,10 +31,12 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from agent.answering.selection.utility import of_question, of_reference, sampled
+from agent.answering.selection.utility import sampled
 from agent.config import load_config
 from agent.models.adapters.llama.rewards.reward_model import LlamaRewards
 from agent.session.session import open_session
+from benchmarks.papers.rums.likelihood_utilities import of_question, of_reference
+from benchmarks.papers.rums.memory_need import Threshold, fit_need, youden
 from benchmarks.papers.rums.rums_data import (
     Case,
     Told,
@@ -53,7 +55,7 @@ from benchmarks.shared.simulated_lives.lives_train import BANK
 from policies.base import Episode
 from policies.rums import selectors
 from policies.rums.selectors import Asking, RumsBinary, RumsMulti
-from policies.rums.utility import FoundSubset, Threshold, coarse, fit_need, search, youden
+from policies.rums.utility import FoundSubset, coarse, search
 from policies.training.mlp import Mlp
 from policies.training.reinforce import warm_start
 

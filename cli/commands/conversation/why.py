@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.context import Run
-from cli.input.standard_streams import emit_beside, writable
+from cli.input.standard_streams import emit_beside, writable, write_whole
 from cli.output import json_output
 
 if TYPE_CHECKING:
@@ -68,10 +68,10 @@ def why(
         trace = read_trace(graph, turn)
     document = json_output.trace(trace)
     if picture is not None and trace.steps:
-        from cli.commands.memories.graph import write_picture
+        from cli.output.svg import svg
 
         with writable(run, picture, "why.svg") as file:
-            write_picture(canvas(trace), file, "--picture")
+            write_whole(svg(canvas(trace)), file, "--picture")
         document["picture"] = str(picture)
 
     def show(out: Console) -> None:

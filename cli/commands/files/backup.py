@@ -38,11 +38,11 @@ def backup(
     """
     run: Run = context.obj
     from agent.io.spaces.backup import backup_all
+    from agent.io.transfer.backup import FOLDER, free_path
     from agent.io.transfer.backup import backup as only_this
-    from agent.io.transfer.backup import default_path
 
     config = run.config
-    path = out or default_path(config.home, config.now())
+    path = out or free_path(config.home / FOLDER, config.now())
     with writable(run, path, "memlane.zip") as file, progress(run.err) as advance:
         write = backup_all if config.space == "main" else only_this
         done = write(config.home, file, config.now(), advance)

@@ -17,9 +17,9 @@ from agent.applications.forms.formats.open_form import Form, fields_from_labels,
 from agent.applications.forms.formats.page import host_of
 from agent.results import FilledField
 from cli.context import Run
+from cli.input.standard_streams import write_whole
 from cli.output import json_output
-from store.database.whole_files import whole_file
-from store.errors import HomeUnavailable, InvalidInput
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -177,11 +177,4 @@ def _write(form: Form, values: Sequence[FilledField], applying: FilledPageTarget
         sys.stdout.buffer.write(page)
         sys.stdout.buffer.flush()
         return
-    target = applying.output
-    try:
-        with whole_file(target) as file:
-            file.write(page)
-    except OSError as error:
-        raise HomeUnavailable(
-            f"Cannot write {target}: {error.strerror or error}. Choose another -o FILE."
-        ) from None
+    write_whole(page, applying.output, "-o FILE")

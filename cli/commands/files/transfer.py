@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -84,7 +84,7 @@ def export(
 
     def show(out: Console) -> None:
         counts = ", ".join(f"{n:,} {kind}" for kind, n in done.counts.items() if n)
-        where = f"{done.files:,} files in {done.path}" if done.files > 1 else str(done.path)
+        where = f"{done.files:,} files in {output}" if done.files > 1 else str(output)
         out.print(f"{where}: {counts}")
 
     document = {
@@ -157,20 +157,15 @@ def _import(
     size = path.stat().st_size if path.is_file() else 0
     reports: list[FileReport] = []
 
-    def place(texts: Sequence[str]) -> list[str]:
-        return placing[0].placer.place(texts)
-
-    placing: list[Session] = []
     bare = 0
     with run.session() as session:
-        placing.append(session)
         with progress(run.err) as advance:
             done = import_file(
                 path,
                 form,
                 config.home,
                 config.now(),
-                place,
+                lambda texts: session.placer.place(texts),  # late: it may not be needed
                 dry_run=dry_run,
                 on_bytes=lambda read: advance("importing", read, max(size, read)),
                 keep_secrets=config.keep_secrets,
@@ -212,7 +207,8 @@ def _extracted(session: Session, waiting: tuple[str, ...]) -> Iterator[FileRepor
 
 
 def _ingest(run: Run, path: Path, form: str, dry_run: bool) -> None:
-    from agent.io.ingest import ingest, plan_change
+    from agent.io.ignore_rules import Ignore
+    from agent.io.ingest import ingest_into, plan_change
     from store.types import SourceKind
 
     kind = SourceKind.CALENDAR if form == "ics" else SourceKind.CONTACT
@@ -222,20 +218,9 @@ def _ingest(run: Run, path: Path, form: str, dry_run: bool) -> None:
         document = {"sources": [{"path": str(path), "status": change.status}], "dry_run": True}
         run.emit(document, lambda out: out.print(f"{path}: {change.status}"))
         return
-    config = run.config
     with run.session() as session:
-        fixed = config.fixed_now is not None
-        reports = list(
-            ingest(
-                [path],
-                session.graph,
-                session,
-                config.now,
-                fixed_time=fixed,
-                kind=kind,
-                keep_secrets=config.keep_secrets,
-            )
-        )
+        found = Ignore(home=session.graph.path.parent).find([path])
+        reports = list(ingest_into(session, [path], found=found, kind=kind))
     document = {
         "format": form,
         "sources": [json_output.file_report(report) for report in reports],

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -132,11 +131,11 @@ def _train(
     from agent.learning.training import Plan
 
     plan = Plan(policy or default_policy(run.config.policy), reward, warm_start, episodes, seed)
-    with run.session() as session, _Bars.shown(run) as bars:
+    with run.session() as session, closing(_Bars(run)) as bars:
         try:
             done = train_person(session, plan, pairs=pairs, on_pair=bars.pair, on_step=bars.step)
         except KeyboardInterrupt:
-            bars.stop()
+            bars.close()
             run.err.print("Progress is saved. Run the same command again to continue.")
             raise
     document = {
@@ -279,16 +278,7 @@ class _Bars:
         )
         self._tasks: dict[str, Any] = {}
 
-    @classmethod
-    @contextmanager
-    def shown(cls, run: Run) -> Iterator[_Bars]:
-        bars = cls(run)
-        try:
-            yield bars
-        finally:
-            bars.stop()
-
-    def stop(self) -> None:
+    def close(self) -> None:
         self._progress.stop()
 
     def pair(self, done: int, wanted: int, pair: QuestionAnswer | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
@@ -49,7 +50,7 @@ def list_(
         identities = Identities.of(graph, now)
         current = graph.memories.list(Status.CURRENT)
         chosen_events = [
-            event for event in events(current, identities) if everything or _told_twice(event)
+            event for event in events(current, identities) if everything or len(event.memories) > 1
         ]
         spelt = {who: who for who in identities.entities()}
         for name in graph.memories.entity_names() if everything else ():
@@ -69,10 +70,6 @@ def list_(
             )
 
     run.emit({"entities": rows, "events": [_event(event) for event in chosen_events]}, show)
-
-
-def _told_twice(event: Event) -> bool:
-    return len(event.memories) > 1
 
 
 @app.command()
@@ -330,19 +327,13 @@ def _accept(suggestion: Suggestion) -> str:
     if suggestion.other is None:
         marks = " ".join(f"-m {memory}" for memory in suggestion.apart)
         new = suggestion.suggested_name
-        return f"memlane entities split {_quoted(suggestion.one)} {marks} --as '{new}'"
-    return f"memlane entities merge {_quoted(suggestion.one)} {_quoted(suggestion.other)}"
+        return f"memlane entities split {shlex.quote(suggestion.one)} {marks} --as '{new}'"
+    return f"memlane entities merge {shlex.quote(suggestion.one)} {shlex.quote(suggestion.other)}"
 
 
 def _reject(suggestion: Suggestion) -> str:
-    names = " ".join(map(_quoted, filter(None, (suggestion.one, suggestion.other))))
+    names = " ".join(map(shlex.quote, filter(None, (suggestion.one, suggestion.other))))
     return f"memlane entities reject {names}"
-
-
-def _quoted(name: str) -> str:
-    import shlex
-
-    return shlex.quote(name)
 
 
 def _lines(out: Console, title: str, memories: Sequence[Memory]) -> None:

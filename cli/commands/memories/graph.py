@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.context import Run
-from cli.input.standard_streams import STREAM, emit_beside, writable
-from store.database.whole_files import whole_file
-from store.errors import HomeUnavailable, InvalidInput
+from cli.input.standard_streams import STREAM, emit_beside, writable, write_whole
+from store.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from cli.output.graph_layout import GraphPicture
-    from cli.output.svg import Canvas
 
 
 def graph(
@@ -64,11 +62,11 @@ def graph(
         memories = [m for m in opened.memories.list() if everything or m.holds_at(now)]
     drawing = draw(memories, TYPES, entity=entity, hops=hops, limit=limit)
 
-    from cli.output.svg import canvas
+    from cli.output.svg import canvas, svg
 
     picture = canvas(drawing, _title(drawing, entity), {m.id: m.text for m in memories})
     with writable(run, out, "memories.svg") as file:
-        write_picture(picture, file, "--out")
+        write_whole(svg(picture), file, "--out")
 
     def show(console: Console) -> None:
         console.print(f"{_title(drawing, entity)}: {out}")
@@ -107,24 +105,6 @@ def check_name(out: Path) -> None:
         raise InvalidInput(
             f"The picture must be an .svg file, not {out.name!r}. A browser shows and prints it."
         )
-
-
-def write_picture(picture: Canvas, out: Path, option: str) -> None:
-    """Write it whole or not at all.
-
-    ``option`` is what the person named the file by.
-
-    :raises HomeUnavailable: if the file cannot be written.
-    """
-    from cli.output.svg import svg
-
-    try:
-        with whole_file(out) as file:
-            file.write(svg(picture))
-    except OSError as error:
-        raise HomeUnavailable(
-            f"Cannot write {out}: {error.strerror or error}. Choose another {option}."
-        ) from error
 
 
 def _title(drawing: GraphPicture, entity: str | None) -> str:

@@ -143,7 +143,7 @@ def _asked(
     ingest: str | None,
 ) -> tuple[Entry, ...]:
     """The edits that the options name."""
-    from store.maintenance.batch_undo import batch_of, from_sources, last_edits
+    from store.maintenance.batch_undo import from_sources, last_edits
 
     count = last
     if len(edits) == 1 and edits[0].isdecimal():
@@ -175,7 +175,7 @@ def _asked(
         else last_edits(graph.journal, count or 1)
     )
     if batch:
-        return tuple(entry for edit in first for entry in batch_of(graph.journal, edit.id))
+        return tuple(entry for edit in first for entry in graph.journal.of_batch(edit.batch))
     return tuple(first)
 
 

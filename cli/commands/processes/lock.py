@@ -21,10 +21,6 @@ FINAL = (
     "A lost passphrase is final: without it and without the recovery key nobody can read this home "
     "again."
 )
-FINAL_KEYRING = (
-    "A lost keyring is final: without it and without the recovery key nobody can read this home "
-    "again."
-)
 WRITE_DOWN = "Write the recovery key down and keep it off this machine. It is shown only now:"
 
 
@@ -121,7 +117,7 @@ def _encrypt(run: Run, keyring: bool, yes: bool) -> None:
         refuse_plain_files(one)
     if not yes and not interactive(run):
         raise InvalidInput(f"{FINAL} Add --yes to confirm; the passphrase is read from a pipe.")
-    run.note(FINAL_KEYRING if keyring else FINAL)
+    run.note(FINAL.replace("passphrase", "keyring") if keyring else FINAL)
     key = new_key()
     typed = None
     if keyring:

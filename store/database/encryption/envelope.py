@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from store.database.driver import INSTALL
+from store.database.encryption.pages import FIRST_WORDS
 from store.database.whole_files import whole_file
 from store.errors import CorruptStore, HomeUnavailable, InvalidInput, NewerStore
 
@@ -32,7 +33,6 @@ MEMORY_KIB, ITERATIONS, LANES = 64 * 1024, 3, 4
 """Cost of a guess of the passphrase: the second recommended option of RFC 9106."""
 _MOST_MEMORY_KIB, _MOST_ITERATIONS = 4 * 1024 * 1024, 64
 """What a changed file may not go beyond: the cost is read from it."""
-_PLAIN = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def is_plain(database: Path) -> bool:
     """Whether the file begins as a plain database of SQLite does."""
     try:
         with database.open("rb") as file:
-            return file.read(len(_PLAIN)) == _PLAIN
+            return file.read(len(FIRST_WORDS)) == FIRST_WORDS
     except OSError:
         return False
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 
 PAGE, RESERVED, IV, SALT = 4096, 80, 16, 16
-"""Bytes: of a page; at its end, for the initialisation vector and the checksum after it; of the
-vector; of the salt, which stands in the first page in the place of SQLite's own first words."""
-_FIRST_WORDS = b"SQLite format 3\0"
+"""Bytes: of a page, unless one asks for another size, which nobody does here; at its end, for the
+initialisation vector and the checksum after it; of the vector; of the salt, which stands in the
+first page in the place of ``FIRST_WORDS``."""
+FIRST_WORDS = b"SQLite format 3\0"
+"""What a plain file begins with."""
 
 
 def decrypt_pages(database: Path, key: bytes) -> None:
@@ -26,6 +28,6 @@ def decrypt_pages(database: Path, key: bytes) -> None:
         head = SALT if start == 0 else 0
         vector = page[PAGE - RESERVED : PAGE - RESERVED + IV]
         reader = Cipher(algorithms.AES256(key), modes.CBC(vector)).decryptor()
-        plain += _FIRST_WORDS[:head] + reader.update(page[head : PAGE - RESERVED])
+        plain += FIRST_WORDS[:head] + reader.update(page[head : PAGE - RESERVED])
         plain += bytes(RESERVED)
     database.write_bytes(plain)

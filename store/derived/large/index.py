@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from store.database.connection import Connection, is_encrypted
 from store.database.notices import notify
-from store.derived.cache import DerivedCache
 from store.derived.large import search
 from store.derived.large.arrays import Arrays, Taken, load, save
 from store.derived.large.build import build
@@ -25,7 +24,7 @@ from store.derived.partitions import HISTORY, NearMemory
 from store.derived.vector_index import NO_LINE, REREAD, MemoryIndex, named
 from store.row_codecs import moment
 from store.tables.memories import MemoryTable
-from store.tables.vectors import Vector, VectorTable
+from store.tables.vectors import Vector, VectorTable, highest
 from store.types import Memory
 
 LARGE = 200_000
@@ -53,8 +52,6 @@ class LargeIndex(MemoryIndex):
         self, rows: Connection, memories: MemoryTable, vectors: VectorTable, model: str
     ) -> None:
         super().__init__(rows, memories, vectors, model)
-        self.cache = DerivedCache()
-        """What is read off the memories that were parts of views."""
         self._fresh: set[int] = set()
         self._late = 0
         """Vectors that came and are not taken over yet."""
@@ -188,7 +185,7 @@ class LargeIndex(MemoryIndex):
         self, vector: Vector, count: int, mask: NDArray[np.bool_], fresh: Sequence[str]
     ) -> list[NearMemory]:
         rows, cosines = search.nearest(self.arrays, vector, mask)
-        keys = self.arrays.keys[rows[search.highest(cosines, LOOKED_AT * count)]].tolist()
+        keys = self.arrays.keys[rows[highest(cosines, LOOKED_AT * count)]].tolist()
         scored = [(key, float(own @ vector)) for key, own in self.vectors_of(keys).items()]
         # Those in memory: of what holds every partition, of what is over that one alone.
         probes = 0 if fresh else ALL
@@ -215,15 +212,11 @@ class LargeIndex(MemoryIndex):
             )
             ends = ((key, moment(until)) for key, until in rows)
             found += [key for key, end in ends if end is None or end > self._now]
-        return self._meet(sorted(found)[-count:])
+        return self.memories_of(sorted(found)[-count:])
 
     @property
     def has_history(self) -> bool:
         return super().has_history or bool((self._alive & ~self.usable(self._now)).any())
-
-    def memories_of(self, keys: Sequence[int]) -> tuple[Memory, ...]:
-        """The memories of some numbers, in the order given."""
-        return self._meet(keys)
 
 
 def _stored(line: dict[str, object]) -> tuple[int, str, str]:

@@ -21,10 +21,9 @@ from store.derived.cache import DerivedCache
 from store.derived.large import search
 from store.derived.large.arrays import Arrays, Ints
 from store.derived.large.index import LargeIndex
-from store.derived.large.search import highest
 from store.derived.tokenize import words
 from store.derived.view import SELF, GraphView, beside
-from store.tables.vectors import Vector
+from store.tables.vectors import Vector, highest
 from store.types import Memory
 
 RUNS, RUN, EDGE = 256, 16, 2

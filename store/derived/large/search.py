@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from store.derived.cache import rarity
 from store.derived.large.arrays import Arrays, Ints
-from store.tables.vectors import Vector
+from store.tables.vectors import Vector, product
 
 PROBES = 64
 """Lists that are looked into."""
@@ -44,12 +44,6 @@ def cosines_of(arrays: Arrays, rows: NDArray[np.integer], vector: Vector) -> Flo
 def _cosines(arrays: Arrays, places: slice | Ints, vector: Vector) -> Floats:
     found = product(arrays.codes[places].astype(np.float32), vector)
     found *= arrays.scales[places]
-    return found
-
-
-def product(vectors: Vector, vector: Vector) -> Floats:
-    """``vectors @ vector``, by one thread: see ``policies.scoring.ranking.product``."""
-    found: Floats = np.einsum("ij,j->i", vectors, vector)
     return found
 
 
@@ -100,13 +94,6 @@ def around(arrays: Arrays, words: Iterable[str], rows: Ints) -> Floats:
 def _beside(stored: Ints, rows: Ints) -> Ints:
     """The rows beside some; -1 for none, and beside none."""
     return np.where(rows < 0, np.int32(-1), stored[rows])
-
-
-def highest(values: Floats, count: int) -> NDArray[np.intp]:
-    """Places of the highest values, in no order."""
-    if len(values) <= count:
-        return np.arange(len(values))
-    return np.argpartition(values, len(values) - count)[len(values) - count :]
 
 
 def ring(arrays: Arrays, rows: Sequence[int] | Ints, steps: int) -> list[Ints]:

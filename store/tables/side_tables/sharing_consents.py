@@ -21,7 +21,7 @@ from typing import Any
 
 from store.database.whole_files import whole_file
 from store.errors import HomeUnavailable
-from store.row_codecs import Table, dumps, iso
+from store.row_codecs import Table, dumps, iso, moment
 
 KEY_NAME = "profile.key"
 """Random bytes beside the database (mode 0600), made at the first consent. Delete the file, and
@@ -166,12 +166,11 @@ class SharingConsentTable(Table):
 
 
 def _consent(row: dict[str, Any]) -> SharingConsent:
-    withdrawn = row["withdrawn"]
     return SharingConsent(
         Path(row["home"]),
         row["peer"],
         datetime.fromisoformat(row["at"]),
-        None if withdrawn is None else datetime.fromisoformat(withdrawn),
+        moment(row["withdrawn"]),
     )
 
 

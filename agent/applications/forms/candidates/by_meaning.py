@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from agent.applications.forms.candidates.from_facts import Candidate
-from agent.applications.forms.candidates.written import DATES, MOST_ALTERNATIVES, empty, written
-from agent.applications.forms.facts.read import Fact, without_article
+from agent.applications.forms.candidates.written import MOST_ALTERNATIVES, empty, written
+from agent.applications.forms.facts.read import DATES, Fact, without_article
 from agent.applications.forms.fields import Asked, FormField, worded
 from agent.applications.forms.values.fit import dates_in, day_of, fit, fit_date
 from agent.models.readers.form_reader import FormReader, form_reader
@@ -46,9 +46,6 @@ def hear(asked: Sequence[str], nearest: Nearest, reader: FormReader) -> list[lis
     memories = list(near.values())
     read = reader.read([memory.text for memory in memories], reader.kinds_of(asked))
     said = list(zip(memories, read, strict=True))
-
-    def heard(memory: Memory, start: int, end: int, chance: float, label: str) -> Heard:
-        return Heard(without_label(memory.text[start:end], label), memory, chance)
 
     return [
         sorted(

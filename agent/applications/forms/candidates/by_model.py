@@ -19,8 +19,8 @@ from agent.applications.forms.candidates.by_meaning import (
     without_label,
 )
 from agent.applications.forms.candidates.from_facts import sources_of
-from agent.applications.forms.candidates.written import DATES, MOST_ALTERNATIVES
-from agent.applications.forms.facts.read import Fact
+from agent.applications.forms.candidates.written import MOST_ALTERNATIVES
+from agent.applications.forms.facts.read import DATES, Fact
 from agent.applications.forms.fields import ME, Asked, FormField, worded
 from agent.applications.forms.matching.label_words import fold, is_unspaced, words
 from agent.applications.forms.values.fit import dates_in, day_of

@@ -152,7 +152,7 @@ def _for_key(
     ranked = sorted(own, key=lambda f: (f not in over, *_rank(f, ask, now)), reverse=True)
     if key in _PHONE_PARTS:
         holding = [fact for fact in ranked if fact not in over]
-        yield from _phone_parts(key, holding, home_country(subject, facts), ask)
+        yield from _phone_parts(key, holding, home_country(subject, facts))
         return
     for fact in ranked:
         for value, share in _readings(key, fact, ask, now):
@@ -281,7 +281,7 @@ def _part_of_address(key: str, address: str, beside: frozenset[str]) -> str | No
 
 
 def _phone_parts(
-    key: str, ranked: Sequence[Fact], home: tuple[Country, str] | None, ask: Asked
+    key: str, ranked: Sequence[Fact], home: tuple[Country, str] | None
 ) -> Iterator[Candidate]:
     """The parts of a number; its country is told by its calling code, or by where one lives."""
     for fact in ranked:

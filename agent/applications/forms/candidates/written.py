@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.applications.forms.candidates.from_facts import Candidate, home_country
-from agent.applications.forms.facts.read import Fact
+from agent.applications.forms.facts.read import DATES, Fact
 from agent.applications.forms.fields import Asked, FormField
 from agent.applications.forms.values.fit import fit_date
 from agent.applications.forms.values.phones import write_phone
 from agent.results import FilledField
 
 MOST_ALTERNATIVES = 3
-DATES = frozenset({"bday", "cc-exp", "passport-expiry", "departure-date", "check-in", "check-out"})
-"""Keys whose values are days."""
 _PHONES = frozenset({"tel", "tel-national"})
 
 

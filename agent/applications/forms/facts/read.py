@@ -7,7 +7,7 @@ split off such a value by a stated rule; nothing is inferred about another perso
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -41,9 +41,8 @@ _OTHERS_BOOKING = bounded(
     re.IGNORECASE,
 )
 _SELF = frozenset({"i", "me", "user", "the user", "myself", "self", "我", "用户"})
-_DATE_KEYS = frozenset(
-    {"bday", "passport-expiry", "cc-exp", "departure-date", "check-in", "check-out"}
-)
+DATES = frozenset({"bday", "cc-exp", "passport-expiry", "departure-date", "check-in", "check-out"})
+"""Keys whose values are days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +68,13 @@ class Fact:
 def read_facts(memories: Sequence[Memory]) -> tuple[Fact, ...]:
     """Every fact of the memories, subjects resolved across them: 'Anna' is 'my wife Anna'."""
     found = [fact for memory in memories for fact in _facts_of(memory)]
-    for role, name, memory in people_named(memories):
+    people = [one for memory in memories for one in _people_of(memory)]
+    for role, name, memory in people:
         only = any(_is_one(triple, role, name) for triple in memory.triples)
         said = frozenset(words(memory.text))
         begun = _begins(memory) if only else None
         found.append(Fact("name", name, memory, role, 0.95, said, (), only, begun))
-    known = _people(memories, found)
+    known = _people(people, found)
     return tuple(replace(f, subject=known[f.subject]) if f.subject in known else f for f in found)
 
 
@@ -121,7 +121,7 @@ def _begins(memory: Memory) -> datetime | None:
 
 def _is_piece_of_date(key: str, value: str, text: str) -> bool:
     """Whether the value stands only within dates: the 9 of '9 September' is no number."""
-    if key in _DATE_KEYS:
+    if key in DATES:
         return False
     places = [n for n in range(len(text)) if text.startswith(value, n)]
     spans = [(a, b) for _, a, b in dates_in(text) if b - a > len(value)]
@@ -137,7 +137,8 @@ def _from_attributes(text: str) -> Iterator[_Raw]:
     chinese = is_unspaced(text)
     for attribute in ATTRIBUTES:
         patterns: list[re.Pattern[str] | None] = []
-        if _might_hold(attribute, folded):
+        # A cheap look for the attribute's own words, whether to run the patterns at all.
+        if re.search(attribute.words, folded):
             patterns = [attribute_pattern(attribute), reversed_pattern(attribute)]
         if chinese:
             patterns.append(chinese_pattern(attribute))
@@ -146,11 +147,6 @@ def _from_attributes(text: str) -> Iterator[_Raw]:
                 subject = _owner(match, attribute)
                 if subject is not None:
                     yield attribute.key, match["v"], subject, 0.96
-
-
-def _might_hold(attribute: Attribute, folded: str) -> bool:
-    """Whether to run the pattern at all: a cheap look for the attribute's own words."""
-    return re.search(attribute.words, folded) is not None
 
 
 def _owner(match: re.Match[str], attribute: Attribute) -> str | None:
@@ -263,7 +259,7 @@ def _related(memory: Memory) -> Iterator[tuple[str, str, str, str]]:
 def _clean(key: str, value: str) -> Iterator[str]:
     """The value without its sentence; nothing when it does not look like its key."""
     value = value.strip(" \"'”“’,;:!?。，")
-    if key in _DATE_KEYS:
+    if key in DATES:
         dates = [d for d, _, _ in dates_in(value)]
         short = re.search(r"\b(0?[1-9]|1[0-2])\s?/\s?(\d{2}|20\d{2})\b", value)
         if dates:
@@ -330,14 +326,9 @@ _IS_MY = re.compile(
 _NEW = re.compile(rf"\b(?:have|got) a new {_REL}(?:,|:| called| named) {_PERSON}")
 
 
-def people_named(memories: Iterable[Memory]) -> Iterator[tuple[str, str, Memory]]:
-    """(role, name, memory): 'My boss is Ms Okafor', 'My wife Anna likes tea'."""
-    for memory in memories:
-        yield from _people_of(memory)
-
-
 @lru_cache(maxsize=20_000)
 def _people_of(memory: Memory) -> tuple[tuple[str, str, Memory], ...]:
+    """(role, name, memory): 'My boss is Ms Okafor', 'My wife Anna likes tea'."""
     return tuple(_named_in(memory))
 
 
@@ -365,13 +356,13 @@ def _is_one(triple: Triple, role: str, name: str) -> bool:
     )
 
 
-def _people(memories: Sequence[Memory], facts: Sequence[Fact]) -> dict[str, str]:
+def _people(people: Sequence[tuple[str, str, Memory]], facts: Sequence[Fact]) -> dict[str, str]:
     """Folded names and first names -> the subject they stand for; shared ones stand for none."""
     owners: dict[str, set[str]] = {}
     for fact in facts:
         if fact.subject == ME and fact.key == "name":
             owners.setdefault(fold(fact.value), set()).add(ME)
-    for role, name, _ in people_named(memories):
+    for role, name, _ in people:
         owners.setdefault(fold(name), set()).add(role)
         first = fold(name).split()[0]
         if first not in ("mr", "mrs", "ms", "dr", "prof"):

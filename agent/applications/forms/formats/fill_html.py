@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 
 from agent.applications.forms.formats.html import read_page
@@ -24,11 +23,8 @@ _ATTRIBUTE = re.compile(
 _START = re.compile(r"<[a-zA-Z][^\s/>]*")
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    start: int
-    end: int
-    text: str
+_Change = tuple[int, int, str]
+"""Where the page changes, from and up to, and the text that stands there then."""
 
 
 def fill_page(text: str, results: Sequence[FilledField]) -> str:
@@ -37,12 +33,12 @@ def fill_page(text: str, results: Sequence[FilledField]) -> str:
     :raises ValueError: if there are not as many results as fields.
     """
     page = read_page(text)
-    changes = sorted(_changes(page, results), key=lambda change: change.start)
+    changes = sorted(_changes(page, results), key=lambda change: change[0])
     pieces: list[str] = []
     done = 0
-    for change in changes:
-        pieces += [text[done : change.start], change.text]
-        done = change.end
+    for start, end, new in changes:
+        pieces += [text[done:start], new]
+        done = end
     return "".join((*pieces, text[done:]))
 
 
@@ -58,7 +54,7 @@ def _changes(page: Page, results: Sequence[FilledField]) -> Iterator[_Change]:
                 yield _tagged(spot.tag, _with(spot.tag.raw, "checked"))
         elif field.type == "textarea":
             if spot.closes == spot.tag.end:
-                yield _Change(spot.tag.end, spot.tag.end, escape(str(result.value), quote=False))
+                yield spot.tag.end, spot.tag.end, escape(str(result.value), quote=False)
         elif not _value_of(spot.tag.raw, "value"):
             yield _tagged(spot.tag, _with(spot.tag.raw, "value", str(result.value)))
 
@@ -75,7 +71,7 @@ def _chosen(spot: Spot, mark: str, value: Value) -> Iterator[_Change]:
 
 
 def _tagged(tag: Tag, raw: str) -> _Change:
-    return _Change(tag.start, tag.end, raw)
+    return tag.start, tag.end, raw
 
 
 def _attributes(raw: str) -> Iterator[re.Match[str]]:

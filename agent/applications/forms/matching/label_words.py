@@ -107,11 +107,7 @@ def matches(text: str) -> tuple[Match, ...]:
 def _stands_alone(run: tuple[str, ...], key: str) -> bool:
     """Whether a phrase means its key wherever it stands; 'otp' and 'cvv' do, 'mi' does not."""
     length = sum(map(len, run))
-    return length > _SHORT or (length == _SHORT and _is_secret(key))
-
-
-def _is_secret(key: str) -> bool:
-    return vocabulary().keys[key].policy is Policy.NEVER
+    return length > _SHORT or (length == _SHORT and vocabulary().keys[key].policy is Policy.NEVER)
 
 
 def _inside(token: str) -> str | None:

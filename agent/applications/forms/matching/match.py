@@ -254,8 +254,6 @@ def _vote_by_type(field: FormField, votes: defaultdict[str, float]) -> None:
         votes["tel"] += 1.2
     elif field.type == "search":
         votes["search"] += 4.0
-    elif field.type in ("date", "month") and not votes:
-        return
     elif field.type == "textarea" and not votes:
         votes["message"] += 1.0
 

@@ -15,26 +15,21 @@ from agent.applications.forms.matching.label_words import fold, words
 from agent.applications.forms.values.constraints import accepts
 from agent.applications.forms.values.postal_addresses import country_named, state_forms
 from agent.language.dates import find_times
+from agent.language.dates.english.lexicon import MONTH, MONTH_NAMES
 from agent.language.patterns import bounded
 from agent.results import Value
 
 _ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 """Where the clock stands for a date that needs none."""
-_MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
+_MONTHS = [name.lower() for name in MONTH_NAMES]
 _DATE = re.compile(
     rf"""(?P<iso>\b\d{{4}}-\d{{1,2}}-\d{{1,2}}(?!\d))
     |(?P<cn>(?:\d{{4}}年)?\d{{1,2}}月\d{{1,2}}[日号])
     |(?P<slashes>\b\d{{4}}[/.]\d{{1,2}}[/.]\d{{1,2}}\b)
     |(?P<dots>\b\d{{1,2}}\.\d{{1,2}}\.\d{{4}}\b)
-    |(?P<dmy>\b\d{{1,2}}(?:st|nd|rd|th)?(?:\ of)?\ {_MONTH}\b\.?(?:,?\ \d{{4}}\b)?)
-    |(?P<mdy>\b{_MONTH}\b\.?\ \d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\ \d{{4}}\b)?)
-    |(?P<my>\b{_MONTH}\ \d{{4}}\b)""",
+    |(?P<dmy>\b\d{{1,2}}(?:st|nd|rd|th)?(?:\ of)?\ {MONTH}\b\.?(?:,?\ \d{{4}}\b)?)
+    |(?P<mdy>\b{MONTH}\b\.?\ \d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\ \d{{4}}\b)?)
+    |(?P<my>\b{MONTH}\ \d{{4}}\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -43,7 +38,7 @@ def dates_in(text: str) -> Iterator[tuple[str, int, int]]:
     """Absolute dates with their place in the text; memories hold no relative ones."""
     for found in _DATE.finditer(text):
         numbers = [int(n) for n in re.findall(r"\d+", found.group())]
-        name = re.search(_MONTH, found.group(), re.IGNORECASE)
+        name = re.search(MONTH, found.group(), re.IGNORECASE)
         month = next(
             (
                 i

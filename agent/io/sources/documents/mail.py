@@ -46,7 +46,7 @@ def _messages(path: Path) -> Iterator[bytes]:
 def _text(raw: bytes) -> str:
     """Head and words of a message; empty where it is none."""
     message = message_from_bytes(raw, policy=policy.default)
-    if not isinstance(message, EmailMessage) or not _has(message, "From"):
+    if not isinstance(message, EmailMessage) or not _header(message, "From"):
         return ""
     head = [
         f"From: {_people(message, 'From')}",
@@ -57,10 +57,6 @@ def _text(raw: bytes) -> str:
     # Only such lines as say something: a mail to nobody is a draft.
     lines = [line for line in head if line.partition(": ")[2]]
     return "\n".join([*lines, "", clean(_body(message)).strip()]).rstrip()
-
-
-def _has(message: EmailMessage, name: str) -> bool:
-    return bool(_header(message, name))
 
 
 def _header(message: EmailMessage, name: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from agent.extraction.triples.read import ME, triples_for
+from agent.extraction.triples.read import ME, NOTED, triples_for
 from agent.io.transfer.merge import Incoming, Merge
 from agent.io.transfer.read import numbered_lines
 from agent.io.transfer.records import Rejected
@@ -30,7 +30,6 @@ CHUNK = 256
 """Sentences that are placed at once."""
 _FILE = "s0"
 _ME = frozenset({"default user", "user", "me", "the user", "i"})
-_LAST = "noted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ def import_mcp(
         for stated, subclass, read in zip(
             part, place(sentences), triples_for(sentences, None), strict=True
         ):
-            guessed = [t for t in read if t.relation != _LAST or t.head != ME]
+            guessed = [t for t in read if t.relation != NOTED or t.head != ME]
             given = [stated.triple] if stated.triple else []
             draft = Draft(
                 stated.sentence,
@@ -163,11 +162,11 @@ def _entity(entity: object) -> Iterator[tuple[str, Triple | None]]:
     said = [" ".join(observation.split()) for observation in observations]
     for observation in filter(None, said):
         if own:
-            yield _ended(f"About me: {observation}"), Triple(ME, _LAST, observation)
+            yield _ended(f"About me: {observation}"), Triple(ME, NOTED, observation)
         elif re.search(rf"(?<!\w){re.escape(name)}(?!\w)", observation, re.IGNORECASE):
-            yield _ended(observation), Triple(name, _LAST, observation)
+            yield _ended(observation), Triple(name, NOTED, observation)
         else:
-            yield _ended(f"{name}: {observation}"), Triple(name, _LAST, observation)
+            yield _ended(f"{name}: {observation}"), Triple(name, NOTED, observation)
     kind = entity.get("entityType")
     if not any(said) and isinstance(kind, str) and kind.strip():
         yield _ended(f"{name} is of the kind {kind.strip()}"), Triple(name, "is", kind.strip())

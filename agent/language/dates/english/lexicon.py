@@ -19,6 +19,11 @@ from agent.language.dates.values import HOLIDAYS
 MONTH_NAMES = (
     "January February March April May June July August September October November December"
 ).split()
+MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+"""A pattern of their names in small letters, in full and abbreviated."""
 
 # What an opaque token may be called in a rule, as in "no word may follow".
 OTHER_WORD = "OTHER_WORD"
@@ -36,9 +41,7 @@ class Token:
     number: float = 0.0
     """Its value: a count, a month 1..12, a weekday 0..6 (Monday first), an ordinal's rank."""
     moment: datetime | None = None
-    """Set for a numeric date or an ISO date and time."""
-    zone_known: bool = False
-    """True where ``moment`` carries its own UTC offset."""
+    """Set for a numeric date or an ISO date and time; aware where its own UTC offset is written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from datetime import datetime
 
 from agent.language.dates.english.lexicon import (
     LEXICON,
+    MONTH,
     OTHER_SIGN,
     OTHER_WORD,
     UNIT_OF,
@@ -23,10 +24,6 @@ from agent.language.dates.english.lexicon import (
     windows,
 )
 
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
-    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
 _MASTER = re.compile(
     r"""
     (?P<link>(?:https?://|www\.)\S+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64})
@@ -46,7 +43,7 @@ _MASTER = re.compile(
   | (?P<break>\n\s*\n)
   | (?P<sign>[^\w\s])
   | (?P<under>_+\w*)
-""".replace("MONTH", _MONTH),
+""".replace("MONTH", MONTH),
     re.VERBOSE | re.IGNORECASE,
 )
 
@@ -224,7 +221,7 @@ def _read_iso(match: re.Match[str], part_of_id: bool) -> Token:
     except ValueError:
         return Token(_WORD_ONLY, start, end)
     kinds = frozenset({"ISO_TIME"})
-    return Token(kinds, start, end, "", 0.0, moment, moment.tzinfo is not None)
+    return Token(kinds, start, end, "", 0.0, moment)
 
 
 def _read_named(match: re.Match[str]) -> Token:

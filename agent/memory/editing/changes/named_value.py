@@ -71,8 +71,6 @@ def _found(pattern: re.Pattern[str], text: str) -> bool:
 
 def _is_new(relation: str, text: str) -> bool:
     """Whether the text tells of a new one of just this: 'I go to a new hairdresser, Priya'."""
-    if not _found(_NEW, text):
-        return False
     noun = re.escape(relation.replace("_", " "))
     return re.search(rf"\ban? (?:new|different) {noun}\b", text, re.IGNORECASE) is not None
 

@@ -35,7 +35,7 @@ def ahead(
     coming = [m for m in fits if (day := days[m.memory.id]) is not None and day >= yesterday]
     if len({days[match.memory.id] for match in coming}) > 1:
         return (), min(coming, key=lambda match: days[match.memory.id] or date.max)
-    hours = {match.memory.id: _hours(match.memory) for match in coming}
+    hours = {m.memory.id: list(map(clock, values_of(m.memory.text)["time"])) for m in coming}
     same = [m for m in coming[1:] if hours[m.memory.id] == hours[coming[0].memory.id]]
     return (*coming[:1], *same), None
 
@@ -47,7 +47,3 @@ def _day(memory: Memory) -> date | None:
         return None
     days = {span.start.date() for span in spans if span.dated and span.start is not None}
     return days.pop() if len(days) == 1 else None
-
-
-def _hours(memory: Memory) -> list[str]:
-    return [clock(value) for value in values_of(memory.text)["time"]]

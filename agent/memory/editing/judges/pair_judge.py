@@ -110,8 +110,16 @@ class PairJudge:
 
     @classmethod
     def shipped(cls, encoder: str) -> PairJudge:
-        """The judge with the weights that memlane ships."""
-        return cls(load(WEIGHTS), encoder)
+        """The judge with the weights that memlane ships.
+
+        :raises WeightsDamaged: if they are missing or damaged.
+        :raises ValueError: if they were made for other features.
+        """
+        saved = read_arrays(WEIGHTS)
+        if int(saved["features"]) != FEATURES:
+            raise ValueError(f"{WEIGHTS} is for other features: python -m benchmarks.editing_train")
+        named = {k: array.astype(np.float32) for k, array in saved.items() if k not in _NO_ARRAYS}
+        return cls(Layers(**named, encoder=str(saved["encoder"])), encoder)
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgement]:
         """What each message does to its memory."""
@@ -144,19 +152,6 @@ class PairJudge:
             ):
                 found[row] = float(chance)
         return found
-
-
-def load(path: Path) -> Layers:
-    """The layers in a file.
-
-    :raises WeightsDamaged: if it is missing or damaged.
-    :raises ValueError: if the weights were made for other features.
-    """
-    saved = read_arrays(path)
-    if int(saved["features"]) != FEATURES:
-        raise ValueError(f"{path} is for other features: python -m benchmarks.editing_train")
-    named = {k: array.astype(np.float32) for k, array in saved.items() if k not in _NO_ARRAYS}
-    return Layers(**named, encoder=str(saved["encoder"]))
 
 
 _NO_ARRAYS = frozenset({"features", "encoder"})

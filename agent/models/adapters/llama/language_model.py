@@ -124,11 +124,6 @@ class LlamaModel:
         """File name and first 12 digits of the weights' SHA-256."""
         return self._identity
 
-    @property
-    def context_size(self) -> int:
-        """The most tokens that a prompt and its answer may have together."""
-        return self._limit
-
     def chat(
         self,
         turns: Sequence[ChatTurn],
@@ -225,22 +220,6 @@ class LlamaModel:
                     gaps.append(float(row.max() - row[token]))
                     self.extend(slot, [token])
             return Trial(tokens, gaps)
-
-    def chat_tokens(self, turns: Sequence[ChatTurn]) -> list[int]:
-        """The prompt as tokens, up to where the assistant begins to speak."""
-        return self._weights.prompt(turns)[0]
-
-    def tokenize(self, text: str, *, special: bool = False) -> list[int]:
-        """Tokens of ``text`` alone, with no begin token.
-
-        Without ``special``, text that looks like a control token stays plain text.
-        """
-        self._check_open()
-        return self._weights.tokenize(text, special=special)
-
-    def count_tokens(self, text: str) -> int:
-        """How many tokens ``text`` takes as the content of a turn."""
-        return len(self.tokenize(text))
 
     @contextmanager
     def prefilled(

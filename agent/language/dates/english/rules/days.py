@@ -93,10 +93,9 @@ def _days(year: int, month: int, first: int, last: int) -> Reading:
 
 @rule("DATETIME", spell("((w:{WDAY}) ,?)? t:ISO_TIME"))
 def iso_time(found: RuleMatch) -> When:
-    token = found.token("t")
-    assert token.moment is not None
-    moment = token.moment
-    if token.zone_known:
+    moment = found.token("t").moment
+    assert moment is not None
+    if moment.tzinfo is not None:
         moment = moment.astimezone(found.zone(found.now).tzinfo).replace(tzinfo=None)
     return When("datetime", "minute", (Reading(moment, moment),), explicit_year=True)
 

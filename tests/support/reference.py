@@ -1,7 +1,7 @@
 """Generator of ``docs/cli.md`` from the help texts and ``docs/cli-examples.json``.
 
-``python -m cli.reference`` writes the page; ``python -m tests.support.json_examples`` runs the
-examples anew and writes both.
+``python -m tests.support.reference`` writes the page; ``python -m tests.support.json_examples``
+runs the examples anew and writes both.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 import typer.main
 
 from cli.app import app, run
-from cli.output.documented import MAPS, Example, block, brief
+from tests.support.json_layout import MAPS, Example, block, brief
 
-TARGET = Path(__file__).parent.parent / "docs" / "cli.md"
+TARGET = Path(__file__).parents[2] / "docs" / "cli.md"
 EXAMPLES = TARGET.with_name("cli-examples.json")
 RECORDER = "python -m tests.support.json_examples"
 LONGEST = 60
@@ -39,9 +39,9 @@ WITHOUT_JSON = {
 _NAMES = indent("\n".join(wrap(", ".join(f"`{name}`" for name in MAPS), 96)), "  ")
 HEAD = f"""# The command line
 
-Written by `python -m cli.reference` from `--help`; a test keeps it true. Global options work
-before and after the subcommand. Exit codes: 0 done, 1 the request could not be met (one line on
-stderr says why and what to do), 2 wrong usage, 130 interrupted.
+Written by `python -m tests.support.reference` from `--help`; a test keeps it true. Global options
+work before and after the subcommand. Exit codes: 0 done, 1 the request could not be met (one line
+on stderr says why and what to do), 2 wrong usage, 130 interrupted.
 
 ## --json
 
