@@ -10,7 +10,7 @@ import pytest
 import agent.io.encryption
 from agent.io.encryption import encrypt
 from store.database.encryption.envelope import new_key, wrapped
-from store.database.encryption.keys import _held
+from store.database.encryption.keys import forget_keys
 from store.graph import MemoryGraph
 from tests.support.lock_work import CHEAP_KIB, PASSPHRASE
 
@@ -21,9 +21,9 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(
         agent.io.encryption, "wrapped", lambda key, text: wrapped(key, text, CHEAP_KIB)
     )
-    _held.clear()
+    forget_keys()
     yield
-    _held.clear()
+    forget_keys()
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def key() -> bytes:
 def locked(full: Path, key: bytes, no_keys: None) -> Path:
     """A home with everything that a home can have, encrypted; nobody holds its key."""
     encrypt(full, key, PASSPHRASE)
-    _held.clear()
+    forget_keys()
     return full
 
 

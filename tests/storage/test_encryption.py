@@ -24,7 +24,7 @@ from store.database.encryption.envelope import (
     new_key,
     recovery_words,
 )
-from store.database.encryption.keys import _held, hold
+from store.database.encryption.keys import forget_keys, hold
 from store.errors import (
     CorruptStore,
     HomeLocked,
@@ -55,7 +55,7 @@ def test_it_opens_with_the_passphrase_or_the_recovery_key_alone(
         unlock(full, "nine green otter")
     unlock(full, PASSPHRASE)
     assert told(full) == before
-    _held.clear()
+    forget_keys()
     unlock(full, recovery_words(key).upper())
     assert told(full) == before
     with pytest.raises(InvalidInput, match="not the passphrase"):
@@ -158,7 +158,7 @@ def test_decrypting_brings_the_same_home_back(full: Path, key: bytes):
     encrypt(full, key, PASSPHRASE)
     unlock(full, PASSPHRASE)
     decrypt(full, key)
-    _held.clear()
+    forget_keys()
     assert told(full) == before
     assert not (full / ENVELOPE_NAME).exists()
 
@@ -207,7 +207,7 @@ def test_a_backup_of_an_encrypted_home_opens_with_its_passphrase_anywhere(
     encrypt(other, new_key(), "ten blue herons")
     unlock(other, "ten blue herons")
     restore(other, saved, NOW)  # an encrypted one keeps its own key
-    _held.clear()
+    forget_keys()
     unlock(other, "ten blue herons")
     assert told(other) == before
 

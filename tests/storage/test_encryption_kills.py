@@ -14,7 +14,7 @@ from agent.io.encryption import encrypt, unlock
 from agent.io.transfer.backup import backup
 from store.database.connection import DATABASE_NAME, is_encrypted
 from store.database.encryption.envelope import envelope_of, is_plain
-from store.database.encryption.keys import _held, hold
+from store.database.encryption.keys import forget_keys, hold
 from store.errors import HomeLocked
 from store.graph import MemoryGraph
 from tests.conftest import NOW
@@ -61,7 +61,7 @@ def is_whole(home: Path, key: bytes, before: list[str]) -> bool | None:
     with MemoryGraph.open(home) as graph:
         assert not graph.words_left().found
     assert not any(is_plain(path) for path in home.rglob("*") if path.is_file())
-    _held.clear()
+    forget_keys()
     shutil.rmtree(home)
     return None if envelope is None else envelope.finished
 

@@ -27,7 +27,7 @@ from agent.server.resident import client
 from agent.session.session import Session
 from cli.commands.conversation import demo
 from cli.commands.processes import resident
-from store.database.encryption.keys import _held
+from store.database.encryption.keys import forget_keys
 from store.graph import MemoryGraph
 from store.journal import Insert
 from store.sync.names import KEY
@@ -117,7 +117,7 @@ def person(folder: Path, embedder: Embedder) -> Iterator[None]:
     before = Path.cwd()
     with ExitStack() as stack:
         stack.callback(os.chdir, before)
-        stack.callback(_held.clear)
+        stack.callback(forget_keys)
         stack.enter_context(patch.dict(os.environ, environment, clear=True))
         stack.enter_context(patch.object(agent.session.session, "open_session", opened))
         stack.enter_context(patch.object(demo, "play", _begins))

@@ -29,7 +29,7 @@ from agent.server.resident.starting.until_idle import end_when_idle
 from cli.commands.processes import lock as commands
 from store.database.connection import is_encrypted
 from store.database.encryption.envelope import key_of_words, new_key
-from store.database.encryption.keys import _held, hold
+from store.database.encryption.keys import forget_keys, hold
 from tests.conftest import Result, ScriptedModel
 
 Memlane = Callable[..., Result]
@@ -42,9 +42,9 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No key of another test, no keyring of this machine, and no process that stays."""
     keyring.set_keyring(NoKeyring())  # type: ignore[no-untyped-call]  # untyped
     monkeypatch.setattr(commands, "start", lambda run: SimpleNamespace(pid=1))
-    _held.clear()
+    forget_keys()
     yield
-    _held.clear()
+    forget_keys()
 
 
 @pytest.fixture
@@ -87,13 +87,13 @@ def test_a_home_is_locked_and_unlocked(told: Path, memlane: Memlane, typing):
     assert "Quixotl" in memlane("list").out
     assert "yes, unlocked" in memlane("status").out
 
-    _held.clear()
+    forget_keys()
     assert memlane("lock").code == 0
     typing(words)
     assert memlane("unlock").code == 0
     assert memlane("lock", "--off").code == 2  # nobody says yes
     assert memlane("lock", "--off", "--yes").code == 0
-    _held.clear()
+    forget_keys()
     assert "Quixotl" in memlane("list").out
     assert not is_encrypted(told)
 
@@ -122,14 +122,14 @@ def test_all_spaces_are_locked_and_unlocked_with_the_home(told: Path, memlane: M
     assert "number 12" in memlane("--space", "work", "list").out
     typing(PASSPHRASE, "two blue otters swim")
     assert memlane("lock", "--passphrase").code == 0
-    _held.clear()
+    forget_keys()
     assert memlane("lock").code == 0
     typing("two blue otters swim")
     assert memlane("unlock").code == 0
     assert "cello" in memlane("--space", "club", "list").out
     assert memlane("doctor", "--quick").code == 0
     assert memlane("lock", "--off", "--yes").code == 0
-    _held.clear()
+    forget_keys()
     assert "number 12" in memlane("--space", "work", "list").out
     assert not any(map(is_encrypted, (told, work, told / "spaces" / "club")))
 
@@ -172,7 +172,7 @@ def test_the_passphrase_is_changed(told: Path, memlane: Memlane, typing):
     encrypt(told, new_key(), PASSPHRASE)
     typing(PASSPHRASE, "ten blue herons")
     assert memlane("lock", "--passphrase").code == 0
-    _held.clear()
+    forget_keys()
     typing(PASSPHRASE)
     assert memlane("unlock").code == 2
     typing("ten blue herons")
@@ -224,15 +224,15 @@ def test_with_a_keyring_commands_ask_nothing(told: Path, memlane: Memlane, typin
     keyring.set_keyring(InMemory())  # type: ignore[no-untyped-call]  # untyped
     InMemory.kept.clear()
     words = memlane("lock", "--keyring", "--yes", "--json").json["recovery_key"]
-    _held.clear()
+    forget_keys()
     assert "Quixotl" in memlane("list").out
     assert "stays in the system's keyring" in memlane("lock").err
     InMemory.kept.clear()  # another machine
-    _held.clear()
+    forget_keys()
     assert memlane("list").code == 1
     typing(words)
     assert memlane("unlock").code == 0
-    _held.clear()
+    forget_keys()
     assert "Quixotl" in memlane("list").out
 
 
@@ -267,7 +267,7 @@ def test_a_backup_asks_for_its_passphrase_in_a_new_home(
     hold(key)
     file, new = tmp_path / "one.zip", tmp_path / "new"
     assert memlane("backup", "--out", str(file)).code == 0
-    _held.clear()
+    forget_keys()
     typing("ten blue herons")
     assert memlane("--home", str(new), "restore", str(file), "--yes").code == 2
     typing(PASSPHRASE)
@@ -280,7 +280,7 @@ def test_a_backup_asks_for_its_passphrase_in_a_new_home(
 
 def test_the_resident_process_holds_the_key_until_it_is_locked(told: Path):
     encrypt(told, new_key(), PASSPHRASE)
-    _held.clear()
+    forget_keys()
     environment = {**os.environ, "MEMLANE_RESIDENT": "yes"}
 
     def run(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:

@@ -26,6 +26,11 @@ def hold(key: bytes) -> None:
     _held[id_of(key)] = key
 
 
+def forget_keys() -> None:
+    """Let go of every key. Connections that are open keep theirs until they are closed."""
+    _held.clear()
+
+
 def register_source(source: Source) -> None:
     """Ask ``source`` too for keys that this process does not hold."""
     if source not in _sources:
