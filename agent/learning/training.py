@@ -29,6 +29,7 @@ from policies.training import reinforce
 from policies.training.mlp import FlatWeights, Floats, Mlp
 from policies.training.reinforce import Progress, State, Trainable
 from store.database.connection import is_encrypted
+from store.database.whole_files import whole_file
 from store.erasure.secure_delete import CACHE_FOLDER
 from store.errors import InvalidInput, WeightsDamaged
 
@@ -88,9 +89,8 @@ class Checkpoint:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         state.save(self._folder / "state.npz")
         about = _About(asdict(plan), tuple(keys), start, phase)
-        part = self._folder / "about.json.part"
-        part.write_text(json.dumps(asdict(about)), encoding="utf-8")
-        part.replace(self._folder / "about.json")
+        with whole_file(self._folder / "about.json") as file:
+            file.write(json.dumps(asdict(about)).encode())
 
     def keys(self, plan: Plan) -> tuple[str, ...] | None:
         """The episodes of an interrupted training of this plan; None where there is none."""

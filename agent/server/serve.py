@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from agent.config import Config
 from agent.server.browser.listener import BrowserListener
-from agent.server.process_memory import share_arenas
 from agent.server.resident.background import (
     encode,
     move_encoder,
@@ -57,7 +56,6 @@ def serve(
     :raises HomeLocked: if the home is encrypted and this process has no key.
     """
     envelope = envelope_of(config.home / DATABASE_NAME)
-    share_arenas()
     os.umask(0o077)  # whatever is written from here on is the person's alone
     place = Place(config.home)
     lock = Lock(ensure_home(config.home) and place.lock)

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.base import Question
-from policies.scoring.ranking import best, product, selection, similar
+from policies.scoring.ranking import best, selection, similar
 from policies.selection import Choice, Selection, Step
 from store.derived.cache import TellingTimes
 from store.derived.view import GraphView
+from store.tables.vectors import product
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.base import Question
-from policies.scoring.ranking import product, similar
+from policies.scoring.ranking import similar
 from store.derived.view import GraphView
+from store.tables.vectors import product
 from store.types import Memory
 
 AXES = 128

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from policies.base import Question
 from policies.selection import Choice, Selection, Step
 from store.derived.view import GraphView
+from store.tables.vectors import product
 
 SHOWN = 5
 """Memories beyond the chosen ones that the trace names."""
@@ -30,16 +31,6 @@ def similar(question: Question, view: GraphView) -> NDArray[np.float32]:
     if not view.memories:
         return np.zeros(0, np.float32)
     return product(view.vectors, question.vector)
-
-
-def product(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """``vectors @ vector``, by one thread.
-
-    For one question BLAS is bound by memory, and its threads wait for each other: up to 16 ms for
-    10,000 vectors beside a busy model, against 2.
-    """
-    found: NDArray[np.float32] = np.einsum("ij,j->i", vectors, vector)
-    return found
 
 
 def selection(

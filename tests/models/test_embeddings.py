@@ -216,7 +216,7 @@ LONG_TEXTS = """
 import sys
 from pathlib import Path
 from agent.models.adapters.bert.embeddings import open_encoder
-from agent.server.process_memory import give_back_freed
+from agent.server.resident.shared_models import give_back_freed
 
 def taken():
     give_back_freed()

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import keyring
 import pytest
@@ -25,6 +25,7 @@ from agent.memory.gloss import Glosses
 from agent.models.lazy import open_cache
 from agent.server.resident.client import held_key
 from agent.server.resident.paths import Place, holder
+from agent.server.resident.service import Desk
 from agent.server.resident.starting.until_idle import end_when_idle
 from cli.commands.processes import lock as commands
 from store.database.connection import is_encrypted
@@ -315,8 +316,9 @@ def test_a_process_that_holds_the_key_ends_though_folders_are_watched(
     async def watches() -> bool:
         return True
 
-    desk = SimpleNamespace(
+    used = SimpleNamespace(
         config=load_config(), forgets_key=True, idle_s=lambda: 1e6, watches=watches
     )
-    asyncio.run(asyncio.wait_for(end_when_idle(desk, lambda: ended.append(time.time())), 60))  # type: ignore[arg-type]  # what it uses of a desk
+    ending = end_when_idle(cast(Desk, used), lambda: ended.append(time.time()))
+    asyncio.run(asyncio.wait_for(ending, 60))
     assert ended

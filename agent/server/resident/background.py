@@ -22,8 +22,8 @@ from agent.memory.vectors.encoder_move import EncoderMove, arrive
 from agent.memory.vectors.waiting import Waiting
 from agent.models.lazy import LocalEmbedder
 from agent.results import FileReport
-from agent.server.process_memory import give_back_freed
 from agent.server.resident.service import Desk
+from agent.server.resident.shared_models import give_back_freed
 from agent.server.resident.workers import Stopped
 from store.errors import MemlaneError
 from store.types import Source, SourceStatus

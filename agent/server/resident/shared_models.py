@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import threading
 import time
@@ -24,7 +25,6 @@ from agent.ports import (
     WordEncoder,
     Words,
 )
-from agent.server.process_memory import give_back_freed
 
 
 def memory_mb() -> int:
@@ -91,6 +91,12 @@ class Keeper(Generic[M]):
         gc.collect()
         give_back_freed()
         return True
+
+
+def give_back_freed() -> None:
+    """Give freed memory back to the system: glibc keeps it to itself until it is asked for it."""
+    with suppress(AttributeError, OSError):  # another C library has no such function
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class SharedEmbedder:

@@ -35,9 +35,10 @@ from policies.baselines import fusion
 from policies.baselines.bm25 import held, scored
 from policies.scoring import pca_search
 from policies.scoring.memory_flags import on_days_of
-from policies.scoring.ranking import best, product
+from policies.scoring.ranking import best
 from store.derived.view import GraphView
 from store.tables.taxonomy import SUBCLASSES
+from store.tables.vectors import product
 from store.types import Memory
 
 QUESTIONS = 60

@@ -35,7 +35,7 @@ def _messages(path: Path) -> Iterator[bytes]:
     try:
         box = mailbox.mbox(path, create=False)
         try:
-            for key in box.keys():  # noqa: SIM118 (a mailbox iterates over messages)
+            for key in box.iterkeys():
                 yield box.get_bytes(key)
         finally:
             box.close()
