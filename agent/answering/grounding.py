@@ -18,6 +18,8 @@ NEAR = 0.35
 """Cosine similarity from which a memory may answer a question with which it shares no word."""
 
 _HARD = re.compile(r"\d[\d:.,/-]*\d|\d|\b[A-Z][\w'’]*")
+_SHORT = frozenset(("i", "you", "your", "yes", "no", "am", "pm"))
+"""Words that an answer may say whatever the notes hold."""
 _WORD = re.compile(r"[a-z0-9][a-z0-9:.@-]*[a-z0-9]|[a-z0-9]", re.IGNORECASE)
 STOP = frozenset(
     """a an and are as at be been but by can could did do does for from had has have he her his
@@ -33,19 +35,22 @@ def invented(
 ) -> set[str]:
     """Numbers and names of the answer that neither notes nor question contain.
 
-    ``times`` are those that it may tell too, in whatever form.
+    An answer of one word is a name too. ``times`` are those that it may tell too, in whatever form.
     """
     dated = [f"{time:%A %Y-%m-%d %H:%M %B %d}" for time in times]
     sources = " ".join([question, *dated, *(_everything(memory) for memory in memories)])
     known = {_bare(token) for token in _HARD.findall(sources)} | {
         word.casefold() for word in _WORD.findall(sources)
     }
+    words = _WORD.findall(said)
+    if len(words) == 1 and words[0].isalpha() and not _month(words[0].casefold()):
+        return set(words) if words[0].casefold() not in known | _SHORT else set()
     # The first word of a sentence is capitalised without being a name.
     body = re.sub(r"(^|[.!?]\s+)([A-Z])", lambda m: m[1] + m[2].lower(), said)
     found = set()
     for token in _HARD.findall(body):
         bare = _bare(token)
-        if bare in known or bare in {"i", "you", "your", "yes", "no", "am", "pm"}:
+        if bare in known or bare in _SHORT:
             continue
         if bare.isdigit() and any(
             bare.lstrip("0") == part.lstrip("0") for k in known for part in re.split(r"\D", k)

@@ -33,7 +33,7 @@ from agent.ports import Embedder
 from agent.results import Exchange, Reply, Route, Standing
 from agent.session.several_questions import combined
 from policies.selection import Choice
-from store.types import Memory
+from store.types import Memory, Status
 
 ABOUT_THIS = 0.45
 """Cosine similarity from which a memory is about a message, whatever the router says of it; set on
@@ -141,7 +141,7 @@ def _reply(
         return told_apart(replace(reply, text=text, memories=chosen, abstained=not chosen))
     with clock.measure("answer"):
         said = _answered(home, message, found, notes, on_text)
-    if said.abstained and notes is None:
+    if said.abstained and found.asked.about not in OF_NOW:
         said, found = _from_past_notes(home, message, found, said)
         reply = replace(reply, selection=found.selection)
     return told_apart(
@@ -155,11 +155,20 @@ def _notes(
     """The notes of a question about what holds; None where the timeline answers it."""
     now, asked = home.config.now(), found.asked
     ahead = asked.about is About.AT and asked.start is not None and asked.start >= now
-    if home.statements is None or found.inferred or not (asked.about in OF_NOW or ahead):
+    of_now = asked.about in OF_NOW or (asked.about is About.PAST and _holds_today(home, found, now))
+    if home.statements is None or found.inferred or not (of_now or ahead):
         return None
     notes = gather(message, found, home, home.statements, use_llm=use_llm)
     # Where something is planned, its times decide what holds at the time asked for.
     return None if ahead and _planned(found, notes, now) else notes
+
+
+def _holds_today(home: Responder, found: Retrieved, now: datetime) -> bool:
+    """Whether nothing that was chosen was replaced: 'Who mended the boiler?' is about no change."""
+    chosen = [choice.memory for choice in found.selection.chosen]
+    if any(memory.status is not Status.CURRENT for memory in chosen):
+        return False
+    return bool(found.parts) or not possibly_newer(chosen, home.graph, least=CHANGED, by=now)
 
 
 def _planned(found: Retrieved, notes: Sequence[Note], now: datetime) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.context import Run
+from cli.output.render import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,9 +91,9 @@ def _row(space: Space) -> dict[str, object]:
 def _in_words(row: dict[str, object]) -> str:
     if row["problem"]:
         return str(row["problem"])
-    sees, folders = row["sees"], row["folders"]
-    assert isinstance(sees, list) and isinstance(folders, list)
-    parts = [f"{row['memories']:,} memories", f"sees {', '.join(sees) or 'no other space'}"]
+    sees, folders, count = row["sees"], row["folders"], row["memories"]
+    assert isinstance(sees, list) and isinstance(folders, list) and isinstance(count, int)
+    parts = [counted(count, "memory"), f"sees {', '.join(sees) or 'no other space'}"]
     if row["trust"]:
         parts.append(f"trusted at most as {row['trust']}")
     if folders:
@@ -253,10 +254,11 @@ def remove(
         raise InvalidInput("main is the home itself and cannot be removed.")
     home = home_of(config.root, name)
     (row,) = (_row(one) for one in _known(run) if one.name == name)
+    held = counted(int(str(row["memories"] or 0)), "memory")
     final = "This cannot be undone." if for_good else "A backup of it is kept in the home."
     if not confirmed(
         run,
-        f"Remove the space {name} ({row['memories'] or 0:,} memories)? {final}",
+        f"Remove the space {name} ({held})? {final}",
         yes=yes,
         otherwise=f"That would remove the space {name}. Add --yes to confirm.",
     ):

@@ -26,10 +26,16 @@ def shown_name(path: str) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in path)
 
 
+def counted(count: int, noun: str) -> str:
+    """'1 memory', '2,000 memories'."""
+    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else several}"
+
+
 def report_line(report: FileReport) -> str:
     """What became of one file, in plain text."""
     reason = f": {shown_name(report.reason)}" if report.reason else ""
-    done = f"{report.status:<9} {report.memories:>3} memories"
+    done = f"{report.status:<9} {counted(report.memories, 'memory'):>12}"
     return f"{done}  {shown_name(report.path)}{reason}"
 
 

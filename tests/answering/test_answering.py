@@ -61,6 +61,7 @@ def test_a_model_that_does_not_know_is_believed(said: str):
         "Your boss's flight departs at 03:15.",
         "Your boss flies with Lufthansa.",
         "The EK349 flight departs at 01:40 on 2024-05-13.",
+        "Olaf",
     ],
 )
 def test_an_invented_number_or_name_is_withheld(said: str):
@@ -73,6 +74,8 @@ def test_an_invented_number_or_name_is_withheld(said: str):
         "Your boss's flight EK349 departs at 01:40 on May 12, 2024.",
         "It departs on 12 May at 01:40.",
         "EK349 leaves at 01:40.",
+        "May.",
+        "01:40",
     ],
 )
 def test_another_form_of_a_known_date_is_no_invention(said: str):

@@ -11,6 +11,7 @@ from cli.context import Run
 from cli.input.confirm import confirmed
 from cli.input.standard_streams import STREAM, emit_beside, readable, writable
 from cli.output.progress import progress
+from cli.output.render import counted
 from store.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -151,4 +152,4 @@ def _with(spaces: Mapping[str, Backup]) -> str:
 
 
 def _in_words(done: Backup) -> str:
-    return f"{sum(done.memories.values()):,} memories, {done.size / 1e6:,.1f} MB"
+    return f"{counted(sum(done.memories.values()), 'memory')}, {done.size / 1e6:,.1f} MB"

@@ -118,9 +118,8 @@ def _ingest(run: Run, paths: list[Path], retry: bool, timing: bool) -> None:
         read = [report for report in reports if report.status in ("new", "changed")]
         if len(read) > 1:
             made = sum(report.memories for report in read)
-            out.print(
-                f"  {len(read)} files, {made} memories in {took:.0f} s ({_pace(len(read), took)})"
-            )
+            done = f"{len(read)} files, {render.counted(made, 'memory')} in {took:.0f} s"
+            out.print(f"  {done} ({_pace(len(read), took)})")
         if taken:
             out.print(f"  undo all of it with: memlane memories undo --run {taken}", style="dim")
 

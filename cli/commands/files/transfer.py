@@ -83,7 +83,7 @@ def export(
     lines = sum(done.counts.values()) + (done.format == "jsonl")
 
     def show(out: Console) -> None:
-        counts = ", ".join(f"{n:,} {kind}" for kind, n in done.counts.items() if n)
+        counts = ", ".join(render.counted(n, kind) for kind, n in done.counts.items() if n)
         where = f"{done.files:,} files in {output}" if done.files > 1 else str(output)
         out.print(f"{where}: {counts}")
 
@@ -265,19 +265,21 @@ def _show(out: Console, done: Imported, reports: list[FileReport], bare: int) ->
     would = "would be " if done.dry_run else ""
 
     def listed(counts: dict[str, int]) -> str:
-        return ", ".join(f"{n:,} {kind}" for kind, n in sorted(counts.items()) if n)
+        return ", ".join(render.counted(n, kind) for kind, n in sorted(counts.items()) if n)
 
     new = {kind: n for kind, n in tally.new.items() if kind != "missing"}
     out.print(f"{would}{done.mode}: {listed(new) or 'nothing new'}")
     if any(tally.unchanged.values()):
         out.print(f"unchanged: {listed(dict(tally.unchanged))}")
     if tally.left["edit"]:
-        out.print(f"not imported: the history of the other home ({tally.left['edit']:,} edits)")
+        edits = render.counted(tally.left["edit"], "edit")
+        out.print(f"not imported: the history of the other home ({edits})")
     for warning in done.warnings:
         out.print(f"note: {warning}")
     if reports:
         made = sum(report.memories for report in reports)
-        out.print(f"extracted: {made:,} memories from {len(reports):,} messages")
+        told = f"{render.counted(made, 'memory')} from {render.counted(len(reports), 'message')}"
+        out.print(f"extracted: {told}")
     elif done.waiting and not done.dry_run:
         out.print(f"{len(done.waiting):,} wait for extraction: memlane ingest --retry")
     if bare:

@@ -10,6 +10,7 @@ import typer
 
 from cli.context import Run
 from cli.input.paths import named_path
+from cli.output.render import counted
 from store.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _show(out: Console, status: dict[str, Any]) -> None:
     for line in folder_lines(status):
         out.print(line)
     for done in status["recent"]:
-        out.print(f"  {done['memories']:>3} memories from {done['path']}")
+        out.print(f"  {counted(done['memories'], 'memory'):>12} from {done['path']}")
     if waiting := waiting_line(status):
         out.print(waiting)
     for error in status["errors"]:

@@ -282,8 +282,7 @@ def _apply_typed(
         _show(run.out, asked)
     if not yes and interactive(run):
         count = len(asked.edits)
-        noun = "memory" if count == 1 else "memories"
-        if not typer.confirm(f"Change {count} {noun}?", default=True, err=True):
+        if not typer.confirm(f"Change {render.counted(count, 'memory')}?", default=True, err=True):
             where = f" What you typed is kept in {from_file}." if ours else ""
             run.err.print(f"Nothing was changed.{where}")
             return

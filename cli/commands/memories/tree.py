@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from cli.context import Run
 from cli.output import json_output
+from cli.output.render import counted
 from store.errors import UnknownId
 
 if TYPE_CHECKING:
@@ -164,13 +165,12 @@ def _show(
         if subclass.type not in types:
             types[subclass.type] = root.add("")
         if depth >= 2:
-            branch = types[subclass.type].add(
-                f"{escape(subclass.name)} [dim]{escape(subclass.id)}, {_count(len(members))}[/dim]"
-            )
+            held = f"{escape(subclass.id)}, {counted(len(members), 'memory')}"
+            branch = types[subclass.type].add(f"{escape(subclass.name)} [dim]{held}[/dim]")
             if depth >= 3:
                 _entities(branch, members, now, depth, told)
     for name, branch in types.items():
-        branch.label = f"[bold]{name}[/bold] [dim]{_count(counts[name])}[/dim]"
+        branch.label = f"[bold]{name}[/bold] [dim]{counted(counts[name], 'memory')}[/dim]"
     if not types:
         out.print("No memories here. Tell me something: memlane say 'My name is ...'")
         return
@@ -183,7 +183,7 @@ def _entities(
     for head, items in _heads(members).items():
         name = {"me": "you", "": "(no relation)"}.get(head, head)
         number = len({memory.id for _, memory in items})
-        node = branch.add(f"[cyan]{escape(name)}[/cyan] [dim]{_count(number)}[/dim]")
+        node = branch.add(f"[cyan]{escape(name)}[/cyan] [dim]{counted(number, 'memory')}[/dim]")
         if depth < 4:
             continue
         for triple, memory in items:
@@ -197,7 +197,3 @@ def _entities(
                 f"[green]{escape(edge)}[/green][dim]{memory.id}[/dim]{escape(text)}"
                 f"[dim]{mark}[/dim]"
             )
-
-
-def _count(number: int) -> str:
-    return "1 memory" if number == 1 else f"{number} memories"
