@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent.answering.answer import Answer, admits_nothing, to_you, unanswered
-from agent.answering.grounding import evidence, invented, terms
+from agent.answering.grounding import evidence, invented, names, terms
 from agent.answering.notes.gather import DOUBTED, LEAST, Note
 from agent.answering.notes.prompt import build_turns, chance_of_answer
 from agent.answering.notes.quotations import BESIDE_BEST, excerpts, is_own, quotable, quotations
@@ -121,7 +121,11 @@ def answer_from_notes(
     part = next((note for note in holding if note.memory.id == base.refined), None)
     if part is not None and _leaves_out(said, part, base, question):
         return _quoting(question, [base, part])
-    if best in wanted and _overtakes(best, base) and not _says(said, best, question):
+    if (
+        best in wanted
+        and _overtakes(best, base, question)
+        and not _knew(said, best, base, question)
+    ):
         return _quoting(question, [best])
     # A small model picks the wrong part of what it read, so the words stand beside its sentence.
     # A line of a file has its headings before it, and names what else stands under them.
@@ -151,8 +155,12 @@ def _shown(holding: Sequence[Note]) -> list[Note]:
 
 
 def _nearest_of(question: str, holding: Sequence[Note]) -> Answer:
-    """Nothing that claims to be an answer: the note that comes nearest, if it is the user's own."""
+    """Nothing that claims to be an answer: what comes nearest, if it is in the user's own words.
+
+    That is the likeliest of what was read together, and what is nearest by the other readers.
+    """
     shown = quotable(holding)[:1] if holding else []
+    shown += [note for note in holding if note.nearest and is_own(note) and note not in shown]
     if not shown:
         return unanswered(question)
     text = " ".join([nearest(question), *quotations(shown)])
@@ -277,15 +285,24 @@ def _leaves_out(said: str, part: Note, base: Note, question: str) -> bool:
     return likely and is_own(base) and is_own(part) and not _says(said, part, known)
 
 
-def _overtakes(best: Note, base: Note) -> bool:
+def _knew(said: str, best: Note, base: Note, question: str) -> bool:
+    """Whether a sentence that rests on ``base`` says something that only ``best`` tells."""
+    own = terms(f"{best.passage.text} {best.moved}") - terms(f"{base.passage.text} {question}")
+    return bool(own & terms(said))
+
+
+def _overtakes(best: Note, base: Note, question: str) -> bool:
     """Whether a sentence that rests on ``base`` gives way to what the question is about most.
 
-    That is later and may have changed it, or the question hardly needs what the sentence rests on.
-    Else it may be somebody else's news, and the model that wrote the sentence has read it.
+    That is later, tells a name or number, and is by itself an answer that holds more surely. Where
+    the notes were not read together it may be somebody else's news: then it has to be known to
+    change ``base``, or the question hardly needs ``base``.
     """
-    if base.relevance >= NO_LESS * best.relevance or best.passage.said <= base.passage.said:
+    if base.relevance >= best.relevance or best.passage.said <= base.passage.said:
         return False
-    if best.together and not best.surely_needed:
+    if best.together:
+        return best.surely_needed and bool(names(best.passage.words) - names(question))
+    if base.relevance >= NO_LESS * best.relevance:
         return False
     may_have_changed = base.by == best.memory.id and base.changed >= DOUBTED
     return may_have_changed or base.relevance < UNLIKELY

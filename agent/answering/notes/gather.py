@@ -49,6 +49,9 @@ OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 DOUBTED = 0.3
 """Probability of a change from which the older note is no answer by itself."""
+ABOUT, NEAR = 0.9, 0.35
+"""Relevance by the statement reader, and cosine to the question, from which the note that both put
+first is shown where the notes that were read together hardly answer: each reader misses some."""
 SURE = 0.5
 """Relevance of a note that was read together with others from which an answer has to tell it."""
 LEAST_ODDS = 0.01
@@ -81,6 +84,8 @@ class Note:
     by: str = ""
     """The memory that most likely changed it."""
     change: ChangeKind | None = None
+    nearest: bool = False
+    """Whether the statement reader and nearness together put it first, and both think it near."""
     score: float | None = None
     """What the policy that selected it gave it; None where it was not selected."""
     refined: str = ""
@@ -140,6 +145,7 @@ def gather(
     glosses = Glosses(home.graph.path.parent, home.llm)
     asked = question if english else glosses.make(question) if use_llm else None
     relevance = _spread(_relevance(asked, pool.passages, reader), pool.edges)
+    nearest = _nearest(pool, relevance)
     read = None
     if together is not None:
         read = _read_together(question, asked or question, pool, relevance, together)
@@ -153,6 +159,7 @@ def gather(
             _note(memory, pool.passages, relevance[name], pool.edges, past),
             score=scores.get(name),
             over=name in pool.over,
+            nearest=name == nearest,
             together=read is not None,
             answered=1.0 if read is None else answered,
         )
@@ -219,6 +226,13 @@ def _read_together(
         )
         for name, chance in relevance.items()
     }
+
+
+def _nearest(pool: Candidates, relevance: Mapping[str, float]) -> str:
+    """What the statement reader and nearness together put first, if both think it near."""
+    first = next(iter(_listed(pool, relevance)), "")
+    near = first and relevance[first] >= ABOUT and pool.near[first] >= NEAR
+    return first if near else ""
 
 
 def _passage(pool: Candidates, name: str) -> DatedNote:
@@ -317,6 +331,8 @@ def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> t
     longer holds takes nobody's place: it is not shown to the model. What a note changed comes with
     it: that something is over is known by what it ended.
     """
+    shown = {note.memory.id for note in notes if note.nearest and note.unsure and note.holds}
+    selected = {*selected, *shown}
     chosen = [note for note in notes if note.memory.id in selected]
     others = [note for note in notes if note.memory.id not in selected and note.relevance >= least]
     others.sort(key=lambda note: note.passage.said, reverse=True)
