@@ -168,8 +168,8 @@ def test_words_that_may_have_changed_something_are_quoted_all_the_same():
     assert "Gave 640 for a Jazz" in told.text
 
 
-@pytest.mark.parametrize(("relevance", "overtaken"), [(0.15, True), (0.25, False)])
-def test_a_sentence_that_rests_on_what_hardly_answers_gives_way_to_the_later_note(
+@pytest.mark.parametrize(("relevance", "overtaken"), [(0.15, True), (0.85, True), (0.95, False)])
+def test_a_sentence_gives_way_to_a_later_note_that_answers_more_surely(
     relevance, overtaken
 ):
     older, newer = [replace(note, together=True) for note in notes_of(KINDLING, REDFORD)]

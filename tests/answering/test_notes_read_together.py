@@ -16,7 +16,7 @@ from agent.models.readers.note_reader import DatedNote, NoteProbabilities
 from agent.ports import Embedder
 from agent.session.session import Session
 from store.graph import MemoryGraph
-from store.journal import Expire, Insert
+from store.journal import Expire, Insert, Replace
 from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, SourceKind, Span
 from tests.conftest import NOW, ScriptedModel
@@ -24,10 +24,11 @@ from tests.memory.test_change_edges import ScriptedReader
 
 
 class ScriptedNoteReader:
-    """Takes the notes that name Redford for the answer."""
+    """Takes the notes with these words for the answer, to begin with those that name Redford."""
 
-    def __init__(self, answered: float) -> None:
+    def __init__(self, answered: float, **likely: float) -> None:
         self.answered = answered
+        self.likely = likely or {"Redford": 0.8}
         self.first: list[float] = []
         self.asked: list[tuple[str, set[str]]] = []
 
@@ -36,7 +37,10 @@ class ScriptedNoteReader:
     ) -> NoteProbabilities:
         self.first = list(first)
         self.asked.append((question, {text for _, text in notes}))
-        relevance = [0.8 if "Redford" in text else 0.01 for _, text in notes]
+        relevance = [
+            max((chance for word, chance in self.likely.items() if word in text), default=0.01)
+            for _, text in notes
+        ]
         return NoteProbabilities(np.array(relevance, np.float32), self.answered)
 
 
@@ -182,3 +186,50 @@ def test_what_a_note_has_ended_comes_with_it_however_little_it_answers(
         "agent.answering.notes.gather.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
     )
     assert session.ask("Do I work there?").text.startswith("No longer. On 2024-05-08 you said:")
+
+
+def test_where_nothing_is_sure_what_other_readers_put_first_is_shown_too(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    reader = ScriptedNoteReader(answered=0.3, Lund=0.2)
+    monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
+    session.statements = ScriptedReader(relevant=0.95)
+    reply = session.ask("Where do I work?")
+    assert reply.abstained and "at Lund.”" in reply.text and "at Redford.”" in reply.text
+    assert "Kindling" not in reply.text
+
+
+@pytest.mark.parametrize(
+    ("later", "told"),
+    [
+        ("The knee man has bumped me to the 26th of March.", "26th of March"),
+        ("They rang about the knee and it is later now.", "12 March"),  # tells no day
+    ],
+)
+def test_a_later_note_that_surely_answers_goes_before_a_sentence_on_an_older_one(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, later: str, told: str
+):
+    reader = ScriptedNoteReader(answered=0.9, Amiri=0.5, **{"now": 0.7, "bumped": 0.7})
+    monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
+    month_ago = NOW - timedelta(days=30)
+    first = Draft("Dr Amiri looks at my knee on 12 March.", "event.arrangement", month_ago)
+    drafts = [first, Draft(later, "event.arrangement", NOW)]
+    session.graph.apply([Insert(draft) for draft in drafts], at=NOW)
+    model.replies[:] = ["Dr Amiri looks at your knee on 12 March."]
+    assert told in session.ask("When am I at Dr Amiri's with my knee?").text
+
+
+def test_a_question_about_the_past_reads_notes_where_nothing_was_replaced(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    reader = ScriptedNoteReader(answered=0.9)
+    monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
+    session.ask("Who was it that works at Lund?")
+    assert reader.asked
+
+    reader.asked.clear()
+    new = Draft("My sister works at Kew.", "attribute.occupation", NOW)
+    session.graph.apply([Replace("m3", new)], at=NOW)
+    model.replies[:] = ["Your sister worked at Lund."]
+    session.ask("Where was my sister working?")
+    assert not reader.asked

@@ -35,9 +35,12 @@ NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 class ScriptedReader:
     """Says of a pair what the words of the newer text promise; everything is relevant."""
 
-    def __init__(self, changes: Sequence[str] = (), relation: str = "supersedes") -> None:
+    def __init__(
+        self, changes: Sequence[str] = (), relation: str = "supersedes", relevant: float = 0.9
+    ) -> None:
         self.changes = changes
         self.relation = relation
+        self.relevant = relevant
 
     def kinds(self, statements: Sequence[str]) -> Probabilities:
         return _one_hot([KINDS.index("state")] * len(statements), len(KINDS))
@@ -53,7 +56,7 @@ class ScriptedReader:
         return _one_hot([0] * len(messages), len(ORDERS))
 
     def relevance(self, question: str, statements: Sequence[str]) -> Probabilities:
-        return np.full((len(statements), 1), 0.9, dtype=np.float32)
+        return np.full((len(statements), 1), self.relevant, dtype=np.float32)
 
 
 def _one_hot(rows: Sequence[int], size: int) -> Probabilities:
