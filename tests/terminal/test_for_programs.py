@@ -93,7 +93,7 @@ def test_a_backup_goes_to_stdout_and_is_restored_from_stdin(
     assert run(["backup", "--out", "-"]) == 0
     out, err = capfdbinary.readouterr()
     assert zipfile.ZipFile(io.BytesIO(out)).testzip() is None
-    assert b"1 memories" in err
+    assert b"1 memory" in err
     stdin(out)
     assert run(["restore", "-", "--yes"]) == 0
 
