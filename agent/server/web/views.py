@@ -57,6 +57,8 @@ LOOKED_AT = 400
 """Exchanges among which the last questions are looked for."""
 MOST = 200
 """How much may be asked for at once."""
+FOUND, FOUND_NAMES = 20, 8
+"""Memories and entities that a search shows."""
 AROUND_SPAN = 700
 """Letters of a source that are shown on either side of what a memory was read from."""
 
@@ -135,8 +137,8 @@ def in_time(session: Session, asked: InTime) -> Months:
 def search(session: Session, asked: Search) -> Hits:
     """Entities by name and memories by their words."""
     graph, now = session.graph, session.config.now()
-    found = graph.browse.find(asked.text, limit=20)
-    names = graph.browse.find_entities(asked.text, limit=8)
+    found = graph.browse.find(asked.text, limit=FOUND)
+    names = graph.browse.find_entities(asked.text, limit=FOUND_NAMES)
     return Hits(names, cards(graph, found, now), found.total)
 
 
