@@ -117,7 +117,9 @@ SETTINGS: tuple[Setting, ...] = (
         "share of joined profiles in the context of a prediction, in percent",
         "percent",
     ),
-    Setting("watch_on_battery", lambda: "no", "work that nobody waits for runs on battery too", "switch"),
+    Setting(
+        "watch_on_battery", lambda: "no", "work that nobody waits for runs on battery too", "switch"
+    ),
     Setting(
         "notify", lambda: "no", "the resident process shows reminders on the desktop", "switch"
     ),

@@ -253,11 +253,21 @@ class HiddenStateModel(LanguageModel, Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class SecretsRead:
+    """What of a text is a secret by what is said around it; all in order."""
+
+    sure: tuple[tuple[int, int, str], ...] = ()
+    """Start, end and kind ("password", "PIN", ...) of each."""
+    perhaps: tuple[tuple[int, int], ...] = ()
+    """Start and end of what may be one, the sure ones too; no two overlap."""
+
+
 class SecretReader(Protocol):
     """Finds secrets by what is said around them, where no pattern would."""
 
-    def secrets(self, text: str) -> list[tuple[int, int, str]]:
-        """Start, end and kind ("password", "PIN", ...) of each, in order."""
+    def secrets(self, text: str) -> SecretsRead | None:
+        """What it finds in a text; None where it cannot read."""
         ...
 
 

@@ -14,7 +14,7 @@ from agent.models.adapters.bert.secret_reader import KINDS, WINDOW, spans, windo
 from agent.models.lazy import LocalEmbedder
 from agent.models.readers.local_secret_reader import WEIGHTS, LocalSecretReader
 from agent.models.registry import ModelRegistry
-from agent.ports import SecretReader
+from agent.ports import SecretReader, SecretsRead
 from agent.session.session import Session
 from policies.weight_file import read_arrays
 from tests.support.redaction_cases import HARMLESS
@@ -31,9 +31,9 @@ class Says:
     def __init__(self, words: str, kind: str) -> None:
         self.words, self.kind = words, kind
 
-    def secrets(self, text: str) -> list[tuple[int, int, str]]:
+    def secrets(self, text: str) -> SecretsRead:
         at = text.find(self.words)
-        return [(at, at + len(self.words), self.kind)] if at >= 0 else []
+        return SecretsRead(((at, at + len(self.words), self.kind),) if at >= 0 else ())
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,27 @@ def test_a_password_told_in_passing_is_gone(reader: SecretReader, text: str, sec
     assert secret not in redact(text, reader=reader).text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The clue is 'secret word', eight letters. PASSWORD! she was thrilled.",
+        "I told the children that the password for my knee is 'please'.",
+    ],
+)
+def test_what_a_label_calls_a_secret_stays_where_the_reader_sees_none(
+    reader: SecretReader, text: str
+):
+    assert redact(text).text != text
+    assert redact(text, reader=reader).text == text
+
+
+@pytest.mark.parametrize(
+    "text", ["My name is Tan Wei. My password is hunter2x9.", "pw: Zebra!91", "Password: tulip7"]
+)
+def test_a_labelled_secret_is_gone(reader: SecretReader, text: str):
+    assert "redacted" in redact(text, reader=reader).text
+
+
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_is_no_secret_stays_to_the_letter(reader: SecretReader, text: str):
     assert redact(text, reader=reader).text == text
@@ -58,7 +79,9 @@ def test_a_secret_far_down_a_long_text_is_found_in_its_place(reader: SecretReade
     lines = [f"On day {n} we walked to the harbour and had soup." for n in range(80)]
     lines[60] = "The wifi password of the hut is lantern-Goat-77, it took us an hour."
     text = "\n".join(lines)
-    (found,) = reader.secrets(text)
+    read = reader.secrets(text)
+    assert read
+    (found,) = read.sure
     assert text[found[0] : found[1]] == "lantern-Goat-77"
     assert found[2] == "password"
 
@@ -86,7 +109,7 @@ def test_windows_hold_the_whole_text():
 
 @pytest.mark.parametrize("text", ["", " \n ", "(" * 20_000, "\u2028\x85\ud800 \u200d", "1 " * 9000])
 def test_where_nothing_is_said_nothing_is_found(reader: SecretReader, text: str):
-    assert reader.secrets(text) == []
+    assert reader.secrets(text) == SecretsRead()
 
 
 def test_the_words_between_two_sure_ones_go_too():

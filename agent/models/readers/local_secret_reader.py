@@ -10,6 +10,7 @@ from agent.config import BUILT_IN_ENCODER, Config
 from agent.errors import ModelError
 from agent.models.registry import ModelRegistry
 from agent.models.timing import measured
+from agent.ports import SecretsRead
 from store.errors import WeightsDamaged
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ WEIGHTS = Path(__file__).parent / "data" / "secrets.npz"
 class LocalSecretReader:
     """The reader on the built-in encoder, whatever encoder searches.
 
-    Where its weights are missing or damaged it finds nothing, so that no text is lost for them:
+    Where its weights are missing or damaged it reads nothing, so that no text is lost for them:
     what comes after, making memories, needs the encoder too and says what is wrong.
     """
 
@@ -29,14 +30,14 @@ class LocalSecretReader:
         self._config = config
         self._reader: TrainedSecretReader | None = None
 
-    def secrets(self, text: str) -> list[tuple[int, int, str]]:
+    def secrets(self, text: str) -> SecretsRead | None:
         """See ``agent.ports.SecretReader``."""
         if self._reader is None:
             try:
                 folder = ModelRegistry(self._config.models_dir).resolve_embedder(BUILT_IN_ENCODER)
                 self._reader = _load(folder, self._config.threads)
             except (ModelError, WeightsDamaged):
-                return []
+                return None
         return self._reader.secrets(text)
 
 

@@ -265,7 +265,7 @@ def measure(
 def main() -> None:
     options = parser("secrets_train", __doc__ or "")
     options.add_argument("--held", action="store_true", help="leave people out, and measure")
-    options.add_argument("--epochs", type=int, default=4)
+    options.add_argument("--epochs", type=int, default=3)
     options.add_argument("--rate", type=float, default=2e-3)
     options.add_argument("--start", type=Path, help="go on from weights, with half of the texts")
     given = options.parse_args()
