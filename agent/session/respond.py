@@ -141,7 +141,7 @@ def _reply(
         return told_apart(replace(reply, text=text, memories=chosen, abstained=not chosen))
     with clock.measure("answer"):
         said = _answered(home, message, found, notes, on_text)
-    if said.abstained and found.asked.about not in OF_NOW:
+    if said.abstained and (notes is None or found.asked.about is About.PAST):
         said, found = _from_past_notes(home, message, found, said)
         reply = replace(reply, selection=found.selection)
     return told_apart(

@@ -28,8 +28,10 @@ def shown_name(path: str) -> str:
 
 def counted(count: int, noun: str) -> str:
     """'1 memory', '2,000 memories'."""
-    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else several}"
+    if count == 1:
+        return f"1 {noun}"
+    ending = {"y": "ies", "s": "ses"}.get(noun[-1])
+    return f"{count:,} {noun[:-1] + ending if ending else noun + 's'}"
 
 
 def report_line(report: FileReport) -> str:

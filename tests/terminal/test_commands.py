@@ -10,6 +10,7 @@ import pytest
 
 from cli.arguments import hoisted, subcommand
 from cli.commands.memories import memories
+from cli.output.render import counted
 from tests.conftest import Result
 from tests.support import reference
 
@@ -285,3 +286,15 @@ def test_debug_shows_where_an_error_came_from(memlane: Memlane):
 
     with pytest.raises(UnknownId):
         memlane("--debug", "memories", "show", "m99")
+
+
+@pytest.mark.parametrize(
+    ("count", "noun", "told"),
+    [
+        (1, "memory", "1 memory"),
+        (2000, "memory", "2,000 memories"),
+        (0, "subclass", "0 subclasses"),
+    ],
+)
+def test_what_is_counted_is_named_in_the_right_number(count: int, noun: str, told: str):
+    assert counted(count, noun) == told
