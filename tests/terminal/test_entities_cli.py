@@ -143,5 +143,5 @@ def test_the_graph_is_exported_for_gephi(memlane: Command, tmp_path: Path):
     memlane("memories", "add", "Tom is my brother.", "--subclass", BOX)
     out = tmp_path / "graph.graphml"
     done = memlane("export", "--format", "graphml", "--out", str(out))
-    assert "2 entity, 1 relation" in done.out
+    assert "2 entities, 1 relation" in done.out
     assert set(nx.read_graphml(out).nodes) == {"me", "tom"}
