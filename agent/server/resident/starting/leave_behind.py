@@ -24,7 +24,7 @@ def leave_behind(config: Config, command: Sequence[str], say: Callable[[str], No
     if not place.log.exists():
         say(
             "the models stay loaded for the next command, in a process that ends after "
-            f"{config.idle_minutes} minutes without one (about 550 MB; to turn that off: memlane "
+            f"{config.idle_minutes} minutes without one (about 600 MB; to turn that off: memlane "
             "config set resident no)"
         )
     announce(place)
