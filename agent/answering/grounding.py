@@ -37,7 +37,7 @@ def invented(
 
     An answer of one word is a name too. ``times`` are those that it may tell too, in whatever form.
     """
-    dated = [f"{time:%A %Y-%m-%d %H:%M %B %d}" for time in times]
+    dated = [f"{t:%A %Y-%m-%d %H:%M %B %d} {t.hour % 12 or 12}:{t:%M}" for t in times]
     sources = " ".join([question, *dated, *(_everything(memory) for memory in memories)])
     known = {_bare(token) for token in _HARD.findall(sources)} | {
         word.casefold() for word in _WORD.findall(sources)

@@ -82,6 +82,13 @@ def test_another_form_of_a_known_date_is_no_invention(said: str):
     assert invented(said, ASKED, [c.memory for c in FLIGHT], [NOW]) == set()
 
 
+def test_a_time_of_the_clock_is_known_in_any_form():
+    landing = [c.memory for c in choices("Freya lands at 6.40pm.")]
+    told = [NOW.replace(hour=18, minute=40)]
+    assert not invented("She lands at 6:40 PM.", "When?", landing, told)
+    assert invented("She lands at 6:45 PM.", "When?", landing, told)
+
+
 def test_evidence_about_something_else_is_no_evidence():
     hotel = choices("The Crowne Plaza reservation is for 2024-05-12 to 2024-05-18.", score=0.3)
     told = ask("It is valid until 2024-05-18.", hotel, "Until when is the dinner voucher valid?")

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from agent.applications.forms.autofill import fill
-from agent.applications.forms.candidates.by_model import CHECK, MOST, place_of
+from agent.applications.forms.candidates.by_model import MOST
+from agent.applications.forms.candidates.copy_prompts import CHECK
+from agent.applications.forms.candidates.copying import place_of
 from agent.applications.forms.fields import FormField
 from agent.applications.forms.formats.open_form import fields_from_labels
 from agent.memory.changes import Newer

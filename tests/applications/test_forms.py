@@ -232,6 +232,10 @@ def test_malformed_pages_do_not_hang(piece):
         ({"type": "password", "label": "Email"}, "current-password"),
         ({"type": "password", "autocomplete": "new-password"}, "new-password"),
         ({"label": "Library card number"}, None),
+        ({"name": "q"}, "search"),
+        ({"label": "Implanted devices", "name": "q7"}, None),
+        ({"type": "textarea", "label": "Conditions that our leaders should know of"}, None),
+        ({"type": "textarea"}, "message"),
         ({"label": "Project name"}, "message"),
     ],
 )
@@ -295,6 +299,18 @@ def test_three_selects_side_by_side_are_a_date_of_birth():
         FormField("s3", type="select", options=(Option("", "Year"), Option("1990", "1990"))),
     ]
     assert [a.key for a in match_fields(fields)] == ["bday-month", "bday-day", "bday-year"]
+
+
+def test_what_a_card_has_beside_its_number_is_asked_only_beside_a_number():
+    number, end = FormField("n", label="Card number"), FormField("e", label="Valid until")
+    start = FormField("s", label="Start date")
+    assert [a.key for a in match_fields([number, end, start])][1:] == ["cc-exp", "card-detail"]
+    assert [a.key for a in match_fields([FormField("p", label="Permit"), end, start])][1:] == [
+        None,
+        None,
+    ]
+    (alone,) = match_fields([FormField("e", label="Card expiry date")])
+    assert alone.key == "cc-exp"
 
 
 def test_a_row_of_single_characters_takes_a_code():

@@ -13,7 +13,7 @@ import pytest
 
 from agent.answering import answer
 from agent.answering.notes.prompt import build_turns
-from agent.applications.forms.candidates import by_model
+from agent.applications.forms.candidates import copy_prompts
 from agent.extraction.triples import read
 from agent.learning import qa_generation
 from agent.models.adapters.llama.language_model import LlamaModel
@@ -126,7 +126,7 @@ def test_all_but_the_last_turn_of_other_tasks_is_fixed():
     for turns in (
         read.build_turns([SECRET]),
         answer.build_turns(SECRET, [], NOW),
-        by_model.build_turns(SECRET, []),
+        copy_prompts.build_turns(SECRET, []),
         qa_generation.writing_turns([], NOW),
         note_reader.about_notes(SECRET, [(NOW, SECRET)]),
         (*second_reader.BEGIN, ChatTurn("user", SECRET)),

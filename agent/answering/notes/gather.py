@@ -329,10 +329,12 @@ def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> t
 
     What was selected stays whatever the reader says of it: it may be a link of a chain. What no
     longer holds takes nobody's place: it is not shown to the model. What a note changed comes with
-    it: that something is over is known by what it ended.
+    it: that something is over is known by what it ended. Where no note is surely an answer, what
+    the other readers put first comes too.
     """
-    shown = {note.memory.id for note in notes if note.nearest and note.unsure and note.holds}
-    selected = {*selected, *shown}
+    if not any(note.surely_needed for note in notes):
+        near = (note for note in notes if note.nearest and note.together and note.holds)
+        selected = {*selected, *(note.memory.id for note in near)}
     chosen = [note for note in notes if note.memory.id in selected]
     others = [note for note in notes if note.memory.id not in selected and note.relevance >= least]
     others.sort(key=lambda note: note.passage.said, reverse=True)

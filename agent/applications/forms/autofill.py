@@ -15,6 +15,7 @@ from typing import Protocol
 
 from agent.applications.forms.candidates.by_meaning import Nearest, among, fill_by_meaning
 from agent.applications.forms.candidates.by_model import facts_by_model, fill_by_model
+from agent.applications.forms.candidates.field_notes import FieldReader, field_reader
 from agent.applications.forms.candidates.from_facts import Candidate, candidates, only_offered
 from agent.applications.forms.candidates.outdated import prefer_newer
 from agent.applications.forms.candidates.written import MOST_ALTERNATIVES, empty, written
@@ -28,7 +29,7 @@ from agent.extraction.own_words import first_person
 from agent.memory.changes import LEAST, Newer, possibly_newer
 from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors.waiting import ensure_vectors_for
-from agent.ports import Embedder, LanguageModel, Vectors
+from agent.ports import Embedder, LanguageModel, StatementReader, Vectors
 from agent.results import Alternative, FilledField, Value
 from store.derived.partitions import NearMemory
 from store.graph import MemoryGraph
@@ -51,6 +52,9 @@ class Filler(Protocol):
     graph: MemoryGraph
     llm: LanguageModel
     embedder: Embedder
+
+    @property
+    def statements(self) -> StatementReader | None: ...
 
 
 def fill_from(
@@ -95,6 +99,7 @@ def fill_from(
         memories,
         embedder=embedder,
         llm=source.llm if use_llm else None,
+        notes=field_reader(source.llm, source.statements) if use_llm else None,
         now=now,
         close=close,
         newer=newer,
@@ -121,6 +126,7 @@ def fill(
     *,
     embedder: Embedder | None = None,
     llm: LanguageModel | None = None,
+    notes: FieldReader | None = None,
     now: datetime,
     close: Nearest | None = None,
     newer: Mapping[str, Sequence[Newer]] | None = None,
@@ -129,10 +135,10 @@ def fill(
     """One result a field, in the order of the form.
 
     Memories that hold no more at ``now`` are not used. The embedder finds what a label means
-    that no phrase names; the language model copies the values that nothing else reads. ``close``
-    finds the memories nearest to a field, ``newer`` names what may have changed one
-    (``outdated``). Without ``consents`` nothing is withheld: the caller
-    asks.
+    that no phrase names; the language model copies the values that nothing else reads, and
+    ``notes`` says which memories those may be in. ``close`` finds the memories nearest to a field,
+    ``newer`` names what may have changed one (``outdated``). Without ``consents`` nothing is
+    withheld: the caller asks.
     """
     memories = [m for m in memories if m.status is not Status.FORGOTTEN and is_evidence(m)]
     current = present(Timeline(memories), now)
@@ -141,7 +147,7 @@ def fill(
     facts = read_facts(current)
     if llm is not None and embedder is not None and near_all is not None:
         open_asks = [ask for ask in asked if ask.fillable]
-        facts += facts_by_model(open_asks, facts, near_all, llm, embedder)
+        facts += facts_by_model(open_asks, facts, near_all, llm, embedder, notes)
     open_questions = [
         (field, ask)
         for field, ask in zip(fields, asked, strict=True)
@@ -161,7 +167,7 @@ def fill(
     if embedder is not None and near_all is not None:
         heard = fill_by_meaning(fields, asked, results, facts, near_all, embedder)
         if llm is not None:
-            fill_by_model(fields, asked, results, facts, heard, near_all, llm)
+            fill_by_model(fields, asked, results, facts, heard, near_all, llm, notes)
     prefer_newer(fields, asked, results, facts, newer or {}, current, llm)
     for n, (field, ask) in enumerate(zip(fields, asked, strict=True)):
         result = results[n]

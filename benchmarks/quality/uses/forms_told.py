@@ -1,11 +1,11 @@
 """Forms of people who told their days in free wording, with and without the language model.
 
 Each person's sentences are told one by one, a minute apart, to the product on an empty home; then
-their forms are filled. ``forms_day.toml`` was there while the form reader and the prompts were
-made, ``forms_held.toml`` was written by somebody who saw no code (two thresholds of
-``applications.forms.by_model`` were chosen after a look at both). *right* counts fields with the
-value that belongs there, *wrong* those with any other value, among them fields that must stay
-empty; *offered* empty fields that offer the right value.
+their forms are filled. The people of ``forms_people_held.toml`` were written by four writers who
+saw no code, and nothing was learned or chosen by them; ``--files`` names others, from which the
+weights that judge copies were learned (``copies_train``). *right* counts fields with the value that
+belongs there, *wrong* those with any other value, among them fields that must stay empty; *offered*
+empty fields that offer the right value.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from statistics import median
@@ -28,7 +28,8 @@ from agent.session.session import Session, open_session
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
 from benchmarks.shared.simulated_lives.lives import at, fresh
 
-FILES = ("forms_day", "forms_held")
+LEARNED = ("forms_day", "forms_held", "forms_people")
+HELD = ("forms_people_held",)
 NOW = datetime.fromisoformat("2026-11-24T09:00:00+00:00")
 
 
@@ -37,13 +38,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     options.add_argument("--no-llm", action="store_true", help="only the arm without the model")
     options.add_argument("--mistakes", action="store_true", help="print what is not right")
     options.add_argument("--people", nargs="*", help="only these")
+    options.add_argument("--files", nargs="*", default=HELD, choices=(*HELD, *LEARNED))
     args = options.parse_args(argv)
     counts: dict[str, Counter[str]] = {}
     seconds: list[float] = []
     with open_session(load_config()) as models:
-        for name in FILES:
-            people = tomllib.loads((SAMPLES / f"{name}.toml").read_text("utf-8"))["people"]
-            for who, person in list(people.items())[: 1 if args.quick else None]:
+        for name in args.files:
+            for who, person in people([name])[: 1 if args.quick else None]:
                 if args.people and who not in args.people:
                     continue
                 for arm in ("no_llm",) if args.no_llm or args.quick else ("no_llm", "llm"):
@@ -60,6 +61,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     if seconds:
         figures["seconds_a_field"] = round(median(seconds), 2)
     write_results("forms_told", vars(args), (), figures)
+
+
+def people(files: Iterable[str]) -> list[tuple[str, dict[str, Any]]]:
+    """The people of some files of ``samples`` with their names."""
+    read = [tomllib.loads((SAMPLES / f"{name}.toml").read_text("utf-8")) for name in files]
+    return [one for file in read for one in file["people"].items()]
+
+
+def answers(expected: str) -> list[str]:
+    """The values that belong into a field, folded; none for one that must stay empty."""
+    return [part.casefold() for part in expected.split("|") if part]
 
 
 def filled(
@@ -89,15 +101,15 @@ def judged(
     """Counts over the fields; with ``who`` the mistakes are printed."""
     counts: Counter[str] = Counter()
     for expected, result in found:
-        answers = [part.casefold() for part in expected.split("|") if part]
-        good = result.value is not None and str(result.value).casefold() in answers
+        wanted = answers(expected)
+        good = result.value is not None and str(result.value).casefold() in wanted
         offered = {str(one.value).casefold() for one in result.alternatives}
-        counts["with_value"] += bool(answers)
-        counts["must_stay_empty"] += not answers
+        counts["with_value"] += bool(wanted)
+        counts["must_stay_empty"] += not wanted
         counts["right"] += good
         counts["wrong"] += result.value is not None and not good
-        counts["offered"] += result.value is None and bool(offered & set(answers))
-        if who and not good and (answers or result.value is not None):
+        counts["offered"] += result.value is None and bool(offered & set(wanted))
+        if who and not good and (wanted or result.value is not None):
             progress(f"{who:12} {result.label[:30]:32} {result.value!r}, not {expected!r}")
     return counts
 

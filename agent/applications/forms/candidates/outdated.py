@@ -14,7 +14,8 @@ from dataclasses import replace
 
 from agent.answering.notes.gather import DOUBTED
 from agent.applications.forms.candidates.by_meaning import as_written
-from agent.applications.forms.candidates.by_model import CODE, LESS_SURE, copied
+from agent.applications.forms.candidates.by_model import CODE
+from agent.applications.forms.candidates.copying import LESS_SURE, copied
 from agent.applications.forms.candidates.from_facts import sources_of, subjects
 from agent.applications.forms.candidates.written import MOST_ALTERNATIVES
 from agent.applications.forms.facts.read import Fact

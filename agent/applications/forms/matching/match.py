@@ -99,11 +99,11 @@ def _asked(field: FormField, *, after: bool) -> Asked:
     alternatives: dict[str, tuple[str, ...]] = {}
     for text, weight, identifier in _evidence(field, after=after):
         match = _best(text, identifier=identifier)
-        if match is None:
-            continue
+        if match is None or (identifier and label and _is_impersonal(match.key)):
+            continue  # 'q3' below 'Occupation' is the third question, no search
         votes[match.key] += weight * (0.45 + 0.55 * match.coverage) * (1.0 if match.exact else 0.7)
         alternatives.setdefault(match.key, match.alternatives)
-    _vote_by_type(field, votes)
+    _vote_by_type(field, votes, labelled=bool(label))
     if not votes:
         # 'Landlord' or 'Your dentist' asks who that is; 'Reference' mostly asks for a number.
         person = whole_role(label or question) not in (None, "employer", "referee")
@@ -244,7 +244,11 @@ def _changed_by_context(text: str, match: Match, *, identifier: bool) -> bool:
     return not set(rest) <= known | _OR_WORDS
 
 
-def _vote_by_type(field: FormField, votes: defaultdict[str, float]) -> None:
+def _is_impersonal(key: str) -> bool:
+    return vocabulary().keys[key].policy is Policy.NOT_PERSONAL
+
+
+def _vote_by_type(field: FormField, votes: defaultdict[str, float], *, labelled: bool) -> None:
     codes = sum("+" in o.text and any(c.isdigit() for c in o.text) for o in field.options)
     if codes > 3 and codes * 2 > len(field.options):
         votes["tel-country-code"] += 4.0
@@ -254,7 +258,7 @@ def _vote_by_type(field: FormField, votes: defaultdict[str, float]) -> None:
         votes["tel"] += 1.2
     elif field.type == "search":
         votes["search"] += 4.0
-    elif field.type == "textarea" and not votes:
+    elif field.type == "textarea" and not votes and not labelled:
         votes["message"] += 1.0
 
 

@@ -1,4 +1,4 @@
-"""Neighbour rules: log-ins, dates in parts, boxes for digits.
+"""Neighbour rules: log-ins, dates in parts, boxes for digits, cards.
 
 Each step changes only fields whose own words leave them open or are known to mislead.
 """
@@ -30,6 +30,7 @@ def settle_by_neighbours(fields: Sequence[FormField], asked: list[Asked]) -> Non
     """Correct ``asked`` in place, field by field, by what stands around each."""
     _settle_digit_boxes(fields, asked)
     _settle_date_parts(fields, asked)
+    _settle_cards(fields, asked)
     _settle_log_ins(fields, asked)
 
 
@@ -42,6 +43,8 @@ def _settle_digit_boxes(fields: Sequence[FormField], asked: list[Asked]) -> None
             asked[i] = replace(asked[i], key="one-time-code", via="shape", confidence=0.9)
 
 
+_OF_CARDS = frozenset({"card-detail", "cc-exp", "cc-exp-month", "cc-exp-year"})
+_CARD_WORDS = frozenset({"card", "cc", "credit", "debit"})
 # 'Valid from' on a card is not its expiry.
 _START_WORDS = frozenset({"start", "issue", "from", "issued", "begin"})
 _PART_WORDS = {
@@ -101,6 +104,23 @@ def _date_part(field: FormField) -> str | None:
         return first[0]
     years = sum(t.isdigit() and len(t) == 4 for t in texts)
     return "year" if years * 2 > len(texts) else None
+
+
+def _settle_cards(fields: Sequence[FormField], asked: list[Asked]) -> None:
+    """What a card has beside its number is meant only in a form that asks for the number.
+
+    'Valid until' below a passport number, or 'Start date' below an employer, is no card's.
+    """
+    cards = {
+        field.form
+        for field, ask in zip(fields, asked, strict=True)
+        if ask.key in ("cc-number", "cc-csc")
+    }
+    for i, (field, ask) in enumerate(zip(fields, asked, strict=True)):
+        if field.form in cards or ask.key not in _OF_CARDS or ask.via == "autocomplete":
+            continue
+        if not _CARD_WORDS & {*words(field.name), *words(field.id), *words(field.label)}:
+            asked[i] = replace(ask, key=None, via="", confidence=0.0)
 
 
 def _settle_log_ins(fields: Sequence[FormField], asked: list[Asked]) -> None:

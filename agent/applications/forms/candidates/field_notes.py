@@ -1,0 +1,91 @@
+"""Which memories a field asks for, by the language model as a reader of notes.
+
+The reader has learned questions and notes in free wording (``models.readers.note_reader``), so a
+field is put to it as a question. It says how likely each memory answers and still holds, and
+whether any does. From that follows how likely a value is right that the model copied. The weights
+were learned from forms of people, most of whose texts were written without a look at the code
+(``python -m benchmarks.copies_train``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from agent.errors import PromptTooLong
+from agent.models.readers import note_reader
+from agent.models.readers.note_reader import NoteReader
+from agent.models.readers.second_reader import logit, mixed
+from agent.ports import LanguageModel, StatementReader, Vectors
+from policies.weight_file import read_arrays
+from store.types import Memory
+
+WEIGHTS = Path(note_reader.__file__).parent / "data" / "form_copies.npz"
+SIGNS = ("score by the second prompt", "relevance", "any answers", "the form reader agrees")
+"""What ``mix`` has a weight for; scores in nats, probabilities as log-odds."""
+TOGETHER = 8
+"""Most memories that are read for a field; it is nearly always among them."""
+SHARE, MOST_READ = 0.3, 4
+"""Of the relevance of the likeliest memory, that from which another one is read too; how many."""
+
+
+class FieldNotes:
+    """Memories and what was read in them for one field."""
+
+    def __init__(self, memories: Sequence[Memory], relevance: Vectors, answered: float) -> None:
+        order = np.argsort(-relevance, kind="stable")[:MOST_READ].tolist()
+        self.likely = [memories[n] for n in order if relevance[n] >= SHARE * relevance[order[0]]]
+        """Those that may answer, the likeliest first."""
+        self._relevance = {m.id: float(one) for m, one in zip(memories, relevance, strict=True)}
+        self._answered = answered
+
+    def signs(self, memory: Memory, score: float, *, agrees: bool) -> tuple[float, ...]:
+        """The ``SIGNS`` of words that were copied from one of the memories."""
+        relevant, answered = logit([self._relevance[memory.id], self._answered]).tolist()
+        return score, relevant, answered, float(agrees)
+
+
+def chance_by(signs: Sequence[float]) -> float:
+    """The calibrated probability that copied words are what the field asks for."""
+    return float(mixed([[one] for one in signs], _weights()["mix"])[0])
+
+
+class FieldReader:
+    """Reads memories for fields."""
+
+    def __init__(self, notes: NoteReader, statements: StatementReader) -> None:
+        self._notes = notes
+        self._statements = statements
+
+    def read(self, field: str, memories: Sequence[Memory]) -> FieldNotes | None:
+        """What at most ``TOGETHER`` memories have for a field; None where they are too long."""
+        asked, memories = as_question(field), memories[:TOGETHER]
+        if not memories:
+            return None
+        first = self._statements.relevance(asked, [memory.text for memory in memories])[:, 0]
+        try:
+            found = self._notes.read(asked, [(m.created, m.text) for m in memories], first.tolist())
+        except PromptTooLong:
+            return None
+        return FieldNotes(memories, found.relevance, found.answered)
+
+
+def field_reader(model: LanguageModel, statements: StatementReader | None) -> FieldReader | None:
+    """The reader; None where no weights fit the model or the encoder."""
+    notes = note_reader.note_reader(model)
+    if notes is None or statements is None:
+        return None
+    return FieldReader(notes, statements)
+
+
+def as_question(field: str) -> str:
+    """The field as a question; labels that ask are left as they are."""
+    return field if "?" in field else f"What is my {field[:1].lower()}{field[1:]}?"
+
+
+@cache
+def _weights() -> Mapping[str, Vectors]:
+    return read_arrays(WEIGHTS)

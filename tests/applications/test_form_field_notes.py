@@ -1,0 +1,90 @@
+"""Fields for which the language model reads memories as notes before it copies from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from agent.applications.forms.autofill import fill
+from agent.applications.forms.candidates.field_notes import (
+    FieldReader,
+    as_question,
+    chance_by,
+    field_reader,
+)
+from agent.applications.forms.formats.open_form import fields_from_labels
+from agent.errors import PromptTooLong
+from store.types import Memory, Trust
+from tests.answering.test_notes_read_together import ScriptedNoteReader
+from tests.applications.test_form_by_model import HARDLY, NOW, Copying, NoKeys, told
+from tests.memory.test_change_edges import ScriptedReader
+
+OLD, NEW = "Back when Tern was zz, we sailed.", "Zz sailing aboard Heron since May."
+
+
+def filled(
+    labels: list[str], memories: list[Memory], llm: Copying, reader: Any, **options: Any
+) -> Any:
+    notes = FieldReader(reader, ScriptedReader(relevant=0.5))
+    fields = fields_from_labels(labels)
+    return fill(fields, memories, embedder=NoKeys(), llm=llm, notes=notes, now=NOW, **options)
+
+
+def test_the_value_is_copied_from_the_memories_that_the_field_is_about():
+    model = Copying({"Zz boat": "Heron"})
+    reader = ScriptedNoteReader(0.9, Heron=0.8, Tern=0.1)
+    (result,) = filled(["Zz boat"], told(OLD, NEW), model, reader)
+    assert (result.value, result.memories) == ("Heron", ("m2",))
+    assert [question for question, _ in reader.asked] == ["What is my zz boat?"]
+    assert all("Tern" not in asked for asked in model.asked)
+
+
+@pytest.mark.parametrize(
+    ("relevance", "answered", "score", "value"),
+    [(0.8, 0.9, -0.05, "Heron"), (0.1, 0.1, -0.05, None), (0.8, 0.9, HARDLY, None)],
+)
+def test_relevance_and_the_models_own_score_decide(relevance, answered, score, value):
+    model = Copying({"Zz boat": "Heron"}, score=score)
+    reader = ScriptedNoteReader(answered, Heron=relevance)
+    (result,) = filled(["Zz boat"], told(NEW), model, reader)
+    assert result.value == value
+    assert (value or result.alternatives[0].value) == "Heron"
+    assert len(model.asked) == 2  # by two prompts; no question whether it is right
+
+
+def test_where_what_was_told_is_doubtful_other_memories_are_read():
+    own, noted = told(OLD, NEW)
+    memories = [own, replace(noted, trust=Trust.NOTED)]
+    model = Copying({"Zz boat": "Heron"})
+    (result,) = filled(["Zz boat"], memories, model, ScriptedNoteReader(0.9, Heron=0.9))
+    assert result.value == "Heron"
+
+    model = Copying({"Zz boat": "Tern"})
+    (result,) = filled(["Zz boat"], memories, model, ScriptedNoteReader(0.02, Tern=0.02))
+    assert result.value is None
+    assert [one.value for one in result.alternatives] == ["Tern"]
+
+
+def test_memories_too_long_to_be_read_together_are_copied_from_as_they_are():
+    class TooLong(ScriptedNoteReader):
+        def read(self, *_: Any) -> Any:
+            raise PromptTooLong("too long")
+
+    (result,) = filled(["Zz boat"], told(OLD), Copying({"Zz boat": "Tern"}), TooLong(0.9))
+    assert result.value == "Tern"
+
+
+def test_a_label_becomes_a_question_unless_it_is_one():
+    assert as_question("Blood group, Health") == "What is my blood group, Health?"
+    assert as_question("Who do we call? Emergency") == "Who do we call? Emergency"
+
+
+def test_no_reader_where_the_model_has_no_hidden_states():
+    assert field_reader(Copying({}), ScriptedReader()) is None
+
+
+def test_a_copy_is_likelier_right_the_surer_each_sign_is():
+    low, high = (-2.0, -3.0, -3.0, 0.0), (-0.1, 2.0, 4.0, 1.0)
+    assert chance_by(low) < 0.5 < chance_by(high)
