@@ -301,6 +301,15 @@ def test_three_selects_side_by_side_are_a_date_of_birth():
     assert [a.key for a in match_fields(fields)] == ["bday-month", "bday-day", "bday-year"]
 
 
+def test_the_label_of_the_field_before_says_nothing_of_a_labelled_field():
+    page = "<label>E-mail<input name=a></label>"
+    page += (
+        "<label for=b>Number plate of the car that you will park here</label><input id=b name=b>"
+    )
+    mail, plate = match_fields(fields_from_html(f"<form>{page}</form>"))
+    assert mail.key == "email" != plate.key
+
+
 def test_what_a_card_has_beside_its_number_is_asked_only_beside_a_number():
     number, end = FormField("n", label="Card number"), FormField("e", label="Valid until")
     start = FormField("s", label="Start date")

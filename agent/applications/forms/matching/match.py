@@ -166,17 +166,23 @@ def _names_only(text: str, key: str) -> bool:
 
 
 def _question(field: FormField, *, after: bool) -> str:
-    near = field.text_after[:1] if after else nearest_words(field.text_before)
+    near = field.text_after[:1] if after else nearest_words(_before(field))
     # checkout[address][city] and applicant.vegan: the last part is the field's own name.
     own_name = re.split(r"[.\[\]]+", field.name.strip(".[]"))[-1]
     texts = (field.label, field.hint, field.placeholder, *near, " ".join(words(own_name)))
     return next((" ".join(t.split()) for t in texts if words(t)), "")
 
 
+def _before(field: FormField) -> tuple[str, ...]:
+    """The text before the field; what stands before its label is about another one."""
+    before = field.text_before
+    return before[before.index(field.label) :] if field.label in before else before
+
+
 def _evidence(field: FormField, *, after: bool) -> Iterable[tuple[str, float, bool]]:
     """(text, weight, whether it is an identifier), only where there is text."""
     own = any(words(t) for t in (field.label, field.hint, field.placeholder))
-    near = field.text_after[:1] if after else nearest_words(field.text_before)
+    near = field.text_after[:1] if after else nearest_words(_before(field))
     texts: list[tuple[str, float, bool]] = [
         (field.label, 3.0, False),
         (field.hint, 2.4, False),
