@@ -63,6 +63,7 @@ from store.spaces import Space
 from store.types import Source, SourceKind, SourceStatus
 
 if TYPE_CHECKING:
+    from agent.applications.forms.candidates.field_notes import FieldReader
     from agent.applications.forms.fields import FormField
     from agent.io.ignore_rules import FoundFile
 
@@ -378,6 +379,13 @@ class Session:
         return retry(self.graph, self, self.config.now(), tells, only)
 
     # ---- forms ----------------------------------------------------------------------------
+
+    @cached_property
+    def field_reader(self) -> FieldReader | None:
+        """What reads memories for the fields of forms; None where no weights fit the models."""
+        from agent.applications.forms.candidates.field_notes import field_reader
+
+        return field_reader(self.llm, self.statements)
 
     def fill(self, fields: Sequence[FormField], *, use_llm: bool = True) -> tuple[FilledField, ...]:
         """Values for form fields, each with its evidence; None where there is none."""

@@ -29,7 +29,8 @@ def filled(
 ) -> Any:
     notes = FieldReader(reader, ScriptedReader(relevant=0.5))
     fields = fields_from_labels(labels)
-    return fill(fields, memories, embedder=NoKeys(), llm=llm, notes=notes, now=NOW, **options)
+    options |= {"embedder": NoKeys(), "llm": llm, "notes": lambda: notes}
+    return fill(fields, memories, now=NOW, **options)
 
 
 def test_the_value_is_copied_from_the_memories_that_the_field_is_about():
@@ -74,6 +75,16 @@ def test_memories_too_long_to_be_read_together_are_copied_from_as_they_are():
 
     (result,) = filled(["Zz boat"], told(OLD), Copying({"Zz boat": "Tern"}), TooLong(0.9))
     assert result.value == "Tern"
+
+
+def test_what_was_read_for_a_field_is_kept_until_a_memory_changes():
+    reader: Any = ScriptedNoteReader(0.9)
+    notes = FieldReader(reader, ScriptedReader(relevant=0.5))
+    old, new = told(OLD, NEW)
+    assert notes.read("Boat", [old]) is notes.read("Boat", [old])
+    notes.read("Boat", [old, new])
+    notes.read("Boat", [replace(old, text=NEW)])
+    assert [len(texts) for _, texts in reader.asked] == [1, 2, 1]
 
 
 def test_a_label_becomes_a_question_unless_it_is_one():

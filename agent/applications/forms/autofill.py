@@ -15,7 +15,7 @@ from typing import Protocol
 
 from agent.applications.forms.candidates.by_meaning import Nearest, among, fill_by_meaning
 from agent.applications.forms.candidates.by_model import facts_by_model, fill_by_model
-from agent.applications.forms.candidates.field_notes import FieldReader, field_reader
+from agent.applications.forms.candidates.field_notes import FieldReader, Notes
 from agent.applications.forms.candidates.from_facts import Candidate, candidates, only_offered
 from agent.applications.forms.candidates.outdated import prefer_newer
 from agent.applications.forms.candidates.written import MOST_ALTERNATIVES, empty, written
@@ -29,7 +29,7 @@ from agent.extraction.own_words import first_person
 from agent.memory.changes import LEAST, Newer, possibly_newer
 from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors.waiting import ensure_vectors_for
-from agent.ports import Embedder, LanguageModel, StatementReader, Vectors
+from agent.ports import Embedder, LanguageModel, Vectors
 from agent.results import Alternative, FilledField, Value
 from store.derived.partitions import NearMemory
 from store.graph import MemoryGraph
@@ -54,7 +54,7 @@ class Filler(Protocol):
     embedder: Embedder
 
     @property
-    def statements(self) -> StatementReader | None: ...
+    def field_reader(self) -> FieldReader | None: ...
 
 
 def fill_from(
@@ -99,7 +99,7 @@ def fill_from(
         memories,
         embedder=embedder,
         llm=source.llm if use_llm else None,
-        notes=field_reader(source.llm, source.statements) if use_llm else None,
+        notes=(lambda: source.field_reader) if use_llm else None,
         now=now,
         close=close,
         newer=newer,
@@ -126,7 +126,7 @@ def fill(
     *,
     embedder: Embedder | None = None,
     llm: LanguageModel | None = None,
-    notes: FieldReader | None = None,
+    notes: Notes | None = None,
     now: datetime,
     close: Nearest | None = None,
     newer: Mapping[str, Sequence[Newer]] | None = None,

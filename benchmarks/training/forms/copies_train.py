@@ -22,7 +22,7 @@ from agent.applications.forms import autofill
 from agent.applications.forms.candidates.by_meaning import Heard, Nearest, as_written
 from agent.applications.forms.candidates.by_model import copies
 from agent.applications.forms.candidates.copying import RIGHT
-from agent.applications.forms.candidates.field_notes import SIGNS, WEIGHTS, FieldReader
+from agent.applications.forms.candidates.field_notes import SIGNS, WEIGHTS, Notes
 from agent.applications.forms.facts.read import Fact
 from agent.applications.forms.fields import Asked, FormField
 from agent.config import load_config
@@ -94,7 +94,7 @@ def _of_person(person: Mapping[str, Any], models: Session) -> list[dict[str, Any
         heard: Mapping[int, Sequence[Heard]],
         close: Nearest,
         llm: LanguageModel,
-        notes: FieldReader | None,
+        notes: Notes | None,
     ) -> None:
         for n, copy in copies(fields, asked, results, heard, close, llm, notes).items():
             value = as_written(copy.heard, fields[n], asked[n], facts)

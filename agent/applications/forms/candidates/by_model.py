@@ -18,7 +18,7 @@ from agent.applications.forms.candidates.by_meaning import (
 )
 from agent.applications.forms.candidates.copy_prompts import SHAPES
 from agent.applications.forms.candidates.copying import Copy, copied
-from agent.applications.forms.candidates.field_notes import TOGETHER, FieldReader
+from agent.applications.forms.candidates.field_notes import TOGETHER, Notes
 from agent.applications.forms.candidates.from_facts import sources_of
 from agent.applications.forms.candidates.written import MOST_ALTERNATIVES
 from agent.applications.forms.facts.read import DATES, Fact
@@ -55,7 +55,7 @@ def facts_by_model(
     close: Nearest,
     llm: LanguageModel,
     embedder: Embedder,
-    notes: FieldReader | None = None,
+    notes: Notes | None = None,
 ) -> tuple[Fact, ...]:
     """What the person told of the ``SLOTS`` that fields of the form are, or are parts of.
 
@@ -70,10 +70,11 @@ def facts_by_model(
     reader = form_reader(embedder)
     heard = hear(labels, close, reader) if reader else [[] for _ in labels]
     found = []
-    close_by = close(labels, TOGETHER if notes else NEAREST)
+    of_fields = notes() if notes else None
+    close_by = close(labels, TOGETHER if of_fields else NEAREST)
     for key, label, near, nearest in zip(keys, labels, heard, close_by, strict=True):
         shape = SHAPES.get("date" if key in DATES else key, "")
-        copy = copied(label, _near(near, nearest), llm, shape=shape, heard=near, notes=notes)
+        copy = copied(label, _near(near, nearest), llm, shape=shape, heard=near, notes=of_fields)
         if copy is None or not copy.is_sure(label, near, llm):
             continue
         days = day_of(copy.heard.value) or list(dates_in(copy.heard.value))
@@ -94,7 +95,7 @@ def fill_by_model(
     heard: Mapping[int, Sequence[Heard]],
     close: Nearest,
     llm: LanguageModel,
-    notes: FieldReader | None = None,
+    notes: Notes | None = None,
 ) -> None:
     """Fill, in place, the open fields; of a form's codes each goes to the likeliest field only.
 
@@ -128,7 +129,7 @@ def copies(
     heard: Mapping[int, Sequence[Heard]],
     close: Nearest,
     llm: LanguageModel,
-    notes: FieldReader | None = None,
+    notes: Notes | None = None,
 ) -> dict[int, Copy]:
     """What the model copies for the open fields, by their places; nothing is filled in."""
     open_ones = [n for n in range(len(fields)) if is_open(fields[n], asked[n], results[n])][:MOST]
@@ -136,12 +137,13 @@ def copies(
         return {}
     labels = [worded(fields[n], asked[n]) for n in open_ones]
     said = {}
-    near = close(labels, TOGETHER if notes else NEAREST)
+    of_fields = notes() if notes else None
+    near = close(labels, TOGETHER if of_fields else NEAREST)
     for n, label, nearest in zip(open_ones, labels, near, strict=True):
         shape = SHAPES.get("date" if asked[n].key in DATES else fields[n].type, "")
         known = heard.get(n, ())
         memories = _near(known, nearest)
-        if copy := copied(label, memories, llm, shape=shape, heard=known, notes=notes):
+        if copy := copied(label, memories, llm, shape=shape, heard=known, notes=of_fields):
             said[n] = copy
     return said
 

@@ -9,7 +9,7 @@ were learned from forms of people, most of whose texts were written without a lo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -28,6 +28,8 @@ SIGNS = ("score by the second prompt", "relevance", "any answers", "the form rea
 """What ``mix`` has a weight for; scores in nats, probabilities as log-odds."""
 TOGETHER = 8
 """Most memories that are read for a field; it is nearly always among them."""
+KEPT = 100
+"""Fields of which it is kept what was read for them."""
 SHARE, MOST_READ = 0.3, 4
 """Of the relevance of the likeliest memory, that from which another one is read too; how many."""
 
@@ -54,15 +56,27 @@ def chance_by(signs: Sequence[float]) -> float:
 
 
 class FieldReader:
-    """Reads memories for fields."""
+    """Reads memories for fields, and keeps what it read last.
+
+    Of a form with sensitive fields the same is read again once the person has agreed to them.
+    """
 
     def __init__(self, notes: NoteReader, statements: StatementReader) -> None:
         self._notes = notes
         self._statements = statements
+        self._kept: dict[tuple[object, ...], FieldNotes | None] = {}
 
     def read(self, field: str, memories: Sequence[Memory]) -> FieldNotes | None:
         """What at most ``TOGETHER`` memories have for a field; None where they are too long."""
-        asked, memories = as_question(field), memories[:TOGETHER]
+        memories = memories[:TOGETHER]
+        key = (field, *((memory.id, memory.created, memory.text) for memory in memories))
+        if key not in self._kept:
+            if len(self._kept) >= KEPT:
+                self._kept.clear()
+            self._kept[key] = self._read(as_question(field), memories)
+        return self._kept[key]
+
+    def _read(self, asked: str, memories: Sequence[Memory]) -> FieldNotes | None:
         if not memories:
             return None
         first = self._statements.relevance(asked, [memory.text for memory in memories])[:, 0]
@@ -71,6 +85,10 @@ class FieldReader:
         except PromptTooLong:
             return None
         return FieldNotes(memories, found.relevance, found.answered)
+
+
+Notes = Callable[[], FieldReader | None]
+"""The reader, looked for only where a field is open: that takes the model's file."""
 
 
 def field_reader(model: LanguageModel, statements: StatementReader | None) -> FieldReader | None:
