@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agent.applications.forms.autofill import fill
+from agent.applications.forms.candidates.by_model import CERTAIN
 from agent.applications.forms.candidates.field_notes import (
     FieldReader,
     as_question,
@@ -99,3 +100,14 @@ def test_no_reader_where_the_model_has_no_hidden_states():
 def test_a_copy_is_likelier_right_the_surer_each_sign_is():
     low, high = (-2.0, -3.0, -3.0, 0.0), (-0.1, 2.0, 4.0, 1.0)
     assert chance_by(low) < 0.5 < chance_by(high)
+
+
+@pytest.mark.parametrize(("vet", "value"), [(0.02, None), (0.5, "Dr Ahmed")])
+def test_a_value_whose_memory_the_field_is_hardly_about_is_offered(vet, value):
+    memories = told("My vet is Dr Ahmed.", "It is Dr Lund whom I see for my health.")
+    without = fill(fields_from_labels(["Vet"]), memories, now=NOW)
+    reader = ScriptedNoteReader(0.9, Ahmed=vet, Lund=0.8)
+    (result,) = filled(["Vet"], memories, Copying({}), reader)
+    assert without[0].value == "Dr Ahmed" and without[0].confidence < CERTAIN
+    assert result.value == value
+    assert "Dr Ahmed" in (result.value, *(one.value for one in result.alternatives))

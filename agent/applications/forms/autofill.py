@@ -14,7 +14,11 @@ from datetime import datetime
 from typing import Protocol
 
 from agent.applications.forms.candidates.by_meaning import Nearest, among, fill_by_meaning
-from agent.applications.forms.candidates.by_model import facts_by_model, fill_by_model
+from agent.applications.forms.candidates.by_model import (
+    facts_by_model,
+    fill_by_model,
+    withdraw_irrelevant,
+)
 from agent.applications.forms.candidates.field_notes import FieldReader, Notes
 from agent.applications.forms.candidates.from_facts import Candidate, candidates, only_offered
 from agent.applications.forms.candidates.outdated import prefer_newer
@@ -167,6 +171,7 @@ def fill(
     if embedder is not None and near_all is not None:
         heard = fill_by_meaning(fields, asked, results, facts, near_all, embedder)
         if llm is not None:
+            withdraw_irrelevant(fields, asked, results, by_id, near_all, notes)
             fill_by_model(fields, asked, results, facts, heard, near_all, llm, notes)
     prefer_newer(fields, asked, results, facts, newer or {}, current, llm)
     for n, (field, ask) in enumerate(zip(fields, asked, strict=True)):

@@ -20,11 +20,12 @@ from agent.applications.forms.candidates.copy_prompts import SHAPES
 from agent.applications.forms.candidates.copying import Copy, copied
 from agent.applications.forms.candidates.field_notes import TOGETHER, Notes
 from agent.applications.forms.candidates.from_facts import sources_of
-from agent.applications.forms.candidates.written import MOST_ALTERNATIVES
+from agent.applications.forms.candidates.written import MOST_ALTERNATIVES, withdrawn
 from agent.applications.forms.facts.read import DATES, Fact
 from agent.applications.forms.fields import ME, Asked, FormField, worded
 from agent.applications.forms.matching.label_words import words
 from agent.applications.forms.values.fit import dates_in, day_of
+from agent.language.injection import steers
 from agent.models.readers.form_reader import form_reader
 from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField
@@ -35,6 +36,8 @@ LIKELIEST, NEAREST = 4, 4
 gives more (``TOGETHER``) to a reader of notes."""
 MOST = 30
 """Fields of a form that the model is asked about; each takes it a second or more."""
+CERTAIN = 0.9
+"""Confidence from which a value that was matched without the model is not read again."""
 CODE = 4
 """Digits from which two fields of one form do not share a value."""
 
@@ -85,6 +88,37 @@ def facts_by_model(
         said = frozenset(words(memory.text))
         found.append(Fact(key, value, memory, ME, round(copy.heard.chance, 3), said))
     return tuple(found)
+
+
+def withdraw_irrelevant(
+    fields: Sequence[FormField],
+    asked: Sequence[Asked],
+    results: list[FilledField],
+    memories: Mapping[str, Memory],
+    close: Nearest,
+    notes: Notes | None,
+) -> None:
+    """Empty, in place, fields whose value stands in a memory that the field is hardly about.
+
+    Patterns and the form reader took the vet for the doctor. What is withdrawn is offered, and the
+    model looks for another value. ``memories`` are those that hold, by their ids.
+    """
+    doubtful = [n for n, one in enumerate(results) if _is_doubtful(asked[n], one)][:MOST]
+    reader = notes() if notes and doubtful else None
+    if reader is None:
+        return
+    labels = [worded(fields[n], asked[n]) for n in doubtful]
+    for n, label, nearest in zip(doubtful, labels, close(labels, TOGETHER), strict=True):
+        own = [memories[name] for name in results[n].memories if name in memories]
+        together = list({memory.id: memory for memory in (*own, *nearest)}.values())
+        read = reader.read(label, [memory for memory in together if not steers(memory.text)])
+        if read is not None and own and not any(memory in read.likely for memory in own):
+            results[n] = replace(withdrawn(results[n]), unmatched=True)
+
+
+def _is_doubtful(ask: Asked, result: FilledField) -> bool:
+    asks = bool(ask.question) and ask.via != "hidden"
+    return asks and result.value is not None and (ask.key is None or result.confidence < CERTAIN)
 
 
 def fill_by_model(

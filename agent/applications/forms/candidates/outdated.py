@@ -17,7 +17,7 @@ from agent.applications.forms.candidates.by_meaning import as_written
 from agent.applications.forms.candidates.by_model import CODE
 from agent.applications.forms.candidates.copying import LESS_SURE, copied
 from agent.applications.forms.candidates.from_facts import sources_of, subjects
-from agent.applications.forms.candidates.written import MOST_ALTERNATIVES
+from agent.applications.forms.candidates.written import withdrawn
 from agent.applications.forms.facts.read import Fact
 from agent.applications.forms.fields import Asked, FormField, worded
 from agent.applications.forms.matching.label_words import fold
@@ -52,7 +52,7 @@ def prefer_newer(
         found = [one for one in likely if one.probability >= DOUBTED]
         if llm is None:
             if not all(_of_another_thing(one, ask, facts) for one in found):
-                results[n] = _withdrawn(result)
+                results[n] = withdrawn(result)
             continue
         told = [one for one in likely if one.memory.trust in (None, Trust.TOLD)]
         later = [one.memory for one in (found or told)[:1]]
@@ -64,16 +64,16 @@ def prefer_newer(
         if value is None or value == result.value:
             continue
         offer = Alternative(value, round(copy.heard.chance, 3), (copy.heard.memory.id,))
-        withdrawn = _withdrawn(result, offer)
+        without = withdrawn(result, offer)
         if copy.is_sure(worded(field, ask), (), llm):
-            withdrawn = replace(
-                withdrawn,
+            without = replace(
+                without,
                 value=value,
                 confidence=offer.confidence,
                 memories=offer.memories,
-                alternatives=withdrawn.alternatives[1:],
+                alternatives=without.alternatives[1:],
             )
-        results[n] = withdrawn
+        results[n] = without
 
 
 def _alike(
@@ -133,11 +133,3 @@ def _of_another_thing(newer: Newer, ask: Asked, facts: Sequence[Fact]) -> bool:
         return False
     sources = {source for key in (ask.key, *ask.instead) for source in sources_of(key)}
     return not any(f.key in sources and f.subject in subjects(ask.subject) for f in told)
-
-
-def _withdrawn(result: FilledField, *first: Alternative) -> FilledField:
-    """The field left empty; what it had is offered, after ``first``."""
-    assert result.value is not None
-    had = Alternative(result.value, result.confidence, result.memories)
-    offers = (*first, had, *result.alternatives)[:MOST_ALTERNATIVES]
-    return replace(result, value=None, confidence=0.0, memories=(), alternatives=offers)

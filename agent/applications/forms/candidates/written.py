@@ -10,7 +10,7 @@ from agent.applications.forms.facts.read import DATES, Fact
 from agent.applications.forms.fields import Asked, FormField
 from agent.applications.forms.values.fit import fit_date
 from agent.applications.forms.values.phones import write_phone
-from agent.results import FilledField
+from agent.results import Alternative, FilledField
 
 MOST_ALTERNATIVES = 3
 _PHONES = frozenset({"tel", "tel-national"})
@@ -19,6 +19,14 @@ _PHONES = frozenset({"tel", "tel-national"})
 def empty(field: FormField, ask: Asked) -> FilledField:
     """The field without a value."""
     return FilledField(field.name, field.label, None, 0.0, key=ask.key, note=ask.note)
+
+
+def withdrawn(result: FilledField, *first: Alternative) -> FilledField:
+    """The field left empty; what it had is offered, after ``first``."""
+    assert result.value is not None
+    had = Alternative(result.value, result.confidence, result.memories)
+    offers = (*first, had, *result.alternatives)[:MOST_ALTERNATIVES]
+    return replace(result, value=None, confidence=0.0, memories=(), alternatives=offers)
 
 
 def written(
