@@ -168,8 +168,8 @@ def test_words_that_may_have_changed_something_are_quoted_all_the_same():
     assert "Gave 640 for a Jazz" in told.text
 
 
-@pytest.mark.parametrize(("relevance", "overtaken"), [(0.15, True), (0.5, True), (0.6, False)])
-def test_a_sentence_gives_way_to_a_later_note_that_answers_far_more_surely(relevance, overtaken):
+@pytest.mark.parametrize(("relevance", "overtaken"), [(0.15, True), (0.85, True), (0.95, False)])
+def test_a_sentence_gives_way_to_a_later_note_that_answers_more_surely(relevance, overtaken):
     older, newer = [replace(note, together=True) for note in notes_of(KINDLING, REDFORD)]
     told, _ = ask("You work at Kindling.", [replace(older, by="", relevance=relevance), newer])
     assert told.text.startswith("On 2024-05-10 you said" if overtaken else "You work at Kindling.")

@@ -209,7 +209,7 @@ def test_where_nothing_is_sure_what_other_readers_put_first_is_shown_too(
 def test_a_later_note_that_surely_answers_goes_before_a_sentence_on_an_older_one(
     session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, later: str, told: str
 ):
-    reader = ScriptedNoteReader(answered=0.9, Amiri=0.4, **{"now": 0.7, "bumped": 0.7})
+    reader = ScriptedNoteReader(answered=0.9, Amiri=0.5, **{"now": 0.7, "bumped": 0.7})
     monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
     month_ago = NOW - timedelta(days=30)
     first = Draft("Dr Amiri looks at my knee on 12 March.", "event.arrangement", month_ago)

@@ -294,13 +294,15 @@ def _knew(said: str, best: Note, base: Note, question: str) -> bool:
 def _overtakes(best: Note, base: Note, question: str) -> bool:
     """Whether a sentence that rests on ``base`` gives way to what the question is about most.
 
-    That is later, tells a name or number, and is by itself an answer that holds far more surely.
-    Where the notes were not read together it may be somebody else's news: then it has to be known
-    to change ``base``, or the question hardly needs ``base``.
+    That is later, tells a name or number, and is by itself an answer that holds more surely. Where
+    the notes were not read together it may be somebody else's news: then it has to be known to
+    change ``base``, or the question hardly needs ``base``.
     """
-    if base.relevance >= NO_LESS * best.relevance or best.passage.said <= base.passage.said:
+    if base.relevance >= best.relevance or best.passage.said <= base.passage.said:
         return False
     if best.together:
         return best.surely_needed and bool(names(best.passage.words) - names(question))
+    if base.relevance >= NO_LESS * best.relevance:
+        return False
     may_have_changed = base.by == best.memory.id and base.changed >= DOUBTED
     return may_have_changed or base.relevance < UNLIKELY
