@@ -17,8 +17,9 @@ _PHONES = frozenset({"tel", "tel-national"})
 
 
 def empty(field: FormField, ask: Asked) -> FilledField:
-    """The field without a value."""
-    return FilledField(field.name, field.label, None, 0.0, key=ask.key, note=ask.note)
+    """The field without a value; without a label it is called by the words beside it."""
+    label = field.label or ask.question
+    return FilledField(field.name, label, None, 0.0, key=ask.key, note=ask.note)
 
 
 def withdrawn(result: FilledField, *first: Alternative) -> FilledField:
