@@ -1,7 +1,7 @@
 """Forms of people who told their days in free wording, with and without the language model.
 
 Each person's sentences are told one by one, a minute apart, to the product on an empty home; then
-their forms are filled. The people of ``forms_people_held.toml`` were written by four writers who
+their forms are filled. The people of ``forms_people_held.toml`` were written by five writers who
 saw no code, and nothing was learned or chosen by them; ``--files`` names others, from which the
 weights that judge copies were learned (``copies_train``). *right* counts fields with the value that
 belongs there, *wrong* those with any other value, among them fields that must stay empty; *offered*
