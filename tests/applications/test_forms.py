@@ -292,6 +292,13 @@ def test_labels_that_follow_their_fields_are_noticed():
     assert [a.key for a in match_fields(fields)] == ["given-name", "family-name", "email"]
 
 
+def test_labels_in_the_cells_of_a_table_are_before_their_fields():
+    rows = ("As in your papers", "Passport number", "Date of birth")
+    cells = "".join(f"<tr><td>{row}<td><input name=f{n}>" for n, row in enumerate(rows))
+    asked = match_fields(fields_from_html(f"<form><table>{cells}</table></form>"))
+    assert [ask.key for ask in asked] == [None, "passport-number", "bday"]
+
+
 def test_three_selects_side_by_side_are_a_date_of_birth():
     fields = [
         FormField("s1", type="select", options=(Option("", "Month"), Option("1", "January"))),

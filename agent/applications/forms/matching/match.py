@@ -299,6 +299,8 @@ def _forms_with_labels_after(fields: Sequence[FormField]) -> frozenset[int]:
     """
     balance: Counter[int] = Counter()
     decided: set[int] = set()
+    ends_before: dict[int, bool] = {}
+    """Whether the last field has a label before it and none after it."""
     for field in fields:
         if field.label or field.hint or field.placeholder:
             continue
@@ -310,7 +312,8 @@ def _forms_with_labels_after(fields: Sequence[FormField]) -> frozenset[int]:
         elif field.form not in decided and before is None and after is not None:
             balance[field.form] += 1
         decided.add(field.form)
-    return frozenset(form for form, votes in balance.items() if votes > 0)
+        ends_before[field.form] = before is not None and after is None
+    return frozenset(f for f, votes in balance.items() if votes > 0 and not ends_before[f])
 
 
 def _first_key(texts: tuple[str, ...], *, identifier: bool = False) -> str | None:
