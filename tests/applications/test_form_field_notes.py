@@ -69,6 +69,22 @@ def test_where_what_was_told_is_doubtful_other_memories_are_read():
     assert [one.value for one in result.alternatives] == ["Tern"]
 
 
+def test_what_others_say_takes_no_value_from_what_the_person_told():
+    own, relayed = told("My vet is Dr Ahmed.", "It is Dr Lund whom I see for my health.")
+    relayed = replace(relayed, trust=Trust.RELAYED)
+    reader = ScriptedNoteReader(0.9, Ahmed=0.02, Lund=0.8)
+    model = Copying({"Vet": "Dr Lund"})
+    (result,) = filled(["Vet"], [own, relayed], model, reader)
+    assert result.value == "Dr Ahmed"
+
+    own, relayed = told(OLD, NEW)
+    reader = ScriptedNoteReader(0.02, Tern=0.02)
+    model = Copying({"Zz boat": "Tern"})
+    (result,) = filled(["Zz boat"], [own, replace(relayed, trust=Trust.RELAYED)], model, reader)
+    assert result.value is None
+    assert all("Heron" not in asked for asked in model.asked)
+
+
 def test_memories_too_long_to_be_read_together_are_copied_from_as_they_are():
     class TooLong(ScriptedNoteReader):
         def read(self, *_: Any) -> Any:

@@ -29,7 +29,7 @@ from agent.language.injection import steers
 from agent.models.readers.form_reader import form_reader
 from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField
-from store.types import Memory
+from store.types import Memory, may_replace
 
 LIKELIEST, NEAREST = 4, 4
 """Memories that the model reads for a field: by the form reader, and by the sentence encoder, which
@@ -101,7 +101,8 @@ def withdraw_irrelevant(
     """Empty, in place, fields whose value stands in a memory that the field is hardly about.
 
     Patterns and the form reader took the vet for the doctor. What is withdrawn is offered, and the
-    model looks for another value. ``memories`` are those that hold, by their ids.
+    model looks for another value. A memory that may not replace another one casts no doubt on it
+    either. ``memories`` are those that hold, by their ids.
     """
     doubtful = [n for n, one in enumerate(results) if _is_doubtful(asked[n], one)][:MOST]
     reader = notes() if notes and doubtful else None
@@ -110,7 +111,9 @@ def withdraw_irrelevant(
     labels = [worded(fields[n], asked[n]) for n in doubtful]
     for n, label, nearest in zip(doubtful, labels, close(labels, TOGETHER), strict=True):
         own = [memories[name] for name in results[n].memories if name in memories]
-        together = list({memory.id: memory for memory in (*own, *nearest)}.values())
+        trust = own[0].trust if own else None
+        rivals = [memory for memory in nearest if may_replace(memory.trust, trust)]
+        together = list({memory.id: memory for memory in (*own, *rivals)}.values())
         read = reader.read(label, [memory for memory in together if not steers(memory.text)])
         if read is not None and own and not any(memory in read.likely for memory in own):
             results[n] = replace(withdrawn(results[n]), unmatched=True)

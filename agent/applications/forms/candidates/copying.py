@@ -24,11 +24,11 @@ from agent.applications.forms.matching.label_words import fold, is_unspaced
 from agent.language.injection import as_data, steers
 from agent.models.closed_question import chance_of_yes
 from agent.ports import ChatTurn, LanguageModel
-from store.types import Memory, Trust
+from store.types import Memory, Trust, may_replace
 
 RIGHT, DOUBTFUL = 0.75, 0.3
 """Probabilities that copied words are right: they are filled in from the first; below the second
-what the person did not tell themself is looked at too. Set on ``benchmarks.copies_train``."""
+the person's notes are looked at beside what they told. Set on ``benchmarks.copies_train``."""
 ABSENT = -4.0
 """Log-probability (nats) of words that the second prompt does not copy."""
 MAX_TOKENS = 24
@@ -97,13 +97,15 @@ def copied(
 ) -> Copy | None:
     """The value that the model copies from a memory; None where it finds none.
 
-    What the person told comes first: other memories are read only where that has no value, or a
-    doubtful one.
+    What the person told comes first: other memories are read only where that has no value, and
+    where it has a doubtful one, only those that may replace it.
     """
     told = [memory for memory in memories if memory.trust in (None, Trust.TOLD)]
     doubtful = None
     for group in (told, [memory for memory in memories if memory not in told]):
         safe = [memory for memory in group if not steers(memory.text)]
+        if doubtful is not None:
+            safe = [memory for memory in safe if may_replace(memory.trust, Trust.TOLD)]
         read = notes.read(label, safe) if notes else None
         copy = _copied(f"{label}{shape}", read.likely if read else safe, llm)
         if copy is not None and read is not None:
