@@ -10,20 +10,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from agent.answering.plain_statements import CHANCE, may_tell
 from agent.answering.question.references import WHILE, in_context, recent
 from agent.answering.retrieve import Part, Retrieved, retrieve
-from agent.answering.routing import Router
 from agent.answering.selection.policy_factory import build_policy
 from agent.answering.selection.several_spaces import joined
 from agent.applications.personas.persona_in_answers import with_persona
-from agent.config import BUILT_IN_ENCODER, Config
-from agent.extraction.subclass_classifier import Placer
+from agent.config import Config
 from agent.extraction.told import tells as likeliest
 from agent.language.identify import is_foreign
 from agent.language.validation import checked_k, checked_message
@@ -31,25 +28,9 @@ from agent.memory.home import open_graph
 from agent.memory.remember import keep, remember_as_said, remember_source, without_secrets
 from agent.memory.uncertain.contradictions import doubted, trusted_first
 from agent.memory.uncertain.settle import settle
-from agent.models.lazy import (
-    LocalEmbedder,
-    LocalLanguageModel,
-    LocalReader,
-    LocalRewardModel,
-    Progress,
-)
-from agent.models.readers.local_secret_reader import LocalSecretReader
-from agent.models.readers.local_statement_reader import statement_reader
 from agent.models.timing import Stopwatch
-from agent.ports import (
-    Embedder,
-    LanguageModel,
-    RewardModel,
-    SecretReader,
-    StatementReader,
-    TextReader,
-)
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route
+from agent.session.home_models import HomeModels, Models
 from agent.session.orders import carry_out, order_in
 from agent.session.reply import kept, told, trace_of, with_question
 from agent.session.respond import answer_message, leaned, small_talk, whisper
@@ -63,7 +44,6 @@ from store.spaces import Space
 from store.types import Source, SourceKind, SourceStatus
 
 if TYPE_CHECKING:
-    from agent.applications.forms.candidates.field_notes import FieldReader
     from agent.applications.forms.fields import FormField
     from agent.io.ignore_rules import FoundFile
 
@@ -75,31 +55,11 @@ the messages of two voices that nobody learned from are read for what they tell 
 router's word for it), and as few of their questions as before."""
 
 
-class Models(TypedDict, total=False):
-    """Models in place of the configured ones."""
-
-    llm: LanguageModel | None
-    embedder: Embedder | None
-    reader: TextReader | None
-    rewards: RewardModel | None
-    statements: StatementReader | None
-    secrets: SecretReader | None
-    on_progress: Progress | None
-
-
-class Session:
-    """Everything that one run of memlane works with. Models load when first needed."""
+class Session(HomeModels):
+    """Everything that one run of memlane works with."""
 
     def __init__(self, config: Config, graph: MemoryGraph, **models: Unpack[Models]) -> None:
-        self.config = config
-        self.graph = graph
-        shown = models.get("on_progress")
-        self.llm: LanguageModel = models.get("llm") or LocalLanguageModel(config, shown)
-        self.embedder: Embedder = models.get("embedder") or LocalEmbedder(config)
-        self.reader: TextReader = models.get("reader") or LocalReader(config)
-        self.rewards: RewardModel = models.get("rewards") or LocalRewardModel(config, shown)
-        self._statements = models.get("statements")
-        self.secrets: SecretReader = models.get("secrets") or LocalSecretReader(config)
+        super().__init__(config, graph, **models)
         self._suggested = False
         self._seen = SeenSpaces()
 
@@ -117,45 +77,6 @@ class Session:
     def close(self) -> None:
         self._seen.close()
         self.graph.close()
-
-    @cached_property
-    def router(self) -> Router:
-        return Router(self.trained)
-
-    @cached_property
-    def trained(self) -> Embedder:
-        """The encoder of the shipped weights: beside another one that searches, the built-in."""
-        if self.config.embedder == BUILT_IN_ENCODER:
-            return self.embedder
-        built_in = LocalEmbedder(replace(self.config, embedder=BUILT_IN_ENCODER))
-        return self.embedder if self.embedder.identity == built_in.identity else built_in
-
-    @cached_property
-    def placer(self) -> Placer:
-        return Placer(self.graph.subclasses(), self.embedder)
-
-    @cached_property
-    def statements(self) -> StatementReader | None:
-        if self._statements:
-            return self._statements
-        own = replace(self.config, embedder=BUILT_IN_ENCODER)
-        same = self.trained is self.embedder
-        return statement_reader(self.config if same else own, self.trained.identity)
-
-    @property
-    def loaded(self) -> bool:
-        """Whether the sentence encoder is in memory: nearly all work needs it first."""
-        return isinstance(self.embedder, LocalEmbedder) and self.embedder.loaded
-
-    def warm_up(self) -> None:
-        """Load what nearly every message needs, but for the language model."""
-        question = "What do I have to do tomorrow at ten?"
-        self.router.detect(question)
-        if self.statements:
-            self.statements.kinds([question])
-        self.secrets.secrets(question)
-        is_foreign(question)
-        _ = self.placer  # it encodes the examples of all subclasses
 
     # ---- messages -------------------------------------------------------------------------
 
@@ -379,13 +300,6 @@ class Session:
         return retry(self.graph, self, self.config.now(), tells, only)
 
     # ---- forms ----------------------------------------------------------------------------
-
-    @cached_property
-    def field_reader(self) -> FieldReader | None:
-        """What reads memories for the fields of forms; None where no weights fit the models."""
-        from agent.applications.forms.candidates.field_notes import field_reader
-
-        return field_reader(self.llm, self.statements)
 
     def fill(self, fields: Sequence[FormField], *, use_llm: bool = True) -> tuple[FilledField, ...]:
         """Values for form fields, each with its evidence; None where there is none."""
