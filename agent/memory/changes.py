@@ -23,7 +23,7 @@ from agent.memory.editing.judges.by_reader import CHANGES, Judged, judged_as
 from agent.memory.editing.plan import EditPlan
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Models
-from agent.memory.passages import passage_of, sources_of
+from agent.memory.passages import as_told, passage_of
 from agent.models.readers.second_reader import Beside, SecondReader, alone, rivals
 from agent.ports import RELATIONS, Probabilities, StatementReader, Vectors
 from store.derived.vector_index import MemoryIndex
@@ -203,7 +203,7 @@ def _texts(
     pairs: Mapping[tuple[str, str], tuple[Memory, Memory]], graph: MemoryGraph, models: Models
 ) -> dict[tuple[str, str], Views]:
     """The views of each pair that the reader can read."""
-    sources = sources_of([memory for pair in pairs.values() for memory in pair], graph)
+    sources = as_told([memory for pair in pairs.values() for memory in pair], graph)
     glosses = Glosses(graph.path.parent, models.llm)
     texts: dict[tuple[str, str], Views] = {}
     for pair, (older, newer) in pairs.items():

@@ -103,6 +103,19 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
+def as_told(memories: Sequence[Memory], graph: MemoryGraph) -> dict[str, Source]:
+    """The sources that passages come from, by id, without those that were corrected since.
+
+    What was wrong still stands in the source of a memory whose text was amended. So the memories of
+    such a source are read in their own sentences.
+    """
+    sources = {s.id: s for s in sources_of(memories, graph).values() if s.kind in _QUOTED}
+    for memory in graph.memories.amended(sources):
+        if graph.journal.of_memory(memory.id)[0].after != memory.text:
+            sources.pop(memory.source or "", None)
+    return sources
+
+
 def sources_of(memories: Sequence[Memory], graph: MemoryGraph) -> dict[str, Source]:
     """The sources of memories, by id; one that is gone is left out."""
     found: dict[str, Source] = {}

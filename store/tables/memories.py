@@ -107,6 +107,19 @@ class MemoryTable(Table):
         )
         return self.of([public_id("m", row["id"]) for row in rows])
 
+    def amended(self, sources: Iterable[str]) -> tuple[Memory, ...]:
+        """Memories of these sources that were amended once."""
+        keys = [row_id("s", source, "source") for source in sources]
+        marks = ",".join("?" * len(keys))
+        return tuple(
+            self._read(
+                f"""WHERE memories.source IN ({marks}) AND EXISTS
+                    (SELECT 1 FROM journal_memories JOIN journal ON journal.id = entry
+                     WHERE memory = memories.id AND kind = 'amend')""",
+                keys,
+            )
+        )
+
     def told_at(self, place: str, limit: int) -> tuple[Memory, ...]:
         """The latest current memories that were told at a place."""
         rows = self._rows.query(

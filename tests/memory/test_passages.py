@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from agent.memory.passages import passage_of, section
-from store.types import Memory, Source, SourceKind, Span
+from agent.memory.passages import as_told, passage_of, section
+from store.graph import MemoryGraph
+from store.journal import Amend, Insert
+from store.types import Draft, Memory, Source, SourceKind, Span
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 
@@ -33,3 +35,22 @@ def test_a_section_goes_from_its_title_to_the_next():
         "# One\na\nb\n",
         "# Two\nc\n",
     ]
+
+
+def test_a_source_that_was_corrected_is_no_passage(graph: MemoryGraph):
+    told = "My GP is Dr Bo at Mill Lane.", "My dentist is Ana."
+    source = graph.sources.add(SourceKind.CHAT, " ".join(told), NOW)
+    spans = Span(0, 28), Span(29, 47)
+    drafts = [
+        Draft(text, "attribute.health", NOW, source=source.id, span=span)
+        for text, span in zip(told, spans, strict=True)
+    ]
+    put = graph.apply([Insert(draft) for draft in drafts], at=NOW, actor="auto")
+    ids = [entry.memory for entry in put]
+    assert as_told(graph.memories.of(ids), graph)
+    done = graph.apply([Amend(ids[0], text="My GP is Dr Bo.")], at=NOW, actor="user")
+    memories = graph.memories.of(ids)
+    words = [passage_of(memory, as_told(memories, graph)).text for memory in memories]
+    assert words == ["My GP is Dr Bo.", "My dentist is Ana."]
+    graph.undo(done[0].id, at=NOW)
+    assert as_told(graph.memories.of(ids), graph)

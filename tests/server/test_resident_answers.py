@@ -15,11 +15,17 @@ import psutil
 import pytest
 
 from agent.config import load_config
-from agent.models.lazy import LocalEmbedder, LocalLanguageModel
+from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
 from agent.ports import ChatTurn
 from agent.server.resident.client import connect
 from agent.server.resident.paths import Place
-from agent.server.resident.shared_models import FreeableModel, Keeper, SharedModel
+from agent.server.resident.shared_models import (
+    FreeableModel,
+    Keeper,
+    SharedEmbedder,
+    SharedModel,
+    SharedReader,
+)
 from store.graph import MemoryGraph
 from store.types import (
     SourceStatus,
@@ -189,6 +195,21 @@ def test_a_model_that_nobody_uses_is_freed_and_comes_back(embedder):
         gc.collect()
         assert weights() is None
     assert (encoder.encode(["hello"]) == vectors).all()
+
+
+@pytest.mark.parametrize(
+    ("own", "shared"),
+    [
+        (LocalLanguageModel, SharedModel),
+        (LocalEmbedder, SharedEmbedder),
+        (LocalReader, SharedReader),
+    ],
+)
+def test_what_readers_ask_of_a_model_is_there_in_the_resident_process(own: type, shared: type):
+    # Readers that find no hidden states go without them and say nothing, so answers get worse.
+    about_its_process = {"free", "loaded", "finding", "pid", "check", "kept"}
+    asked = {name for name in vars(own) if not name.startswith("_")} - about_its_process
+    assert asked <= vars(shared).keys()
 
 
 def test_watched_folders_are_taken_in(own_home: Path, tmp_path: Path, memlane):

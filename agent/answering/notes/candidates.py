@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from agent.answering.retrieve import Part, Retrieved
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Home
-from agent.memory.passages import Passage, passage_of, section, sources_of
+from agent.memory.passages import Passage, as_told, passage_of, section, sources_of
 from policies.base import Question
 from policies.baselines.fusion import activate
 from policies.scoring.ranking import best, similar
@@ -98,7 +98,7 @@ def _of_space(put: Question, part: Part, *, past: bool, ended: bool) -> Candidat
         and memory.status is Status.CURRENT
         and not memory.holds_at(put.now)
     )
-    sources = sources_of(list(own.values()), home.graph)
+    sources = as_told(list(own.values()), home.graph)
     # What a text says in English is kept in the home that the text is of.
     glosses = Glosses(home.graph.path.parent, home.llm)
     index = home.graph.index(home.embedder.identity, put.now)

@@ -12,11 +12,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar, Unpack
 
+from agent.errors import ModelError
 from agent.models.lazy import LocalReader
+from agent.models.readers.second_reader import tells_states
 from agent.ports import (
     ChatTurn,
     Decoding,
     Embedder,
+    HiddenStateModel,
     LanguageModel,
     NameEncoder,
     TextLine,
@@ -133,7 +136,12 @@ class SharedEmbedder:
 
 
 class SharedModel:
-    """A kept language model; fulfils ``LanguageModel``. ``check`` is called before every word."""
+    """A kept language model; fulfils ``HiddenStateModel``. ``check`` is called before every word.
+
+    What a session does without the resident process it does here too, so whatever readers ask of a
+    language model has to be here: one that finds no hidden states goes without them and says
+    nothing.
+    """
 
     def __init__(self, keeper: Keeper[FreeableModel], check: Callable[[], None]) -> None:
         self._keeper = keeper
@@ -143,6 +151,10 @@ class SharedModel:
     def identity(self) -> str:
         with self._keeper.lent() as model:
             return model.identity
+
+    @property
+    def loaded(self) -> bool:
+        return self._keeper.loaded
 
     def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         on_text = decoding.get("on_text")
@@ -156,6 +168,22 @@ class SharedModel:
         with self._keeper.lent() as model:
             decoding["on_text"] = watched
             return model.chat(turns, **decoding)
+
+    def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
+        with self._telling_states() as model:
+            return model.states(prompts, layer=layer)
+
+    def line_states(self, turns: Sequence[ChatTurn], *, layer: int) -> Vectors:
+        with self._telling_states() as model:
+            return model.line_states(turns, layer=layer)
+
+    @contextmanager
+    def _telling_states(self) -> Iterator[HiddenStateModel]:
+        self._check()
+        with self._keeper.lent() as model:
+            if not tells_states(model):
+                raise ModelError(f"{model.identity} does not tell its hidden states.")
+            yield model
 
 
 class SharedReader:
