@@ -71,7 +71,7 @@ def draft_memories(
     said = (*rated, *extract(text))
     reader = models.statements
     drafts = make_drafts(said, models.placer.place(said), source, llm=models.llm, reader=reader)
-    if reader is None or source.kind is not SourceKind.CHAT:
+    if reader is None or source.kind is not SourceKind.CHAT or meant not in ("", source.text):
         return drafts
     missed = left_out(source.text, drafts, reader)
     placed = models.placer.place(missed)

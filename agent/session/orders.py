@@ -7,15 +7,18 @@ is lost by an order that was misread.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 import numpy as np
 
 from agent.answering.grounding import names
+from agent.extraction.told import tells
+from agent.language.clauses import joined_parts
 from agent.language.identify import is_foreign
 from agent.memory.home import Home
-from agent.ports import ORDERS
+from agent.ports import ORDERS, StatementReader
 from agent.results import Reply, Route
 from store.derived.large.part import Sought
 from store.erasure.run import KEPT
@@ -24,9 +27,11 @@ from store.journal import Entry, Forget
 from store.maintenance.batch_undo import undo_all
 from store.types import Memory, SourceKind, Status
 
-Order = Literal["forget", "undo"]
+Kind = Literal["forget", "undo"]
 SURE = 0.8
-"""Probability from which a message is taken for an order."""
+"""Probability from which a message is taken for an order, and a part of one surely for none."""
+TELLS = 0.5
+"""Probability that a part of an order tells something, from which it is remembered."""
 LONGEST = 300
 """Characters of an order; a longer message tells something beside it."""
 NEAR = 0.4
@@ -41,22 +46,48 @@ MOST = 5
 """Memories that one order hides; it is asked to name fewer."""
 
 
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a message orders."""
+
+    kind: Kind
+    rest: str = ""
+    """What the message tells after the order: 'scrap that, the MOT is on the 11th instead'."""
+
+    @property
+    def carried_out(self) -> bool:
+        """Whether it is to be carried out. What corrects the last thing told is told like any
+        change: the change is found, and what the new words leave out is not lost."""
+        return self.kind == "forget" or not self.rest
+
+
 def order_in(message: str, home: Home) -> Order | None:
     """The order that a message is, if it surely is one about memory."""
     if home.statements is None or len(message) > LONGEST or is_foreign(message):
         return None
     chances = home.statements.orders([message])[0]
-    by_order: dict[Order, float] = {
+    by_kind: dict[Kind, float] = {
         "forget": float(chances[ORDERS.index("forget")]),
         "undo": float(chances[ORDERS.index("undo")]),
     }
-    likeliest = max(by_order, key=lambda order: by_order[order])
-    return likeliest if by_order[likeliest] >= SURE else None
+    likeliest = max(by_kind, key=lambda kind: by_kind[kind])
+    if by_kind[likeliest] < SURE:
+        return None
+    return Order(likeliest, _rest(message, home.statements))
+
+
+def _rest(message: str, reader: StatementReader) -> str:
+    """The message from the first part on that tells something by itself and is no order."""
+    for part in joined_parts(message)[1:]:
+        is_none = reader.orders([part])[0][ORDERS.index("none")]
+        if is_none >= SURE and tells(part, reader) >= TELLS:
+            return message[message.index(part) :]
+    return ""
 
 
 def carry_out(order: Order, message: str, home: Home, now: datetime) -> Reply:
     """What became of an order; its edits are in the reply."""
-    return _undone(home, now) if order == "undo" else _forgotten(message, home, now)
+    return _undone(home, now) if order.kind == "undo" else _forgotten(message, home, now)
 
 
 def _undone(home: Home, now: datetime) -> Reply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -47,6 +48,15 @@ def describe(done: Remembered) -> str:
     return (
         "\n".join(lines)
         or f"I found nothing to remember in that; stored as raw text {done.source.id}."
+    )
+
+
+def one_after_another(replies: Sequence[Reply]) -> Reply:
+    """What became of the parts of one message, as one reply."""
+    return replace(
+        replies[-1],
+        text="\n".join(reply.text for reply in replies),
+        entries=tuple(entry for reply in replies for entry in reply.entries),
     )
 
 

@@ -5,7 +5,7 @@ Functions that take the home with what decides on a message: a ``Session``, whic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
@@ -52,6 +52,7 @@ class Responder(Home, Protocol):
     def router(self) -> Router: ...
     @property
     def trained(self) -> Embedder: ...
+    def tells(self, message: str, likely: Mapping[Route, float]) -> bool: ...
     def retrieve(
         self,
         question: str,
@@ -244,7 +245,7 @@ def whisper(
     meant = in_context(message, told)
     with clock.measure("detect"):
         likely = home.router.detect(meant).probabilities
-    if likely[Route.UPDATE] >= 0.5:
+    if likely[Route.UPDATE] >= 0.5 or home.tells(message, likely):
         reply = Reply(Route.UPDATE, NOT_KEPT)
     elif (said := _from_private(home, meant, before, clock, on_text)) is not None:
         reply = said

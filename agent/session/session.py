@@ -31,8 +31,8 @@ from agent.memory.uncertain.settle import settle
 from agent.models.timing import Stopwatch
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route
 from agent.session.home_models import HomeModels, Models
-from agent.session.orders import carry_out, order_in
-from agent.session.reply import kept, told, trace_of, with_question
+from agent.session.orders import Order, carry_out, order_in
+from agent.session.reply import kept, one_after_another, told, trace_of, with_question
 from agent.session.respond import answer_message, leaned, small_talk, whisper
 from agent.session.seen import SeenSpaces
 from policies.abstain import shipped
@@ -111,10 +111,8 @@ class Session(HomeModels):
             return self._logged(message, self._asking(told(settled), now), clock, now)
         with clock.measure("order"), self._kept(source):
             order = order_in(message, self)
-            carried = None if order is None else carry_out(order, message, self, now)
-        if carried is not None:
-            self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
-            return self._logged(message, carried, clock, now)
+        if order is not None:
+            return self._logged(message, self._ordered(order, source, clock, now), clock, now)
         with clock.measure("detect"), self._kept(source):
             likely = self.router.detect(meant).probabilities
         # What is told must not be lost and what is not known must not be made up, so both routes
@@ -122,7 +120,7 @@ class Session(HomeModels):
         # memory that holds no answer says so.
         reply = None
         with clock.measure("detect"):
-            tells = may_tell(meant, likely[Route.UPDATE]) or self._tells(message, likely)
+            tells = may_tell(meant, likely[Route.UPDATE]) or self.tells(message, likely)
         if tells:
             with clock.measure("remember"):
                 done = remember_source(source, self.graph, self, now, meant=meant)
@@ -139,7 +137,21 @@ class Session(HomeModels):
         reply = replace(reply, read_as=leaned(message, meant))
         return self._logged(message, self._asking(reply, now), clock, now)
 
-    def _tells(self, message: str, likely: Mapping[Route, float]) -> bool:
+    def _ordered(self, order: Order, source: Source, clock: Stopwatch, now: datetime) -> Reply:
+        """What became of an order, and of what its message tells beside it."""
+        replies = []
+        if order.carried_out:
+            with clock.measure("order"), self._kept(source):
+                replies.append(carry_out(order, source.text, self, now))
+        if order.rest:
+            with clock.measure("remember"):
+                done = remember_source(source, self.graph, self, now, meant=order.rest)
+            replies.append(self._asking(told(done), now))
+        else:
+            self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
+        return one_after_another(replies)
+
+    def tells(self, message: str, likely: Mapping[Route, float]) -> bool:
         """Whether the statement reader finds something told where the router does not."""
         if self.statements is None or likely[Route.RETRIEVE] >= ASKS or is_foreign(message):
             return False

@@ -60,3 +60,24 @@ def test_a_statement_about_forgetting_is_no_order(session: Session, text: str):
     reply = session.respond(text)
     assert all(entry.kind.value != "forget" for entry in reply.entries)
     assert len(current(session)) >= 3
+
+
+def test_what_is_told_in_place_of_the_last_thing_is_told_and_nothing_is_taken_back(
+    session: Session,
+):
+    reply = session.respond("scrap that, I work at Redford now")
+    assert "Redford" in reply.text
+    assert any("Redford" in text for text in current(session))
+    assert "undo" not in {entry.kind.value for entry in session.graph.journal.list()}
+
+
+def test_what_is_told_after_an_order_to_forget_is_kept(session: Session):
+    reply = session.respond("Forget my locker code, I have given the locker to Ana now.")
+    assert [entry.kind.value for entry in reply.entries] == ["forget", "insert"]
+    assert not any("4471" in text for text in current(session))
+    assert any("Ana" in text for text in current(session))
+
+
+def test_an_order_with_a_reason_is_carried_out_and_the_reason_is_no_fact(session: Session):
+    reply = session.respond("delete my locker code, that is private")
+    assert [entry.kind.value for entry in reply.entries] == ["forget"]

@@ -13,14 +13,17 @@ people type it; nothing is called from inside.
 
 ``--no-llm`` plays the day without the language model: what was told in chat is stored as it was
 said (``remember``), a question is right if its answer is among the first ``SHOWN`` memories, and
-the chat itself is not judged. ``--keep FOLDER`` leaves the home, the vault, the screens and the
-forms there.
+the chat itself is not judged. ``--day FILE`` plays the day of somebody else: of those in
+``samples/days`` failures were looked at, those in ``samples/days_held`` are only measured with.
+Their writers saw one page about the parts of a day and no code. ``--keep FOLDER`` leaves the home,
+the vault, the screens and the forms there.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -38,20 +41,24 @@ from PIL import Image, ImageDraw, ImageFont
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
 
 DAY = SAMPLES / "second_day.toml"
-SECRETS = ("walnut-otter-93", "set up on my own")
-"""A password and what was said in private: in no byte of the home."""
 FIRST = "Where do I live?"
 SHOWN = 3
+REDACTED = "redacted]"
+MONTH_FIRST = re.compile(r"\b([A-Z][a-z]{2,8})\.? (\d{1,2})\b")
+"""'December 19' says what '19 December' says."""
 INK, FAINT, PAPER = (24, 28, 40), (110, 116, 130), (250, 250, 247)
 
 
 def main() -> None:
     options = parser("second_day", __doc__ or "")
     options.add_argument("--keep", type=Path, help="leave everything in this folder")
+    options.add_argument(
+        "--day", type=Path, default=DAY, help="the day to play (default: that one)"
+    )
     options.add_argument("--only", nargs="*", choices=PARTS, help="only these parts")
     options.add_argument("--no-llm", action="store_true", help="without the language model")
     given = options.parse_args()
-    day = tomllib.loads(DAY.read_text("utf-8"))
+    day = tomllib.loads(given.day.read_text("utf-8"))
     if given.quick:
         day = {key: part[:3] if isinstance(part, list) else part for key, part in day.items()}
         day["form"] = day["form"][-1:]
@@ -71,8 +78,9 @@ def main() -> None:
                     progress(f"{name}: {dict(counts)}, {figures[f'{name}_seconds']} s")
         finally:
             command.run("down")
-    config = {**vars(given), "quick": given.quick or given.no_llm or bool(given.only)}
-    write_results("second_day", config, (), figures)
+    in_part = given.quick or given.no_llm or bool(given.only)
+    config = {**vars(given), "day": given.day.name, "quick": in_part}
+    write_results(given.day.stem, config, (), figures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +164,12 @@ def chat(command: Memlane, day: Mapping[str, Any]) -> Counter[str]:
             counts.update(to_leave_out=1, kept_wrongly=kept)
             _tell(not kept, f"kept: {unwanted}")
         if "answer" in turn:
-            counts[_verdict(reply.get("text", ""), turn["answer"])] += 1
+            counts[_verdict(_claim(reply), turn["answer"])] += 1
     talk.leave()
     home = b"".join(
         path.read_bytes() for path in (command.folder / "home").rglob("*") if path.is_file()
     )
-    counts["secrets_in_home"] = sum(secret.encode() in home for secret in SECRETS)
+    counts["secrets_in_home"] = sum(secret.encode() in home for secret in day["secrets"])
     return counts
 
 
@@ -207,10 +215,10 @@ def questions(command: Memlane, day: Mapping[str, Any]) -> Counter[str]:
     for question in day["question"]:
         reply = command.run("ask", question["ask"], *command.without_llm())
         shown = "\n".join(choice["text"] for choice in reply["memories"][:SHOWN])
-        text = reply["text"] if command.use_llm else "" if reply["abstained"] else shown
-        verdict = _verdict(text, question["answer"])
+        told = reply["text"] if command.use_llm else shown
+        verdict = _verdict("" if reply["abstained"] else told, question["answer"])
         counts[verdict] += 1
-        progress(f"{verdict:8} {question['ask']} {text}")
+        progress(f"{verdict:8} {question['ask']} {told}")
     return counts
 
 
@@ -257,8 +265,15 @@ def _contains(text: str, wanted: str) -> bool:
     return all(stands(part.strip()) for part in wanted.casefold().split(" + "))
 
 
+def _claim(reply: Mapping[str, Any]) -> str:
+    """What a reply claims; nothing where it only shows what comes nearest."""
+    return "" if reply.get("abstained") else str(reply.get("text", ""))
+
+
 def _verdict(text: str, wanted: str) -> str:
-    silent = not text or text.startswith("I don't know")
+    # What was never kept is not told: that it was taken out is.
+    silent = not text or text.startswith("I don't know") or REDACTED in text
+    text = "\n".join((text, MONTH_FIRST.sub(r"\2 \1", text)))
     if wanted == "?":
         return "refused" if silent else "invented"
     if silent:
