@@ -60,18 +60,18 @@ MOST_WORDS = 60
 
 
 def draft_memories(
-    source: Source, graph: MemoryGraph, models: Models, now: datetime, meant: str = ""
+    source: Source, graph: MemoryGraph, models: Models, now: datetime, told: str = ""
 ) -> tuple[Draft, ...]:
-    """Read the memories out of a source's text, or of what its conversation made it mean."""
+    """Read the memories out of a source's text, or of ``told``, what of it is told."""
     if source.kind in DOCUMENTS:
         layout = graph.sources.layout(source.id)
         own = own_addresses(graph) if source.kind is SourceKind.MAIL else ()
         return drafts_of_document(source, layout, models.placer.place, own)
-    rated, text = split_ratings(meant or source.text)
+    rated, text = split_ratings(told or source.text)
     said = (*rated, *extract(text))
     reader = models.statements
     drafts = make_drafts(said, models.placer.place(said), source, llm=models.llm, reader=reader)
-    if reader is None or source.kind is not SourceKind.CHAT or meant not in ("", source.text):
+    if reader is None or source.kind is not SourceKind.CHAT or told not in ("", source.text):
         return drafts
     missed = left_out(source.text, drafts, reader)
     placed = models.placer.place(missed)
@@ -174,14 +174,14 @@ def without_secrets(home: Home, text: str, kept: str = "") -> str:
 
 
 def remember_source(
-    source: Source, graph: MemoryGraph, models: Models, now: datetime, *, meant: str = ""
+    source: Source, graph: MemoryGraph, models: Models, now: datetime, *, told: str = ""
 ) -> Remembered:
     """Take a stored source all the way; on failure it is marked FAILED and kept.
 
     :raises MemlaneError: what stood in the way, after the mark.
     """
     try:
-        drafts = draft_memories(source, graph, models, now, meant)
+        drafts = draft_memories(source, graph, models, now, told)
         if source.kind is SourceKind.CHAT and not is_english(source.text):
             # Before the write transaction: a model may take a second for each.
             glosses = Glosses(graph.path.parent, models.llm)

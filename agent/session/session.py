@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
 from agent.answering.plain_statements import CHANCE, may_tell
-from agent.answering.question.references import WHILE, in_context, recent
+from agent.answering.question.references import WHILE, in_context, recent, told_as
 from agent.answering.retrieve import Part, Retrieved, retrieve
 from agent.answering.selection.policy_factory import build_policy
 from agent.answering.selection.several_spaces import joined
@@ -123,9 +123,10 @@ class Session(HomeModels):
             tells = may_tell(meant, likely[Route.UPDATE]) or self.tells(message, likely)
         if tells:
             with clock.measure("remember"):
-                done = remember_source(source, self.graph, self, now, meant=meant)
-            if done.entries or done.unchanged or likely[Route.UPDATE] >= 0.5:
-                reply = told(done)
+                done = remember_source(source, self.graph, self, now, told=told_as(message, meant))
+            # A message in which nothing is told asks something, however the router takes it.
+            if done.entries or done.unchanged or done.open or done.note:
+                reply = replace(told(done), read_as=leaned(message, told_as(message, meant)))
         if reply is None:
             asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
             route = Route.RETRIEVE if asks else Route.NEITHER
@@ -134,7 +135,7 @@ class Session(HomeModels):
             self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
             with self._kept(source):
                 reply = answer_message(self, meant, route, clock, on_text=on_text, before=talk)
-        reply = replace(reply, read_as=leaned(message, meant))
+            reply = replace(reply, read_as=leaned(message, meant))
         return self._logged(message, self._asking(reply, now), clock, now)
 
     def _ordered(self, order: Order, source: Source, clock: Stopwatch, now: datetime) -> Reply:
@@ -145,7 +146,7 @@ class Session(HomeModels):
                 replies.append(carry_out(order, source.text, self, now))
         if order.rest:
             with clock.measure("remember"):
-                done = remember_source(source, self.graph, self, now, meant=order.rest)
+                done = remember_source(source, self.graph, self, now, told=order.rest)
             replies.append(self._asking(told(done), now))
         else:
             self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
