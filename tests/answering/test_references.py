@@ -164,7 +164,7 @@ def test_a_word_leans_on_what_was_said_within_the_hour(
         ("I moved there in May.", "I moved to Porto in May.", "I moved there in May."),
         (
             "It never rains but it pours and Bo has landed into a house of his own in Salthill.",
-            "The van never rains but it pours and Bo has landed into a house of his own in Salthill.",
+            "A van never rains but it pours and Bo has landed into a house of his own in Salthill.",
             "It never rains but it pours and Bo has landed into a house of his own in Salthill.",
         ),
     ],

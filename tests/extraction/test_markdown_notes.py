@@ -118,6 +118,37 @@ def test_a_plain_text_has_a_title_and_days_too():
     ]
 
 
+def test_a_note_with_fields_or_a_name_for_its_file_may_begin_without_a_title():
+    text = "---\nrelation: aunt\n---\ntwo pills before her tea\n\nhome help is Ina\n"
+    assert read(text, "/vault/People/Aunt Lia.md") == [
+        "The relation of Aunt Lia is aunt.",
+        "Aunt Lia: Two pills before her tea.",
+        "Aunt Lia: Home help is Ina.",
+    ]
+    assert read("tall, rows on sundays\n\nhas a boat\n", "/vault/People/Otto Brandl.md") == [
+        "Otto Brandl: Tall, rows on sundays.",
+        "Otto Brandl: Has a boat.",
+    ]
+
+
+def test_a_bullet_that_begins_with_a_day_of_the_past_is_of_that_day():
+    text = "# Bo, plans\n- April: law in Graz\n- 2 May: no law at all now, boats instead\n"
+    assert read(text) == [
+        "Bo, plans: April: law in Graz.",
+        "Bo, plans, 2024-05-02: no law at all now, boats instead.",
+    ]
+
+
+def test_lines_with_labels_in_bold_are_no_wrapped_paragraph():
+    text = (
+        "# house\n**Line:** Westwire, 42 euro a month, contract is up 31 March 2027\n**Card:** 33\n"
+    )
+    assert read(text) == [
+        "house: Line: Westwire, 42 euro a month, contract is up 31 March 2027.",
+        "house: Card: 33.",
+    ]
+
+
 def test_a_day_ahead_is_no_day_on_which_a_note_was_written():
     (line,) = read_note("# Picnic, 20 July 2024\nJo brings the salad", None, NOW)
     assert line.context.written == NOW

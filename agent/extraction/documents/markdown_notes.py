@@ -69,7 +69,7 @@ def read_note(
     fields, start = read_front_matter(text)
     body = blanked(text)
     day = written_in(fields, captured)
-    context, dated = _context(body[start:], locator, day, captured, title)
+    context, dated = _context(body[start:], locator, day, captured, title, has_fields=bool(fields))
     lines = list(field_lines(fields, context, dated=dated))
     if any(map(_HEADING.match, body.splitlines())):
         lines += NoteReader(context, captured).read(body, start)
@@ -89,13 +89,21 @@ def _context(
     written: datetime | None,
     captured: datetime,
     given: str,
+    *,
+    has_fields: bool,
 ) -> tuple[DocumentContext, bool]:
-    """The context of the whole note, and whether its name is a day."""
+    """The context of the whole note, and whether its name is a day.
+
+    A note that has fields at its top, or a name for its file, may well begin without a title.
+    """
     stem = PurePath(locator).stem if locator else ""
     first = next((found for line in body.splitlines() if (found := _HEADING.match(line))), None)
     heading = _bare(plain_links(first[2])) if first and len(first[1]) == 1 else ""
-    heading = heading or ("" if first else _top_line(body))
-    title, dated = heading or given or (stem if _is_name(stem) else ""), False
+    named = stem if _is_name(stem) else ""
+    top = "" if first or has_fields else _top_line(body)
+    if named and not top[:1].isupper():
+        top = ""
+    title, dated = heading or top or given or named, False
     for name in (stem, title):
         day, whole = day_in(name, written or captured)
         written = written or not_after(day, captured)
@@ -263,20 +271,33 @@ def _go_on(item: _Item, raw: str, span: Span) -> None:
 # ---- bullets --------------------------------------------------------------------------------
 
 
-def _stated(items: Sequence[_Item], context: DocumentContext) -> Iterator[DocumentLine]:
+def _stated(items: Sequence[_Item], own: DocumentContext) -> Iterator[DocumentLine]:
     bare = [item for item in items if _is_bare(item)]
     if len(bare) > 1 and len(bare) == len(items):
         said = ", ".join(item.text for item in bare)
         span = Span(items[0].span.start, items[-1].span.end)
-        yield _line(context, said, span)
+        yield _line(own, said, span)
         return
     for item in items:
+        context = _on_its_day(item, own)
         name = item.text.rstrip(":： ")
         if item.below and (item.text != name or len(name.split()) <= 2 * BARE):
             yield from _stated(item.below, context.below(name))
             continue
         yield from _bullet_lines(item, context)
         yield from _stated(item.below, context.below(name))
+
+
+def _on_its_day(item: _Item, context: DocumentContext) -> DocumentContext:
+    """The context of a bullet; a day of the past at its beginning is taken off and is its day."""
+    label, _, rest = item.text.partition(": ")
+    if not rest or len(label) > TITLE:
+        return context
+    day, whole = day_in(label, context.written)
+    if not whole or day is None or day >= context.written:
+        return context
+    item.text = rest
+    return replace(context.below(f"{day:%Y-%m-%d}"), written=day)
 
 
 def _bullet_lines(item: _Item, context: DocumentContext) -> Iterator[DocumentLine]:

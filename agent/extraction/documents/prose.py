@@ -95,6 +95,9 @@ def _wrapped(lines: Lines) -> Iterator[tuple[str, int]]:
 
 
 def _goes_on(line: str, following: str) -> bool:
+    if following.lstrip().startswith("**"):
+        return False  # a label in bold
+    line = line.replace("*", "")
     if line.rstrip().endswith((".", "!", "?", ":", ";", "。", "！", "？")):
         return False
     return len(line) >= (WRAPPED if following.lstrip()[:1].islower() else FULL)
