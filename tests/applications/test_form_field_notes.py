@@ -17,6 +17,8 @@ from agent.applications.forms.candidates.field_notes import (
 )
 from agent.applications.forms.formats.open_form import fields_from_labels
 from agent.errors import PromptTooLong
+from agent.memory.changes import Newer
+from store.tables.side_tables.change_edges import ChangeKind
 from store.types import Memory, Trust
 from tests.answering.test_notes_read_together import ScriptedNoteReader
 from tests.applications.test_form_by_model import HARDLY, NOW, Copying, NoKeys, told
@@ -64,9 +66,15 @@ def test_where_what_was_told_is_doubtful_other_memories_are_read():
     assert result.value == "Heron"
 
     model = Copying({"Zz boat": "Tern"})
-    (result,) = filled(["Zz boat"], memories, model, ScriptedNoteReader(0.02, Tern=0.02))
+    (result,) = filled(["Zz boat"], memories, model, ScriptedNoteReader(0.2, Tern=0.02))
     assert result.value is None
     assert [one.value for one in result.alternatives] == ["Tern"]
+
+
+def test_where_hardly_any_memory_answers_nothing_is_copied():
+    model = Copying({"Zz boat": "Tern"})
+    (result,) = filled(["Zz boat"], told(OLD), model, ScriptedNoteReader(0.05, Tern=0.02))
+    assert (result.value, result.alternatives, model.asked) == (None, (), [])
 
 
 def test_what_others_say_takes_no_value_from_what_the_person_told():
@@ -127,3 +135,15 @@ def test_a_value_whose_memory_the_field_is_hardly_about_is_offered(vet, value):
     assert without[0].value == "Dr Ahmed" and without[0].confidence < CERTAIN
     assert result.value == value
     assert "Dr Ahmed" in (result.value, *(one.value for one in result.alternatives))
+
+
+@pytest.mark.parametrize(("relevance", "value"), [(0.8, "Heron"), (0.1, "Acme")])
+def test_a_newer_memory_casts_doubt_only_where_the_field_is_about_it(relevance: float, value: str):
+    old, new = told("I work at Acme.", "I crew for Heron Lines now.")
+    reader = ScriptedNoteReader(0.9, Acme=0.7, Heron=relevance)
+    newer = {old.id: (Newer(new, ChangeKind.SUPERSEDES, 0.9),)}
+    model = Copying({"Employer": "Heron"})
+    (result,) = filled(["Employer"], [old, new], model, reader, newer=newer)
+    offered = [one.value for one in result.alternatives]
+    assert value in (result.value, *offered[:1])
+    assert (result.value == "Acme") is (value == "Acme")

@@ -16,9 +16,12 @@ import pytest
 
 from agent.config import load_config
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel, LocalReader
+from agent.models.readers.note_reader import note_reader
+from agent.models.readers.second_reader import second_reader
 from agent.ports import ChatTurn
 from agent.server.resident.client import connect
 from agent.server.resident.paths import Place
+from agent.server.resident.service import Desk
 from agent.server.resident.shared_models import (
     FreeableModel,
     Keeper,
@@ -26,6 +29,7 @@ from agent.server.resident.shared_models import (
     SharedModel,
     SharedReader,
 )
+from agent.session.session import open_session
 from store.graph import MemoryGraph
 from store.types import (
     SourceStatus,
@@ -210,6 +214,25 @@ def test_what_readers_ask_of_a_model_is_there_in_the_resident_process(own: type,
     about_its_process = {"free", "loaded", "finding", "pid", "check", "kept"}
     asked = {name for name in vars(own) if not name.startswith("_")} - about_its_process
     assert asked <= vars(shared).keys()
+
+
+@pytest.mark.llm
+def test_the_language_model_reads_notes_in_the_resident_process_too(own_home: Path):
+    config = load_config()
+    told = ("The bedroom is painted Setting Plaster.", "The kitchen is painted Lime White.")
+    question = "What colour is the bedroom?"
+    with open_session(config) as session:
+        for text in told:
+            session.remember(text)
+        alone = session.ask(question, private=True)
+    desk = Desk(config)
+    try:
+        served = desk.sessions[desk.slow]
+        assert note_reader(served.llm) is not None and served.field_reader is not None
+        assert second_reader(served.llm) is not None
+        assert served.ask(question, private=True).text == alone.text
+    finally:
+        desk.close()
 
 
 def test_watched_folders_are_taken_in(own_home: Path, tmp_path: Path, memlane):

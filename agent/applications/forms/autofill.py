@@ -173,7 +173,7 @@ def fill(
         if llm is not None:
             withdraw_irrelevant(fields, asked, results, by_id, near_all, notes)
             fill_by_model(fields, asked, results, facts, heard, near_all, llm, notes)
-    prefer_newer(fields, asked, results, facts, newer or {}, current, llm)
+    prefer_newer(fields, asked, results, facts, newer or {}, current, llm, notes)
     for n, (field, ask) in enumerate(zip(fields, asked, strict=True)):
         result = results[n]
         # What is offered is told as much as what is filled in.

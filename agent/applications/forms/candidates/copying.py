@@ -107,6 +107,8 @@ def copied(
         if doubtful is not None:
             safe = [memory for memory in safe if may_replace(memory.trust, Trust.TOLD)]
         read = notes.read(label, safe) if notes else None
+        if read is not None and read.holds_none:
+            continue
         copy = _copied(f"{label}{shape}", read.likely if read else safe, llm)
         if copy is not None and read is not None:
             again = _copied(f"{label}{shape}", read.likely[:1], llm, SECOND)

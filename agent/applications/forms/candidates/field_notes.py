@@ -28,6 +28,9 @@ SIGNS = ("score by the second prompt", "relevance", "any answers", "the form rea
 """What ``mix`` has a weight for; scores in nats, probabilities as log-odds."""
 TOGETHER = 8
 """Most memories that are read for a field; it is nearly always among them."""
+NOTHING = 0.1
+"""Probability that any memory answers, below which nothing is copied: of the copies that the
+weights were learned from, none was made below it."""
 KEPT = 100
 """Fields of which it is kept what was read for them."""
 SHARE, MOST_READ = 0.3, 4
@@ -43,6 +46,11 @@ class FieldNotes:
         """Those that may answer, the likeliest first."""
         self._relevance = {m.id: float(one) for m, one in zip(memories, relevance, strict=True)}
         self._answered = answered
+
+    @property
+    def holds_none(self) -> bool:
+        """Whether hardly any of the memories answers."""
+        return self._answered < NOTHING
 
     def signs(self, memory: Memory, score: float, *, agrees: bool) -> tuple[float, ...]:
         """The ``SIGNS`` of words that were copied from one of the memories."""

@@ -16,6 +16,7 @@ from agent.answering.notes.gather import DOUBTED
 from agent.applications.forms.candidates.by_meaning import as_written
 from agent.applications.forms.candidates.by_model import CODE
 from agent.applications.forms.candidates.copying import LESS_SURE, copied
+from agent.applications.forms.candidates.field_notes import Notes
 from agent.applications.forms.candidates.from_facts import sources_of, subjects
 from agent.applications.forms.candidates.written import withdrawn
 from agent.applications.forms.facts.read import Fact
@@ -39,11 +40,14 @@ def prefer_newer(
     newer: Mapping[str, Sequence[Newer]],
     memories: Sequence[Memory],
     llm: LanguageModel | None,
+    notes: Notes | None = None,
 ) -> None:
     """Replace or withdraw, in place, the values of memories that ``newer`` ones may have changed.
 
-    ``newer`` has for the id of a memory those that may have changed it, the likeliest first.
+    ``newer`` has for the id of a memory those that may have changed it, the likeliest first. Where
+    ``notes`` reads memories for a field, only newer ones count that the field is about.
     """
+    known = {memory.id: memory for memory in memories}
     for n, (field, ask) in enumerate(zip(fields, asked, strict=True)):
         result = results[n]
         if result.value is None:
@@ -57,7 +61,12 @@ def prefer_newer(
         told = [one for one in likely if one.memory.trust in (None, Trust.TOLD)]
         later = [one.memory for one in (found or told)[:1]]
         later += [one for one in _alike(result, ask, facts, memories) if one not in later]
-        copy = copied(worded(field, ask), later[:MOST_NEWER], llm) if later else None
+        later = later[:MOST_NEWER]
+        if later and notes is not None and (reader := notes()) is not None:
+            own = [known[id_] for id_ in result.memories if id_ in known]
+            read = reader.read(worded(field, ask), [*own, *later])
+            later = later if read is None else [one for one in later if one in read.likely]
+        copy = copied(worded(field, ask), later, llm) if later else None
         if copy is None or copy.score < LESS_SURE:
             continue
         value = as_written(copy.heard, field, ask, facts)
