@@ -35,6 +35,7 @@ from store.types import (
     SourceStatus,
     Status,
 )
+from tests.support.resident_work import Talker
 from tests.support.residents import ROOT, SECRET, client_of, settle, started
 
 
@@ -214,6 +215,21 @@ def test_what_readers_ask_of_a_model_is_there_in_the_resident_process(own: type,
     about_its_process = {"free", "loaded", "finding", "pid", "check", "kept"}
     asked = {name for name in vars(own) if not name.startswith("_")} - about_its_process
     assert asked <= vars(shared).keys()
+
+
+def test_who_does_not_wait_does_without_a_model_that_another_has():
+    talker = Talker()
+    talker.loaded = True
+    keeper = Keeper[FreeableModel](talker)
+    patient = SharedModel(keeper, lambda: None)
+    hasty = SharedModel(keeper, lambda: None, waits=False)
+    assert patient.loaded and hasty.loaded
+    seen: list[tuple[bool, bool]] = []
+    with keeper.lent():
+        other = threading.Thread(target=lambda: seen.append((patient.loaded, hasty.loaded)))
+        other.start()
+        other.join()
+    assert seen == [(True, False)]
 
 
 @pytest.mark.llm

@@ -93,7 +93,7 @@ class Desk:
             lane: Session(
                 config,
                 open_graph(config),
-                llm=SharedModel(self._llm, check),
+                llm=SharedModel(self._llm, check, waits=lane is not self.quick),
                 embedder=encoder,
                 reader=SharedReader(self._reader),
             )

@@ -73,6 +73,14 @@ class Keeper(Generic[M]):
     def loaded(self) -> bool:
         return self._model.loaded
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether it is loaded and lent to nobody."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        self._lock.release()
+        return self.loaded
+
     @contextmanager
     def lent(self) -> Iterator[M]:
         with self._lock:
@@ -143,9 +151,12 @@ class SharedModel:
     nothing.
     """
 
-    def __init__(self, keeper: Keeper[FreeableModel], check: Callable[[], None]) -> None:
+    def __init__(
+        self, keeper: Keeper[FreeableModel], check: Callable[[], None], *, waits: bool = True
+    ) -> None:
         self._keeper = keeper
         self._check = check
+        self._waits = waits
 
     @cached_property
     def identity(self) -> str:
@@ -154,7 +165,8 @@ class SharedModel:
 
     @property
     def loaded(self) -> bool:
-        return self._keeper.loaded
+        """Where one does not wait for another: whether it is free, too."""
+        return self._keeper.loaded if self._waits else self._keeper.at_hand
 
     def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         on_text = decoding.get("on_text")
