@@ -173,7 +173,9 @@ def _holds_today(home: Responder, found: Retrieved, now: datetime) -> bool:
 
 
 def _planned(found: Retrieved, notes: Sequence[Note], now: datetime) -> bool:
-    starts = [note.memory.valid_from for note in notes]
+    # Where no note answers, what the timeline chose: 'What do I have on 4 December?'
+    known = [note.memory for note in notes] or [one.memory for one in found.selection.chosen]
+    starts = [memory.valid_from for memory in known]
     return any(start is not None and start > now for start in starts) or any(
         mark.lasts and mark.standing is Standing.PLANNED for mark in found.marks.values()
     )

@@ -80,7 +80,8 @@ def main() -> None:
             command.run("down")
     in_part = given.quick or given.no_llm or bool(given.only)
     config = {**vars(given), "day": given.day.name, "quick": in_part}
-    write_results(given.day.stem, config, (), figures)
+    name = "second_day" if given.day == DAY else f"second_day_{given.day.stem}"
+    write_results(name, config, (), figures)
 
 
 @dataclass(frozen=True, slots=True)
