@@ -173,9 +173,9 @@ def _holds_today(home: Responder, found: Retrieved, now: datetime) -> bool:
 
 
 def _planned(found: Retrieved, notes: Sequence[Note], now: datetime) -> bool:
-    # Where no note answers, what the timeline chose: 'What do I have on 4 December?'
-    known = [note.memory for note in notes] or [one.memory for one in found.selection.chosen]
-    starts = [memory.valid_from for memory in known]
+    if not notes and found.listed:  # 'What do I have on 4 December?' is answered by the days alone
+        return True
+    starts = [note.memory.valid_from for note in notes]
     return any(start is not None and start > now for start in starts) or any(
         mark.lasts and mark.standing is Standing.PLANNED for mark in found.marks.values()
     )

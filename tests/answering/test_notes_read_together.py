@@ -18,7 +18,7 @@ from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Expire, Insert, Replace
 from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Draft, SourceKind, Span
+from store.types import Draft, SourceKind, Span, Trust
 from tests.conftest import NOW, ScriptedModel
 from tests.memory.test_change_edges import ScriptedReader
 
@@ -233,3 +233,17 @@ def test_a_question_about_the_past_reads_notes_where_nothing_was_replaced(
     model.replies[:] = ["Your sister worked at Lund."]
     session.ask("Where was my sister working?")
     assert not reader.asked
+
+
+def test_what_falls_on_a_day_ahead_is_told_where_no_note_answers(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    reader = ScriptedNoteReader(answered=0.01)
+    monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
+    day = "On Sat 25 May 2024: Dentist 08:45."
+    seen = Draft(day, "event.arrangement", NOW, trust=Trust.SEEN)
+    session.graph.apply([Insert(seen)], at=NOW)
+    model.replies = ["You have the dentist at 08:45."]
+    reply = session.ask("What do I have on 25 May?")
+    assert "dentist at 08:45" in reply.text
+    assert day in model.asked[-1][-1].content

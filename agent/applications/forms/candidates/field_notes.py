@@ -28,9 +28,9 @@ SIGNS = ("score by the second prompt", "relevance", "any answers", "the form rea
 """What ``mix`` has a weight for; scores in nats, probabilities as log-odds."""
 TOGETHER = 8
 """Most memories that are read for a field; it is nearly always among them."""
-NOTHING = 0.1
-"""Probability that any memory answers, below which nothing is copied: of the copies that the
-weights were learned from, none was made below it."""
+NOTHING = 0.06
+"""Probability that any memory answers, below which nothing is copied from them: the copies that the
+weights were learned from have 0.12 and more."""
 KEPT = 100
 """Fields of which it is kept what was read for them."""
 SHARE, MOST_READ = 0.3, 4
