@@ -147,6 +147,11 @@ def test_lines_with_labels_in_bold_are_no_wrapped_paragraph():
         "house: Line: Westwire, 42 euro a month, contract is up 31 March 2027.",
         "house: Card: 33.",
     ]
+    wrapped = (
+        "We sat up with the neighbours until the very last of the fireworks\n**all** of them came."
+    )
+    (line,) = read(f"# party\n{wrapped}")
+    assert "fireworks" in line and "came" in line
 
 
 def test_a_day_ahead_is_no_day_on_which_a_note_was_written():

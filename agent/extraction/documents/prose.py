@@ -95,9 +95,16 @@ def _wrapped(lines: Lines) -> Iterator[tuple[str, int]]:
 
 
 def _goes_on(line: str, following: str) -> bool:
-    if following.lstrip().startswith("**"):
-        return False  # a label in bold
+    if _begins_with_label(following):
+        return False
     line = line.replace("*", "")
     if line.rstrip().endswith((".", "!", "?", ":", ";", "。", "！", "？")):
         return False
     return len(line) >= (WRAPPED if following.lstrip()[:1].islower() else FULL)
+
+
+def _begins_with_label(line: str) -> bool:
+    """'**Broadband:** Westwire': emphasis within a sentence ends in no colon."""
+    before, _, rest = line.partition("**")
+    label, _, after = rest.partition("**")
+    return not before.strip() and bool(label) and (label.endswith(":") or after.startswith(":"))
