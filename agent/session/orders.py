@@ -51,6 +51,8 @@ class Order:
     """What a message orders."""
 
     kind: Kind
+    words: str
+    """Those of the order alone: what else is told names nothing that is to be forgotten."""
     rest: str = ""
     """What the message tells after the order: 'scrap that, the MOT is on the 11th instead'."""
 
@@ -62,32 +64,45 @@ class Order:
 
 
 def order_in(message: str, home: Home) -> Order | None:
-    """The order that a message is, if it surely is one about memory."""
-    if home.statements is None or len(message) > LONGEST or is_foreign(message):
+    """The order that a message is, if it surely is one about memory.
+
+    Where it tells something too, what is ordered stands before that. A part that is no sure order
+    by itself carries nothing out.
+    """
+    reader = home.statements
+    if reader is None or len(message) > LONGEST or is_foreign(message):
         return None
-    chances = home.statements.orders([message])[0]
+    if _kind(message, reader) is None:
+        return None
+    rest = _rest(message, reader)
+    words = message[: len(message) - len(rest)].strip()
+    kind = _kind(words, reader)
+    return None if kind is None else Order(kind, words, rest)
+
+
+def _kind(words: str, reader: StatementReader) -> Kind | None:
+    chances = reader.orders([words])[0]
     by_kind: dict[Kind, float] = {
         "forget": float(chances[ORDERS.index("forget")]),
         "undo": float(chances[ORDERS.index("undo")]),
     }
     likeliest = max(by_kind, key=lambda kind: by_kind[kind])
-    if by_kind[likeliest] < SURE:
-        return None
-    return Order(likeliest, _rest(message, home.statements))
+    return likeliest if by_kind[likeliest] >= SURE else None
 
 
 def _rest(message: str, reader: StatementReader) -> str:
     """The message from the first part on that tells something by itself and is no order."""
     for part in joined_parts(message)[1:]:
+        start = message.find(part)
         is_none = reader.orders([part])[0][ORDERS.index("none")]
-        if is_none >= SURE and tells(part, reader) >= TELLS:
-            return message[message.index(part) :]
+        if start > 0 and is_none >= SURE and tells(part, reader) >= TELLS:
+            return message[start:]
     return ""
 
 
-def carry_out(order: Order, message: str, home: Home, now: datetime) -> Reply:
+def carry_out(order: Order, home: Home, now: datetime) -> Reply:
     """What became of an order; its edits are in the reply."""
-    return _undone(home, now) if order.kind == "undo" else _forgotten(message, home, now)
+    return _undone(home, now) if order.kind == "undo" else _forgotten(order.words, home, now)
 
 
 def _undone(home: Home, now: datetime) -> Reply:

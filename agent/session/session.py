@@ -123,10 +123,11 @@ class Session(HomeModels):
             tells = may_tell(meant, likely[Route.UPDATE]) or self.tells(message, likely)
         if tells:
             with clock.measure("remember"):
-                done = remember_source(source, self.graph, self, now, told=told_as(message, meant))
+                own = told_as(message, meant)
+                done = remember_source(source, self.graph, self, now, told=own)
             # A message in which nothing is told asks something, however the router takes it.
             if done.entries or done.unchanged or done.open or done.note:
-                reply = replace(told(done), read_as=leaned(message, told_as(message, meant)))
+                reply = replace(told(done), read_as=leaned(message, own))
         if reply is None:
             asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
             route = Route.RETRIEVE if asks else Route.NEITHER
@@ -143,7 +144,7 @@ class Session(HomeModels):
         replies = []
         if order.carried_out:
             with clock.measure("order"), self._kept(source):
-                replies.append(carry_out(order, source.text, self, now))
+                replies.append(carry_out(order, self, now))
         if order.rest:
             with clock.measure("remember"):
                 done = remember_source(source, self.graph, self, now, told=order.rest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent.session.orders import order_in
 from agent.session.session import Session
 from store.types import Status
 
@@ -62,13 +63,26 @@ def test_a_statement_about_forgetting_is_no_order(session: Session, text: str):
     assert len(current(session)) >= 3
 
 
-def test_what_is_told_in_place_of_the_last_thing_is_told_and_nothing_is_taken_back(
-    session: Session,
+@pytest.mark.parametrize(
+    "text", ["scrap that, I work at Redford now", "scrap that, the MOT is on the 11th instead"]
+)
+def test_what_is_told_in_place_of_the_last_thing_takes_nothing_back_and_hides_nothing(
+    session: Session, text: str
 ):
-    reply = session.respond("scrap that, I work at Redford now")
-    assert "Redford" in reply.text
-    assert any("Redford" in text for text in current(session))
-    assert "undo" not in {entry.kind.value for entry in session.graph.journal.list()}
+    order = order_in(text, session)
+    assert order is not None and order.kind == "undo" and order.rest, "else nothing is shown here"
+    before = current(session)
+    reply = session.respond(text)
+    assert not {"undo", "forget"} & {entry.kind.value for entry in session.graph.journal.list()}
+    assert set(before) - set(current(session)) <= {"I work at Kindling Coffee."}  # by a change
+    assert order.rest[-8:].rstrip(".") in reply.text
+
+
+def test_only_the_order_names_what_is_forgotten(session: Session):
+    reply = session.respond("Forget my locker code, I work at Redford Coffee in the evenings now.")
+    assert [e.before for e in reply.entries if e.kind.value == "forget"] == [
+        "The code of my locker is 4471."
+    ]
 
 
 def test_what_is_told_after_an_order_to_forget_is_kept(session: Session):
