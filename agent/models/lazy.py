@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from agent.config import Config
 from agent.errors import ModelError
-from agent.models import prompt_cache
 from agent.models.catalog import BUILT_IN
 from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import REWARDS, RewardCache
 from agent.models.timing import measured
+from agent.models.weight_files import COPIES
 from agent.models.worker.models import InWorker, WorkerLanguageModel, WorkerReader, WorkerRewards
 from agent.models.worker.opening import GgufOpener, ReaderOpener
 from agent.models.worker.settings import Finding
@@ -46,7 +46,7 @@ def _load_llm(
     path: Path, sha256: str, context: int, threads: int, models_dir: Path, idle_s: float, wait: int
 ) -> WorkerLanguageModel:
     """One copy of the weights for a process, however many sessions it opens."""
-    options = {"context": context, "prompts": str(models_dir / prompt_cache.FOLDER)}
+    options = {"context": context, "models_dir": str(models_dir)}
     opener = GgufOpener(
         "chat", path, sha256, threads=threads, models_dir=models_dir, options=options
     )
@@ -121,7 +121,7 @@ def reward_weights(
     from agent.models.adapters.llama.bf16_weights import unpacked
 
     path, sha256 = _path_of(str(name), config, on_progress)
-    copy = unpacked(path, config.models_dir / "unpacked", sha256)
+    copy = unpacked(path, config.models_dir / COPIES, sha256)
     return (path, sha256) if copy == path else (copy, ModelRegistry(config.models_dir).sha256(copy))
 
 

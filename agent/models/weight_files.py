@@ -20,6 +20,8 @@ Progress = Callable[[int, int], None]
 """Called with (done bytes, total bytes)."""
 
 GGUF_MAGIC = b"GGUF"
+COPIES = "unpacked"
+"""The folder for files that are made from others on this machine, beside the models."""
 _CHUNK = 4 * 1024 * 1024
 
 
@@ -96,6 +98,40 @@ class VerifiedHashes:
                 str(path.absolute()),
                 {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns, "sha256": digest},
             )
+
+
+def made_once(copy: Path, make: Callable[[Path], bool]) -> bool:
+    """Whether a file that is made from others is there as it was made; else it is made.
+
+    ``make`` writes it to a path and says whether it could. An unfinished one is never left under
+    the name of ``copy``.
+    """
+    if _is_whole(copy):
+        return True
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    with locked(copy.parent / ".lock"):
+        return _is_whole(copy) or _made(copy, make)
+
+
+def _is_whole(copy: Path) -> bool:
+    try:
+        made = copy.with_suffix(".sha256").read_text(encoding="ascii")
+        return VerifiedHashes(copy.with_name("verified.json")).sha256(copy) == made
+    except (OSError, ValueError, ModelError):
+        return False
+
+
+def _made(copy: Path, make: Callable[[Path], bool]) -> bool:
+    half = copy.with_suffix(".half")
+    try:
+        if not make(half):
+            return False
+        copy.with_suffix(".sha256").write_text(hash_files([half]), encoding="ascii")
+        half.replace(copy)
+        return True
+    finally:
+        with contextlib.suppress(OSError):
+            half.unlink()
 
 
 class KnownSizes(Protocol):

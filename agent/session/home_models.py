@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
+from agent.answering.notes.prompt import read_beginnings
 from agent.answering.routing import Router
 from agent.config import BUILT_IN_ENCODER, Config
 from agent.extraction.subclass_classifier import Placer
@@ -97,6 +98,11 @@ class HomeModels:
         self.secrets.secrets(question)
         is_foreign(question)
         _ = self.placer  # it encodes the examples of all subclasses
+
+    def get_ready(self) -> None:
+        """Load the language model for a question that is about to come; a server has its own."""
+        if not self.config.llm_is_server:
+            read_beginnings(self.llm, self.config.now())
 
     @cached_property
     def field_reader(self) -> FieldReader | None:

@@ -24,6 +24,7 @@ from agent.answering.retrieve import OF_NOW, Retrieved
 from agent.answering.routing import Router
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
+from agent.language.identify import common_language
 from agent.language.redaction import with_gaps
 from agent.memory.changes import CHANGED, possibly_newer
 from agent.memory.home import Home
@@ -115,7 +116,8 @@ def _reply(
                 return advice
     with clock.measure("select"):
         found = home.retrieve(message, policy=policy, k=k, use_llm=use_llm)
-        notes = _notes(home, message, found, use_llm)
+        idle = route is Route.NEITHER and _is_idle(home, message, found)
+        notes = () if idle else _notes(home, message, found, use_llm)
     if notes is not None:
         found = replace(found, selection=selected(found.selection, notes))
     reply = Reply(
@@ -195,6 +197,18 @@ def _from_past_notes(
     if said.abstained:
         return before, found
     return said, replace(found, selection=selected(found.selection, notes, past=True))
+
+
+def _is_idle(home: Responder, message: str, found: Retrieved) -> bool:
+    """Whether nothing that is stored is about a message that the router takes for small talk.
+
+    By nearness and the statement reader alone, as 'thanks!' should not wait for the language model
+    to read notes. They know English only.
+    """
+    chosen = [choice.memory.text for choice in found.selection.chosen]
+    if common_language(message, chosen) != "en":
+        return False
+    return not _about_this(found, _notes(home, message, found, use_llm=False))
 
 
 def _about_this(found: Retrieved, notes: tuple[Note, ...] | None) -> bool:

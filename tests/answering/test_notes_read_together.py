@@ -14,6 +14,7 @@ from agent.config import Config
 from agent.memory.gloss import Glosses
 from agent.models.readers.note_reader import DatedNote, NoteProbabilities
 from agent.ports import Embedder
+from agent.results import Route
 from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Expire, Insert, Replace
@@ -247,3 +248,21 @@ def test_what_falls_on_a_day_ahead_is_told_where_no_note_answers(
     reply = session.ask("What do I have on 25 May?")
     assert "dentist at 08:45" in reply.text
     assert day in model.asked[-1][-1].content
+
+
+@pytest.mark.parametrize(("relevance", "read"), [(0.1, False), (0.9, True)])
+def test_small_talk_waits_for_no_reading_unless_a_note_seems_to_be_about_it(
+    relevance: float,
+    read: bool,
+    session: Session,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    reader = ScriptedNoteReader(answered=0.1)
+    monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
+    session.statements = ScriptedReader(relevant=relevance)
+    monkeypatch.setattr(Session, "tells", lambda *_: False)
+    model.replies = ["You are welcome."]
+    reply = session.respond("Thanks, that was great!")
+    assert reply.route is Route.NEITHER and reply.text == "You are welcome."
+    assert bool(reader.asked) is read

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gguf import GGUFWriter
+from gguf import GGUFReader, GGUFWriter
 
 from agent.config import Config
 from agent.errors import ModelDamaged, ModelError, PromptTooLong
 from agent.models.adapters.llama import reading_adapter
 from agent.models.adapters.llama.language_model import LlamaModel
-from agent.models.adapters.llama.reading_adapter import adapter_of
+from agent.models.adapters.llama.reading_adapter import adapter_of, widened
 from agent.models.lazy import LocalLanguageModel
 from agent.models.readers import second_reader as module
 from agent.models.readers.second_reader import (
@@ -82,6 +82,34 @@ def test_an_adapter_changes_what_is_read_and_nothing_that_is_written(
         read = adapted.states([prompt(TEXTS[0])], layer=LAYER)
         assert adapted.chat(ASKED, max_tokens=8) == said
     assert np.abs(read - plain).mean() > 0.1 * np.abs(plain).mean()
+
+
+def test_a_wider_copy_of_an_adapter_reads_the_same(
+    weights_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = adapter(tmp_path / "reading-0123456789ab.gguf")
+    monkeypatch.setattr(reading_adapter, "FOLDER", tmp_path)
+    copies = tmp_path / "copies"
+    with (
+        LlamaModel(weights_file, sha256=SHA256, n_ctx=512) as shipped,
+        LlamaModel(weights_file, sha256=SHA256, n_ctx=512, copies=copies) as wider,
+    ):
+        asked = [prompt(text) for text in TEXTS]
+        read, expected = (model.states(asked, layer=LAYER) for model in (wider, shipped))
+    copy = widened(path, copies)
+    assert copy.parent == copies
+    assert {tensor.data.shape for tensor in GGUFReader(copy).tensors} == {(16, 576), (576, 16)}
+    assert np.abs(read - expected).mean() < 0.05 * np.abs(expected).mean()
+
+
+def test_an_adapter_of_which_no_copy_can_be_made_is_used_as_it_is(tmp_path: Path):
+    broken = tmp_path / "reading-broken.gguf"
+    broken.write_bytes(b"GGUF and nothing more")
+    assert widened(broken, tmp_path / "copies") == broken
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file where the folder should be")
+    path = adapter(tmp_path / "reading-0123456789ab.gguf")
+    assert widened(path, blocked) == path
 
 
 def test_a_damaged_adapter_is_told(

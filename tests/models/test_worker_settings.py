@@ -30,8 +30,32 @@ def test_a_crash_on_repacked_weights_is_found_before_the_first_request(
     assert again.chat(HELLO, max_tokens=4) and len(notices) == 1, "found once, remembered"
     again.close()
     monkeypatch.delenv("MEMLANE_FAULT")
-    assert again.check().rung == found(model).rung, "memlane models check finds out again"
+    assert not again.check().why, "memlane models check finds out again"
     again.close()
+
+
+@pytest.mark.parametrize("faster", ["weights repacked", "no repacking"])
+def test_of_weights_repacked_and_not_the_faster_are_taken(
+    faster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    model = small_model(tmp_path)
+    opener = model._opener
+    seconds = iter((1.0, 2.0) if faster == "weights repacked" else (2.0, 1.0))
+    monkeypatch.setattr(opener, "_seconds", lambda _: next(seconds))
+    finding = model.check()
+    assert str(finding.rung).startswith(faster) and finding.why == ()
+    assert model.chat(HELLO, max_tokens=4)
+    assert found(model) == finding
+    model.close()
+
+
+def test_weights_as_they_are_that_crash_are_no_obstacle(tmp_path: Path, monkeypatch):
+    model = small_model(tmp_path)
+    monkeypatch.setattr(model._opener, "_seconds", lambda _: 1.0)
+    monkeypatch.setenv("MEMLANE_FAULT", "segv@1:plain")
+    finding = model.check()
+    assert finding.rung.repack and finding.why == ()
+    model.close()
 
 
 def test_settings_that_compute_something_else_are_left(tmp_path: Path, monkeypatch):

@@ -112,6 +112,32 @@ def test_remember_is_acknowledged_before_a_slow_encoder_and_asked_after(own_home
         assert [choice.memory.text for choice in reply.memories] == [SECRET]
 
 
+def test_the_language_model_can_be_loaded_before_anything_is_asked(up, own_home: Path):
+    client = client_of(own_home)
+    assert "llm" not in client.running().loaded
+    client.prepare()
+    assert "llm" in client.running().loaded
+    with MemoryGraph.open(own_home) as graph:
+        assert graph.turns.last() == ()
+
+
+def test_a_chat_lets_it_be_loaded_while_the_person_types(up, own_home: Path, monkeypatch):
+    from cli.main import main
+
+    def typed(_: object, *, private: bool) -> str:
+        deadline = time.monotonic() + 60
+        while "llm" not in client_of(own_home).running().loaded:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        return "/quit"
+
+    monkeypatch.setattr("cli.input.line_input.Pipe.next", typed)
+    monkeypatch.setattr(sys, "argv", ["memlane", "chat"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+
+
 def test_words_are_streamed_and_a_client_that_hangs_up_stops_them(up, own_home: Path):
     client = client_of(own_home)
     client.remember(SECRET, wait=True)

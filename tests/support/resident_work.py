@@ -64,7 +64,7 @@ class Talker:
         self.loaded = True
         on_text = decoding.get("on_text")
         said = ""
-        for number in range(WORDS):
+        for number in range(1 if decoding["max_tokens"] == 1 else WORDS):
             time.sleep(WORD_S)
             said += f"word{number} "
             if on_text:

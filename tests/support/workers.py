@@ -9,7 +9,6 @@ from pathlib import Path
 
 import psutil
 
-from agent.models.prompt_cache import FOLDER
 from agent.models.registry import ModelRegistry
 from agent.models.worker.models import WorkerLanguageModel, WorkerRewards
 from agent.models.worker.opening import GgufOpener
@@ -33,7 +32,7 @@ def small_model(
         registry.sha256(path),
         threads=threads,
         models_dir=models_dir,
-        options={"context": 2048, "prompts": str(models_dir / FOLDER)},
+        options={"context": 2048, "models_dir": str(models_dir)},
     )
     worker = Worker("The language model", opener, idle_s=idle_s, timeout_s=timeout_s)
     return WorkerLanguageModel(worker, opener)

@@ -10,6 +10,7 @@ from agent.language.identify import common_language
 from agent.language.injection import as_data
 from agent.models.closed_question import chance_of_yes, worked
 from agent.models.fixed_turns import fixed
+from agent.models.readers.note_reader import note_reader
 from agent.ports import ChatTurn, LanguageModel
 
 SYSTEM = (
@@ -100,6 +101,14 @@ def build_turns(question: str, holding: Sequence[Note], now: datetime) -> tuple[
     today, asked = LABELS_ZH if language == "zh" else LABELS
     lines = [*dict.fromkeys(map(_line, holding)), f"{today} {now:%A %Y-%m-%d}"]
     return (*begin, ChatTurn("user", "\n".join([*lines, f"{asked} {as_data(question)}"])))
+
+
+def read_beginnings(llm: LanguageModel, now: datetime) -> None:
+    """Load the model and let it read what the prompts of every answer from notes begin with."""
+    question = "What day is it?"
+    if (reader := note_reader(llm)) is not None:
+        reader.read(question, [(now, question)], [0.5])
+    llm.chat(build_turns(question, (), now), max_tokens=1)
 
 
 def _line(note: Note) -> str:

@@ -3,7 +3,7 @@
 ``MEMLANE_FAULT=KIND@N`` makes a worker fail at its Nth decode (or picture): ``segv``, ``abort``,
 ``kill``, ``exit``, ``hang``, ``starve`` or ``garbage`` on the pipe. It befalls the first worker of
 its owner; ``KIND@N:always`` befalls every one, ``KIND@N:repack`` every one whose weights are
-repacked, as a broken AMX kernel does.
+repacked, as a broken AMX kernel does, ``KIND@N:plain`` every other one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-_SPELT = re.compile(r"(segv|abort|kill|exit|hang|starve|garbage)@(\d+)(?::(always|repack))?")
+_SPELT = re.compile(r"(segv|abort|kill|exit|hang|starve|garbage)@(\d+)(?::(always|repack|plain))?")
 _STARVES_S = 7.0
 """How long a worker that starves gets a tenth of a processor."""
 _SIGNALS = {"segv": signal.SIGSEGV, "abort": signal.SIGABRT, "kill": signal.SIGKILL}
@@ -33,6 +33,8 @@ class Fault:
         """Whether it happens to the worker of this number (the first is 1)."""
         if self.to == "repack":
             return repacked
+        if self.to == "plain":
+            return not repacked
         return self.to == "always" or number == 1
 
     def happen(self, garbage: Callable[[bytes], None]) -> None:

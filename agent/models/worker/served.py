@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.config import injected_fault
-from agent.models.prompt_cache import PromptCache
+from agent.models.prompt_cache import FOLDER, PromptCache
 from agent.models.registry import ModelRegistry
 from agent.models.reward_cache import RewardCache
-from agent.models.weight_files import BatchSizes
+from agent.models.weight_files import COPIES, BatchSizes
 from agent.models.worker.faults import Fault, parse_fault
 from agent.models.worker.settings import Rung
 from agent.ports import ChatTurn, Prompt, Vectors
@@ -72,9 +72,9 @@ class Served:
 
         rung = Rung(**request["rung"])
         self._watch(rung)
-        sha256 = str(request["sha256"])
+        models_dir, sha256 = Path(request["models_dir"]), str(request["sha256"])
         kept = KeptPrefixes(
-            PromptCache(Path(request["prompts"])),
+            PromptCache(models_dir / FOLDER),
             f"{fingerprint(sha256, rung.threads)}; {rung}",
             lambda what: self._line.say(note=what),
         )
@@ -86,6 +86,7 @@ class Served:
             repack=rung.repack,
             flash=rung.flash,
             kept=kept,
+            copies=models_dir / COPIES,
         )
         chat = Chat(model, self._line)
         self._answers = {
@@ -105,7 +106,7 @@ class Served:
         self._watch(rung)
         models_dir = Path(request["models_dir"])
         path, sha256 = Path(request["path"]), str(request["sha256"])
-        copy = unpacked(path, models_dir / "unpacked", sha256)
+        copy = unpacked(path, models_dir / COPIES, sha256)
         if copy != path:
             path, sha256 = copy, ModelRegistry(models_dir).sha256(copy)
         # Without flash attention sums come out otherwise: such rewards have a name of their own.
@@ -190,8 +191,12 @@ class Chat:
         return _rounded(self._model.line_states(turns, layer=layer, fixed=fixed))
 
     def trial(self, request: Request) -> object:
-        trial = self._model.trial(request["tokens"], request["steps"], request.get("follow"))
-        return {"tokens": trial.tokens, "gaps": trial.gaps}
+        began = time.process_time()
+        trial = self._model.trial(
+            request["tokens"], request["steps"], request.get("follow"), request.get("skip", 0)
+        )
+        seconds = time.process_time() - began
+        return {"tokens": trial.tokens, "gaps": trial.gaps, "seconds": seconds}
 
 
 def _rounded(states: Vectors) -> list[list[float]]:

@@ -189,6 +189,10 @@ class Client:
         asked["private"] = private
         return self._ask(Reply, "ask", asked, on_text)
 
+    def prepare(self) -> None:
+        """Let the process load its language model; returns when it has."""
+        self._ask(type(None), "prepare", {})
+
     def recall(self, text: str, *, k: int) -> Reply:
         """See ``agent.session.recall``."""
         return self._ask(Reply, "recall", {"text": text, "k": k})

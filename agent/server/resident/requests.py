@@ -23,6 +23,11 @@ class Say:
 
 
 @dataclass(frozen=True, slots=True)
+class Prepare:
+    """Load the language model for what will be asked; answered when it is there, or cannot be."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """A question to answer from memory."""
 
@@ -140,6 +145,7 @@ class Call:
 
 CALLS = (
     Call("say", Say, Reply),
+    Call("prepare", Prepare, None),
     Call("ask", Ask, Reply),
     Call("recall", Recall, Reply),
     Call("remember", Remember, Remembered),

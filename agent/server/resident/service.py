@@ -32,6 +32,7 @@ from agent.server.resident.requests import (
     Context,
     Fill,
     Ingest,
+    Prepare,
     Recall,
     Remember,
     Retry,
@@ -118,6 +119,12 @@ class Desk:
             return session.respond(asked.text, on_text, private=asked.private)
 
         return await self._on(self.slow, context, stop, respond)
+
+    async def prepare(self, asked: Prepare, context: Context, stop: Event, on_text: OnText) -> None:
+        """Not in a lane: a message that comes meanwhile is read until it needs the model."""
+        session = self.sessions[self.watching]  # its model is not stopped with a request
+        with self.stoppable(stop), suppress(MemlaneError):  # whoever asks is told
+            await asyncio.to_thread(session.get_ready)
 
     async def ask(self, asked: Ask, context: Context, stop: Event, on_text: OnText) -> Reply:
         def answer(session: Session) -> Reply:

@@ -26,8 +26,10 @@ import llama_cpp
 from agent.answering.answer import MAX_ANSWER_TOKENS
 from agent.config import Config, load_config
 from agent.models.adapters.llama.language_model import LlamaModel
+from agent.models.lazy import LocalLanguageModel
 from agent.models.registry import ModelRegistry
-from agent.ports import ChatTurn, Decoding
+from agent.models.weight_files import COPIES
+from agent.ports import ChatTurn, Decoding, Vectors
 from agent.session.session import Session, open_session
 from benchmarks.shared.common import parser, progress, write_results
 
@@ -41,10 +43,14 @@ TELL_EVERY = 4
 
 @dataclass
 class Recorder:
-    """A language model that remembers what it was last asked."""
+    """A language model that remembers what it was last asked.
+
+    It tells hidden states as well: without them a session goes without its reader of notes.
+    """
 
     model: LlamaModel
     asked: Sequence[ChatTurn] = ()
+    loaded = True
 
     @property
     def identity(self) -> str:
@@ -53,6 +59,12 @@ class Recorder:
     def chat(self, turns: Sequence[ChatTurn], **decoding: Unpack[Decoding]) -> str:
         self.asked = turns
         return self.model.chat(turns, **decoding)
+
+    def states(self, prompts: Sequence[Sequence[ChatTurn]], *, layer: int) -> Vectors:
+        return self.model.states(prompts, layer=layer)
+
+    def line_states(self, turns: Sequence[ChatTurn], *, layer: int) -> Vectors:
+        return self.model.line_states(turns, layer=layer)
 
 
 @dataclass
@@ -103,12 +115,17 @@ def measure(config: Config, count: int, memories: int) -> dict[str, float | int 
     path = registry.resolve_llm(config.llm)
     rows: list[dict[str, float]] = []
     unheard = 0
+    found = LocalLanguageModel(config)
+    finding = found.check()
+    assert finding is not None
+    found.free()
     with LlamaModel(
         path,
         sha256=registry.sha256(path),
         n_ctx=config.context,
         n_threads=config.threads,
-        repack=True,
+        repack=finding.rung.repack,
+        copies=config.models_dir / COPIES,
     ) as model:
         recorder = Recorder(model)
         plain = Plain(

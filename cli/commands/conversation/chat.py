@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import typer
@@ -56,6 +58,7 @@ def chat(context: typer.Context) -> None:
     with run.session() as session:
         talk = Conversation(run, session)
         run.keep_resident()
+        Thread(target=talk.get_ready, daemon=True).start()
         interactive = sys.stdin.isatty() and sys.stderr.isatty()
         lines = _lines(talk, interactive=interactive)
         run.out.soft_wrap = not run.out.is_terminal  # lines break between words there
@@ -113,6 +116,16 @@ class Conversation:
                 _print_line({"error": str(error)})
         for notice in notices:
             self.run.err.print(f"memlane: {notice}")
+
+    def get_ready(self) -> None:
+        """Let the resident process load the language model while the person types."""
+        from agent.server.resident.client import connect
+        from agent.server.resident.paths import Place, wait_for_start
+
+        wait_for_start(Place(self.run.config.home))
+        with suppress(MemlaneError, OSError):  # the first message is answered without that, too
+            if (client := connect(self.run.config, lambda _: None)) is not None:
+                client.prepare()
 
     def _stopped(self, line: str) -> str:
         """What to say of a message that the person stopped."""

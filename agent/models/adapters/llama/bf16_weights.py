@@ -12,17 +12,17 @@ its own name.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import logging
 import os
+from functools import partial
 from pathlib import Path
 
 import llama_cpp as ll
 
 from agent.errors import ModelError
 from agent.models.adapters.llama.gguf import silence
-from agent.models.weight_files import VerifiedHashes, hash_files, locked
+from agent.models.weight_files import made_once
 
 logger = logging.getLogger("memlane.llama")
 
@@ -45,40 +45,19 @@ def unpacked(path: Path, folder: Path, sha256: str) -> Path:
     try:
         if not helps() or path.stat().st_size > LARGEST:
             return path
-        if _is_whole(copy):
-            return copy
-        folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder / ".lock"):
-            return copy if _is_whole(copy) or _convert(path, copy) else path
+        return copy if made_once(copy, partial(_convert, path)) else path
     except (OSError, ModelError) as error:
         logger.info("no bfloat16 copy of %s: %s", path, error)
         return path
 
 
-def _is_whole(copy: Path) -> bool:
-    """Whether the copy is there as it was made; else it is made again."""
-    try:
-        made = copy.with_suffix(".sha256").read_text(encoding="ascii")
-        return VerifiedHashes(copy.with_name("verified.json")).sha256(copy) == made
-    except (OSError, ValueError, ModelError):
-        return False
-
-
 def _convert(path: Path, copy: Path) -> bool:
-    """Whether the copy could be made; an unfinished one is never left under its name."""
+    """Whether the copy could be made."""
     silence()
-    half = copy.with_suffix(".half")
     params = ll.llama_model_quantize_default_params()
     params.ftype = ll.LLAMA_FTYPE_MOSTLY_BF16
     params.allow_requantize = True
-    try:
-        code = ll.llama_model_quantize(os.fsencode(path), os.fsencode(half), ctypes.byref(params))
-        if code != 0:
-            logger.info("llama.cpp does not convert %s (code %d)", path, code)
-            return False
-        copy.with_suffix(".sha256").write_text(hash_files([half]), encoding="ascii")
-        half.replace(copy)
-        return True
-    finally:
-        with contextlib.suppress(OSError):
-            half.unlink()
+    code = ll.llama_model_quantize(os.fsencode(path), os.fsencode(copy), ctypes.byref(params))
+    if code != 0:
+        logger.info("llama.cpp does not convert %s (code %d)", path, code)
+    return bool(code == 0)

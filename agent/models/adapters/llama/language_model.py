@@ -65,7 +65,8 @@ class LlamaModel:
     ``sha256`` of the file goes into ``identity``. ``n_ctx`` tokens are shared by ``slots``
     prompts. ``repack`` lays weights out for faster generation, at the price of memory and of
     slower reading, and crashes on some processors (``models.worker.settings``); ``flash`` lets
-    llama.cpp use flash attention where it can. ``kept`` has what was read of fixed parts before.
+    llama.cpp use flash attention where it can. ``kept`` has what was read of fixed parts before,
+    the folder ``copies`` has files that are made from others on this machine.
 
     ``exact`` makes an answer depend on the prompt alone, to the last bit: every sequence has
     ``n_ctx`` cells of its own (memory!), no flash attention, no repacking, answers are not kept
@@ -88,6 +89,7 @@ class LlamaModel:
         flash: bool = True,
         exact: bool = False,
         kept: KeptPrefixes | None = None,
+        copies: Path | None = None,
     ) -> None:
         self._context: Any = None
         self._lock = threading.RLock()
@@ -95,6 +97,7 @@ class LlamaModel:
         self._exact = exact
         self._states: HiddenStates | None = None
         self._kept = None if exact else kept
+        self._copies = copies
         self._threads, self._flash = n_threads or default_threads(), flash and not exact
         self._clock = itertools.count(1)
         self._identity = f"{path.name}:{sha256[:12]}"
@@ -192,19 +195,23 @@ class LlamaModel:
                 threads=self._threads,
                 flash=self._flash,
                 adapter=adapter_of(self._identity),
+                copies=self._copies,
                 kept=self._kept,
             )
         return self._states
 
-    def trial(self, size: int, steps: int, follow: Sequence[int] | None = None) -> Trial:
+    def trial(
+        self, size: int, steps: int, follow: Sequence[int] | None = None, skip: int = 0
+    ) -> Trial:
         """Read a fixed prompt of ``size`` tokens and generate ``steps`` more, greedily.
 
         With ``follow`` these tokens are taken instead, so that two settings can be compared.
+        With ``skip`` the prompt begins so many tokens later: it is another one.
 
         :raises ModelError: if a logit is no number.
         """
         with self._lock:
-            prompt = self._weights.tokenize(TRIAL)[:size]
+            prompt = self._weights.tokenize(TRIAL)[skip : skip + size]
             tokens: list[int] = []
             gaps: list[float] = []
             with self.prefilled(prompt, room=steps) as slot:
