@@ -15,6 +15,8 @@ from typing import Protocol
 
 from agent.applications.forms.candidates.by_meaning import Nearest, among, fill_by_meaning
 from agent.applications.forms.candidates.by_model import (
+    Copying,
+    OpenForm,
     facts_by_model,
     fill_by_model,
     withdraw_irrelevant,
@@ -151,7 +153,7 @@ def fill(
     facts = read_facts(current)
     if llm is not None and embedder is not None and near_all is not None:
         open_asks = [ask for ask in asked if ask.fillable]
-        facts += facts_by_model(open_asks, facts, near_all, llm, embedder, notes)
+        facts += facts_by_model(open_asks, facts, Copying(llm, near_all, notes), embedder)
     open_questions = [
         (field, ask)
         for field, ask in zip(fields, asked, strict=True)
@@ -171,8 +173,9 @@ def fill(
     if embedder is not None and near_all is not None:
         heard = fill_by_meaning(fields, asked, results, facts, near_all, embedder)
         if llm is not None:
-            withdraw_irrelevant(fields, asked, results, by_id, near_all, notes)
-            fill_by_model(fields, asked, results, facts, heard, near_all, llm, notes)
+            form, copying = OpenForm(fields, asked, facts, heard), Copying(llm, near_all, notes)
+            withdraw_irrelevant(form, results, by_id, copying)
+            fill_by_model(form, results, copying)
     prefer_newer(fields, asked, results, facts, newer or {}, current, llm, notes)
     for n, (field, ask) in enumerate(zip(fields, asked, strict=True)):
         result = results[n]

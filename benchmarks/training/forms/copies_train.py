@@ -19,14 +19,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from agent.applications.forms import autofill
-from agent.applications.forms.candidates.by_meaning import Heard, Nearest, as_written
-from agent.applications.forms.candidates.by_model import copies
+from agent.applications.forms.candidates.by_meaning import as_written
+from agent.applications.forms.candidates.by_model import Copying, OpenForm, copies
 from agent.applications.forms.candidates.copying import RIGHT
-from agent.applications.forms.candidates.field_notes import SIGNS, WEIGHTS, Notes
-from agent.applications.forms.facts.read import Fact
-from agent.applications.forms.fields import Asked, FormField
+from agent.applications.forms.candidates.field_notes import SIGNS, WEIGHTS
 from agent.config import load_config
-from agent.ports import LanguageModel, Vectors
+from agent.ports import Vectors
 from agent.results import FilledField
 from agent.session.session import Session, open_session
 from benchmarks.quality.uses.forms_told import LEARNED, answers, filled, people
@@ -86,20 +84,12 @@ def _copies(quick: bool) -> list[dict[str, Any]]:
 def _of_person(person: Mapping[str, Any], models: Session) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
 
-    def note(
-        fields: Sequence[FormField],
-        asked: Sequence[Asked],
-        results: list[FilledField],
-        facts: Sequence[Fact],
-        heard: Mapping[int, Sequence[Heard]],
-        close: Nearest,
-        llm: LanguageModel,
-        notes: Notes | None,
-    ) -> None:
-        for n, copy in copies(fields, asked, results, heard, close, llm, notes).items():
-            value = as_written(copy.heard, fields[n], asked[n], facts)
+    def note(form: OpenForm, results: list[FilledField], copying: Copying) -> None:
+        for n, copy in copies(form, results, copying).items():
+            field = form.fields[n]
+            value = as_written(copy.heard, field, form.asked[n], form.facts)
             if copy.signs and value is not None and value != "":
-                wanted = answers(person["expected"][fields[n].name])
+                wanted = answers(person["expected"][field.name])
                 right = str(value).casefold() in wanted
                 rows.append({"signs": copy.signs, "right": right})
 

@@ -7,7 +7,7 @@ offered, not filled in.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agent.applications.forms.candidates.by_meaning import (
     Heard,
@@ -18,7 +18,7 @@ from agent.applications.forms.candidates.by_meaning import (
 )
 from agent.applications.forms.candidates.copy_prompts import SHAPES
 from agent.applications.forms.candidates.copying import Copy, copied
-from agent.applications.forms.candidates.field_notes import TOGETHER, Notes
+from agent.applications.forms.candidates.field_notes import TOGETHER, FieldReader, Notes
 from agent.applications.forms.candidates.from_facts import sources_of
 from agent.applications.forms.candidates.written import MOST_ALTERNATIVES, withdrawn
 from agent.applications.forms.facts.read import DATES, Fact
@@ -52,13 +52,36 @@ SLOTS = {
 PARTS_OF_NAME = frozenset(("given-name", "family-name", "additional-name", "honorific-prefix"))
 
 
+@dataclass(frozen=True, slots=True)
+class OpenForm:
+    """A form, and what is known of its fields before the language model is asked."""
+
+    fields: Sequence[FormField]
+    asked: Sequence[Asked]
+    facts: Sequence[Fact]
+    heard: Mapping[int, Sequence[Heard]]
+    """What the form reader found, by the places of the fields (``by_meaning``)."""
+
+    def label(self, place: int) -> str:
+        """What a field asks for, in words."""
+        return worded(self.fields[place], self.asked[place])
+
+
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """What finds memories for a field, reads them and copies from them."""
+
+    llm: LanguageModel
+    close: Nearest
+    notes: Notes | None = None
+
+    def reader(self) -> FieldReader | None:
+        """The reader of memories; None where there is none."""
+        return self.notes() if self.notes else None
+
+
 def facts_by_model(
-    asked: Sequence[Asked],
-    facts: Sequence[Fact],
-    close: Nearest,
-    llm: LanguageModel,
-    embedder: Embedder,
-    notes: Notes | None = None,
+    asked: Sequence[Asked], facts: Sequence[Fact], copying: Copying, embedder: Embedder
 ) -> tuple[Fact, ...]:
     """What the person told of the ``SLOTS`` that fields of the form are, or are parts of.
 
@@ -71,10 +94,11 @@ def facts_by_model(
         return ()
     labels = [SLOTS[key] for key in keys]
     reader = form_reader(embedder)
-    heard = hear(labels, close, reader) if reader else [[] for _ in labels]
+    llm = copying.llm
+    heard = hear(labels, copying.close, reader) if reader else [[] for _ in labels]
     found = []
-    of_fields = notes() if notes else None
-    close_by = close(labels, TOGETHER if of_fields else NEAREST)
+    of_fields = copying.reader()
+    close_by = copying.close(labels, TOGETHER if of_fields else NEAREST)
     for key, label, near, nearest in zip(keys, labels, heard, close_by, strict=True):
         shape = SHAPES.get("date" if key in DATES else key, "")
         copy = copied(label, _near(near, nearest), llm, shape=shape, heard=near, notes=of_fields)
@@ -91,12 +115,7 @@ def facts_by_model(
 
 
 def withdraw_irrelevant(
-    fields: Sequence[FormField],
-    asked: Sequence[Asked],
-    results: list[FilledField],
-    memories: Mapping[str, Memory],
-    close: Nearest,
-    notes: Notes | None,
+    form: OpenForm, results: list[FilledField], memories: Mapping[str, Memory], copying: Copying
 ) -> None:
     """Empty, in place, fields whose value stands in a memory that the field is hardly about.
 
@@ -104,12 +123,12 @@ def withdraw_irrelevant(
     model looks for another value. A memory that may not replace another one casts no doubt on it
     either. ``memories`` are those that hold, by their ids.
     """
-    doubtful = [n for n, one in enumerate(results) if _is_doubtful(asked[n], one)][:MOST]
-    reader = notes() if notes and doubtful else None
+    doubtful = [n for n, one in enumerate(results) if _is_doubtful(form.asked[n], one)][:MOST]
+    reader = copying.reader() if doubtful else None
     if reader is None:
         return
-    labels = [worded(fields[n], asked[n]) for n in doubtful]
-    for n, label, nearest in zip(doubtful, labels, close(labels, TOGETHER), strict=True):
+    labels = [form.label(n) for n in doubtful]
+    for n, label, nearest in zip(doubtful, labels, copying.close(labels, TOGETHER), strict=True):
         own = [memories[name] for name in results[n].memories if name in memories]
         trust = own[0].trust if own else None
         rivals = [memory for memory in nearest if may_replace(memory.trust, trust)]
@@ -124,63 +143,45 @@ def _is_doubtful(ask: Asked, result: FilledField) -> bool:
     return asks and result.value is not None and (ask.key is None or result.confidence < CERTAIN)
 
 
-def fill_by_model(
-    fields: Sequence[FormField],
-    asked: Sequence[Asked],
-    results: list[FilledField],
-    facts: Sequence[Fact],
-    heard: Mapping[int, Sequence[Heard]],
-    close: Nearest,
-    llm: LanguageModel,
-    notes: Notes | None = None,
-) -> None:
-    """Fill, in place, the open fields; of a form's codes each goes to the likeliest field only.
-
-    ``heard`` is what the form reader found for the fields (``by_meaning``), ``notes`` reads
-    memories for a field.
-    """
-    said = copies(fields, asked, results, heard, close, llm, notes)
+def fill_by_model(form: OpenForm, results: list[FilledField], copying: Copying) -> None:
+    """Fill, in place, the open fields; of a form's codes each goes to the likeliest field only."""
+    said = copies(form, results, copying)
     used = {str(result.value) for result in results if result.value is not None}
     worth = sorted(said.items(), key=lambda one: one[1].heard.chance)
     best = {copy.heard.value: n for n, copy in worth}
     for n, copy in said.items():
-        value = as_written(copy.heard, fields[n], asked[n], facts)
+        ask = form.asked[n]
+        value = as_written(copy.heard, form.fields[n], ask, form.facts)
         if value is None or value == "":
             continue
         own = not _is_code(copy.heard.value) or (
             best[copy.heard.value] == n
             and str(value) not in used
-            and not _of_another(copy.heard.value, asked[n], facts)
+            and not _of_another(copy.heard.value, ask, form.facts)
         )
         # A part of a name or an address comes from the whole; the model copies the whole.
-        whole = asked[n].key not in PARTS_OF_NAME
+        whole = ask.key not in PARTS_OF_NAME
         offer = Alternative(value, round(copy.heard.chance, 3), (copy.heard.memory.id,))
-        sure = own and whole and copy.is_sure(worded(fields[n], asked[n]), heard.get(n, ()), llm)
+        heard = form.heard.get(n, ())
+        sure = own and whole and copy.is_sure(form.label(n), heard, copying.llm)
         results[n] = _with_value(results[n], offer, sure=sure)
 
 
-def copies(
-    fields: Sequence[FormField],
-    asked: Sequence[Asked],
-    results: Sequence[FilledField],
-    heard: Mapping[int, Sequence[Heard]],
-    close: Nearest,
-    llm: LanguageModel,
-    notes: Notes | None = None,
-) -> dict[int, Copy]:
+def copies(form: OpenForm, results: Sequence[FilledField], copying: Copying) -> dict[int, Copy]:
     """What the model copies for the open fields, by their places; nothing is filled in."""
+    fields, asked = form.fields, form.asked
     open_ones = [n for n in range(len(fields)) if is_open(fields[n], asked[n], results[n])][:MOST]
     if not open_ones:
         return {}
-    labels = [worded(fields[n], asked[n]) for n in open_ones]
+    labels = [form.label(n) for n in open_ones]
     said = {}
-    of_fields = notes() if notes else None
-    near = close(labels, TOGETHER if of_fields else NEAREST)
+    notes = copying.reader()
+    near = copying.close(labels, TOGETHER if notes else NEAREST)
     for n, label, nearest in zip(open_ones, labels, near, strict=True):
         shape = SHAPES.get("date" if asked[n].key in DATES else fields[n].type, "")
-        known = heard.get(n, ())
+        known = form.heard.get(n, ())
         memories = _near(known, nearest)
-        if copy := copied(label, memories, llm, shape=shape, heard=known, notes=of_fields):
+        if copy := copied(label, memories, copying.llm, shape=shape, heard=known, notes=notes):
             said[n] = copy
     return said
 
