@@ -26,7 +26,7 @@ from agent.models.closed_question import chance_of_yes
 from agent.ports import ChatTurn, LanguageModel
 from store.types import Memory, Trust, may_replace
 
-RIGHT, DOUBTFUL = 0.75, 0.3
+RIGHT, DOUBTFUL = 0.8, 0.3
 """Probabilities that copied words are right: they are filled in from the first; below the second
 the person's notes are looked at beside what they told. Set on ``benchmarks.copies_train``."""
 ABSENT = -4.0
