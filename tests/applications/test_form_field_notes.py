@@ -38,7 +38,7 @@ def filled(
 
 def test_the_value_is_copied_from_the_memories_that_the_field_is_about():
     model = Copying({"Zz boat": "Heron"})
-    reader = ScriptedNoteReader(0.9, Heron=0.8, Tern=0.1)
+    reader = ScriptedNoteReader(0.99, Heron=0.95, Tern=0.1)
     (result,) = filled(["Zz boat"], told(OLD, NEW), model, reader)
     assert (result.value, result.memories) == ("Heron", ("m2",))
     assert [question for question, _ in reader.asked] == ["What is my zz boat?"]
@@ -47,7 +47,7 @@ def test_the_value_is_copied_from_the_memories_that_the_field_is_about():
 
 @pytest.mark.parametrize(
     ("relevance", "answered", "score", "value"),
-    [(0.8, 0.9, -0.05, "Heron"), (0.1, 0.1, -0.05, None), (0.8, 0.9, HARDLY, None)],
+    [(0.95, 0.99, -0.05, "Heron"), (0.1, 0.1, -0.05, None), (0.95, 0.99, HARDLY, None)],
 )
 def test_relevance_and_the_models_own_score_decide(relevance, answered, score, value):
     model = Copying({"Zz boat": "Heron"}, score=score)
@@ -62,7 +62,7 @@ def test_where_what_was_told_is_doubtful_other_memories_are_read():
     own, noted = told(OLD, NEW)
     memories = [own, replace(noted, trust=Trust.NOTED)]
     model = Copying({"Zz boat": "Heron"})
-    (result,) = filled(["Zz boat"], memories, model, ScriptedNoteReader(0.9, Heron=0.9))
+    (result,) = filled(["Zz boat"], memories, model, ScriptedNoteReader(0.99, Heron=0.95))
     assert result.value == "Heron"
 
     model = Copying({"Zz boat": "Tern"})
