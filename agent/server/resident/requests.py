@@ -145,7 +145,7 @@ class Call:
 
 CALLS = (
     Call("say", Say, Reply),
-    Call("prepare", Prepare, None),
+    Call("prepare", Prepare, type(None)),
     Call("ask", Ask, Reply),
     Call("recall", Recall, Reply),
     Call("remember", Remember, Remembered),
