@@ -51,7 +51,8 @@ def test_of_weights_repacked_and_not_the_faster_are_taken(
 
 def test_weights_as_they_are_that_crash_are_no_obstacle(tmp_path: Path, monkeypatch):
     model = small_model(tmp_path)
-    monkeypatch.setattr(model._opener, "_seconds", lambda _: 1.0)
+    seconds = iter((2.0, 1.0))  # so that they would be taken
+    monkeypatch.setattr(model._opener, "_seconds", lambda _: next(seconds))
     monkeypatch.setenv("MEMLANE_FAULT", "segv@1:plain")
     finding = model.check()
     assert finding.rung.repack and finding.why == ()

@@ -107,7 +107,9 @@ class GgufOpener:
 
     def _identified(self, process: WorkerProcess) -> str:
         asked = {"sha256": self._sha256, "threads": self._threads}
-        return f"{request(process, 'identify', asked, OPENING_S)}; for {self._role}, timed"
+        # What was found for chat before settings were timed is found again.
+        role = f"{self._role}, timed" if self._role == "chat" else self._role
+        return f"{request(process, 'identify', asked, OPENING_S)}; for {role}"
 
     def died(self, death: WorkerDied) -> str:
         """See ``Opener.died``: a fault in native code costs a rung."""

@@ -125,6 +125,7 @@ def measure(config: Config, count: int, memories: int) -> dict[str, float | int 
         n_ctx=config.context,
         n_threads=config.threads,
         repack=finding.rung.repack,
+        flash=finding.rung.flash,
         copies=config.models_dir / COPIES,
     ) as model:
         recorder = Recorder(model)
