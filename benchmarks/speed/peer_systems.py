@@ -73,6 +73,39 @@ class Engraphis:
         return [str(hit.get("content") or hit.get("text")) for hit in hits][:FIRST]
 
 
+class Mem0:
+    """mem0 without a language model (``infer=False``): messages as they are, found by vectors.
+
+    The encoder is the one that memlane ships (its folder is in ``PEER_ENCODER``), the vector store
+    a folder of Qdrant's. By default mem0 has a language model extract facts; that is not measured.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        # Before the import: it looks for these then.
+        own = {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder), "HF_HUB_OFFLINE": "1"}
+        os.environ.update(own)
+        from mem0 import Memory  # type: ignore[import-not-found]
+
+        store = {"path": str(folder / "qdrant"), "on_disk": True, "embedding_model_dims": 384}
+        nowhere = {"api_key": "none", "openai_base_url": "http://127.0.0.1:9/v1"}
+        encoder = {"model": os.environ["PEER_ENCODER"], "embedding_dims": 384}
+        self._memory = Memory.from_config(
+            {
+                "vector_store": {"provider": "qdrant", "config": store},
+                "llm": {"provider": "openai", "config": nowhere},
+                "embedder": {"provider": "huggingface", "config": encoder},
+                "history_db_path": str(folder / "history.db"),
+            }
+        )
+
+    def add(self, number: int, text: str) -> None:
+        self._memory.add(text, user_id="own", infer=False)
+
+    def ask(self, question: str) -> list[str]:
+        found = self._memory.search(question, top_k=FIRST, filters={"user_id": "own"})
+        return [str(hit["memory"]) for hit in found["results"]]
+
+
 class Mcp:
     """A server that speaks MCP over its standard streams."""
 
@@ -183,6 +216,7 @@ SYSTEMS: dict[str, Any] = {
     "memlane": Memlane,
     "geny": Geny,
     "engraphis": Engraphis,
+    "mem0": Mem0,
     "mcp_memory": McpMemory,
     "basic_memory": BasicMemory,
 }

@@ -6,8 +6,8 @@ messages are added one by one, then 50 questions are asked. They are 50 episodes
 question. No system uses a language model, and nothing is installed or downloaded. NAME is one of
 ``peer_systems.SYSTEMS``, PATH the Python that it is installed in (of *mcp_memory* its script, which
 node runs); without PATH it is looked for in this Python. What a system cannot do is left out and
-said, not counted as zero. mem0 is not among them: by default it asks a chat model and an embedding
-service, which would have to be served on this machine first.
+said, not counted as zero. mem0 has a chat model read each message by default; here it keeps
+messages as they are, with the encoder that memlane ships.
 
 ``NAME.found``: the share of questions with an answer among the first five texts. ``NAME.stale``:
 that have a value which no longer holds before the first text with the answer, or without one.
@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent.config import load_config
+from agent.models.registry import ModelRegistry
 from benchmarks.shared.common import ROOT, SAMPLES, parser, progress, write_results
 from benchmarks.speed.peer_systems import SYSTEMS
 
@@ -95,7 +97,10 @@ def run(name: str, path: str, work: dict[str, list[str]]) -> dict[str, Any] | st
     script = Path(__file__).with_name("peer_systems.py")
     # Not in the folder of ours: its packages would be found before those of the system.
     python = path if path and name != "mcp_memory" else sys.executable
-    env = {**os.environ, "PEER_SCRIPT": path, "MEMLANE_RESIDENT": "no"}
+    config = load_config()
+    encoder = ModelRegistry(config.models_dir).resolve_embedder(config.embedder)
+    env = {**os.environ, "PEER_SCRIPT": path, "PEER_ENCODER": str(encoder)}
+    env["MEMLANE_RESIDENT"] = "no"
     if name == "memlane":
         env["PYTHONPATH"] = str(ROOT)
     else:
