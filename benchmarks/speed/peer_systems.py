@@ -1,11 +1,14 @@
 """Memory systems of others behind one interface; runs in the Python of each, with its standard
 library alone: ``PYTHON peer_systems.py NAME FOLDER < work.json``.
 
-The work is ``{"messages": [...], "questions": [...]}``. What is printed last is JSON: seconds to
-start (until the first thing can be stored), to add all messages, to ask all questions, the texts
-found for each question and for each message as its own question (five at most), peak memory of the
-system's processes and bytes in ``FOLDER``. A system that cannot search by a question says so in
-``cannot``.
+The work is ``{"messages": [...], "questions": [...]}``. What is printed last is JSON: the system's
+version, seconds to start (until the first thing can be stored), to add all messages, to ask all
+questions, the texts found for each question and for each message as its own question (five at
+most), peak memory of the system's processes, and bytes in ``FOLDER`` after the system was closed. A
+system that cannot search by a question says so in ``cannot``.
+
+``PEER_ENCODER`` is the folder of memlane's sentence encoder, for those that can use it;
+``PEER_SCRIPT`` the script of a system that node runs.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import os
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +42,9 @@ class Memlane:
         found = self._session.ask(question, use_llm=False, private=True)
         return [choice.memory.text for choice in found.memories][:FIRST]
 
+    def close(self) -> None:
+        self._session.close()
+
 
 class Geny:
     """geny-memory-adaptor ('Synapse'): words and hashed vectors, no model."""
@@ -46,64 +53,81 @@ class Geny:
         from geny_memory_adaptor import SynapseMemory  # type: ignore[import-not-found]
 
         self._memory = SynapseMemory.open(str(folder / "synapse.db"))
-        self._texts: dict[str, str] = {}
 
     def add(self, number: int, text: str) -> None:
-        self._texts[str(number)] = text
         self._memory.index(str(number), text)
 
     def ask(self, question: str) -> list[str]:
-        return [self._texts[hit.id] for hit in self._memory.search(question, top_k=FIRST)]
+        hits = self._memory.search(question, top_k=FIRST)
+        return [self._memory.get_text(hit.id) or "" for hit in hits]
+
+    def close(self) -> None:
+        self._memory.close()
 
 
 class Engraphis:
-    """engraphis as its README shows it."""
+    """engraphis as its README shows it in Python: words and hashed vectors, no model."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **options: str | bool) -> None:
         from engraphis.service import MemoryService  # type: ignore[import-not-found]
 
-        self._memory = MemoryService.create(str(folder / "engraphis.db"))
+        self._memory = MemoryService.create(str(folder / "engraphis.db"), **options)
 
     def add(self, number: int, text: str) -> None:
-        self._memory.remember_local_cli(text, workspace="own")
+        self._memory.remember(text, workspace="own")
 
     def ask(self, question: str) -> list[str]:
         found = self._memory.recall(question, workspace="own", k=FIRST)
-        hits = found.get("memories") or found.get("results") or found.get("hits") or []
-        return [str(hit.get("content") or hit.get("text")) for hit in hits][:FIRST]
+        return [hit["content"] for hit in found["memories"]]
+
+    def close(self) -> None:
+        self._memory.close()
+
+
+class EngraphisEncoder(Engraphis):
+    """engraphis with all-MiniLM-L6-v2, which its dashboard and its MCP server use by default."""
+
+    def __init__(self, folder: Path) -> None:
+        encoder = f"local:{os.environ['PEER_ENCODER']}"
+        # Without the second, hashed vectors would take its place unsaid where it cannot be loaded.
+        super().__init__(folder, embed_model=encoder, require_exact_backends=True)
 
 
 class Mem0:
-    """mem0 without a language model (``infer=False``): messages as they are, found by vectors.
+    """mem0 without a language model: ``infer=False`` stores each message as it stands.
 
-    The encoder is the one that memlane ships (its folder is in ``PEER_ENCODER``), the vector store
-    a folder of Qdrant's. By default mem0 has a language model extract facts; that is not measured.
+    By default a language model makes facts of a message first; here none is asked, and the one that
+    has to be configured is at an address where nothing answers. Vectors are of memlane's encoder,
+    in Qdrant's local files. As after a plain ``pip install mem0ai``, they alone are compared: to
+    compare words as well it needs fastembed, which would have to download its list of them.
     """
 
     def __init__(self, folder: Path) -> None:
-        # Before the import: it looks for these then.
-        own = {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder), "HF_HUB_OFFLINE": "1"}
-        os.environ.update(own)
+        os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder / "mem0")}
         from mem0 import Memory  # type: ignore[import-not-found]
 
-        store = {"path": str(folder / "qdrant"), "on_disk": True, "embedding_model_dims": 384}
-        nowhere = {"api_key": "none", "openai_base_url": "http://127.0.0.1:9/v1"}
-        encoder = {"model": os.environ["PEER_ENCODER"], "embedding_dims": 384}
-        self._memory = Memory.from_config(
-            {
-                "vector_store": {"provider": "qdrant", "config": store},
-                "llm": {"provider": "openai", "config": nowhere},
-                "embedder": {"provider": "huggingface", "config": encoder},
-                "history_db_path": str(folder / "history.db"),
-            }
-        )
+        width = 384
+        encoder = {"model": os.environ["PEER_ENCODER"], "embedding_dims": width}
+        vectors = {"path": str(folder / "qdrant"), "on_disk": True, "embedding_model_dims": width}
+        nobody = {"api_key": "none", "openai_base_url": "http://127.0.0.1:9/v1"}
+        settings = {
+            "embedder": {"provider": "huggingface", "config": encoder},
+            "vector_store": {"provider": "qdrant", "config": vectors},
+            "llm": {"provider": "openai", "config": nobody},
+            "history_db_path": str(folder / "history.db"),
+        }
+        self._memory = Memory.from_config(settings)
 
     def add(self, number: int, text: str) -> None:
-        self._memory.add(text, user_id="own", infer=False)
+        self._memory.add(text, user_id="me", infer=False)
 
     def ask(self, question: str) -> list[str]:
-        found = self._memory.search(question, top_k=FIRST, filters={"user_id": "own"})
-        return [str(hit["memory"]) for hit in found["results"]]
+        found = self._memory.search(question, filters={"user_id": "me"}, top_k=FIRST)
+        return [hit["memory"] for hit in found["results"]]
+
+    def close(self) -> None:
+        self._memory.vector_store.client.close()
+        self._memory.close()
 
 
 class Mcp:
@@ -156,8 +180,14 @@ class Mcp:
         return self._server.pid
 
     def close(self) -> None:
-        self._server.terminate()
-        self._server.wait()
+        """End the server as the protocol says: by the end of what it reads."""
+        assert self._server.stdin is not None
+        self._server.stdin.close()
+        try:
+            self._server.wait(10)
+        except subprocess.TimeoutExpired:
+            self._server.terminate()
+            self._server.wait()
 
 
 class McpMemory(Mcp):
@@ -183,7 +213,10 @@ class McpMemory(Mcp):
 
 
 class BasicMemory(Mcp):
-    """basic-memory: a Markdown note each, found by words (its vectors need a download)."""
+    """basic-memory: a Markdown note each, found by words (its vectors need a download).
+
+    It looks for notes with all words of a question and, where there are none, for those with any.
+    """
 
     def __init__(self, folder: Path) -> None:
         own = str(folder)
@@ -194,6 +227,7 @@ class BasicMemory(Mcp):
             "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false",
             "BASIC_MEMORY_NO_PROMOS": "1",
             "BASIC_MEMORY_AUTO_UPDATE": "false",
+            "FASTMCP_CHECK_FOR_UPDATES": "off",
         }
         script = str(Path(sys.executable).with_name("basic-memory"))
         super().__init__([script, "mcp"], settings)
@@ -203,30 +237,42 @@ class BasicMemory(Mcp):
         self.call("write_note", note)
 
     def ask(self, question: str) -> list[str]:
-        words = " OR ".join(
-            word for raw in question.split() if (word := raw.strip(".,?!'\"()")).isalnum()
-        )
-        asked = {"query": words, "page_size": FIRST, "output_format": "json"}
+        asked = {"query": question, "page_size": FIRST, "output_format": "json"}
         found = json.loads(self.call("search_notes", asked))
-        hits = found.get("results", found) if isinstance(found, dict) else found
-        return [str(hit.get("content") or hit.get("matched_chunk") or "") for hit in hits][:FIRST]
+        return [hit["content"] for hit in found["results"]]
 
 
 SYSTEMS: dict[str, Any] = {
     "memlane": Memlane,
     "geny": Geny,
     "engraphis": Engraphis,
+    "engraphis_minilm": EngraphisEncoder,
     "mem0": Mem0,
     "mcp_memory": McpMemory,
     "basic_memory": BasicMemory,
 }
+PACKAGES = {
+    "geny": "geny-memory-adaptor",
+    "engraphis_minilm": "engraphis",
+    "mem0": "mem0ai",
+    "basic_memory": "basic-memory",
+}
+"""Python packages that are not named like the system."""
+
+
+def version_of(name: str) -> str:
+    if name != "mcp_memory":
+        return version(PACKAGES.get(name, name))
+    package = Path(os.environ["PEER_SCRIPT"]).resolve().parents[1] / "package.json"
+    return str(json.loads(package.read_text("utf-8"))["version"])
 
 
 def peak_mb(pid: int) -> float:
     """The peak memory of a process and of those that it started, added up."""
     status = Path(f"/proc/{pid}/status").read_text("utf-8")
     own = int(status.partition("VmHWM:")[2].split()[0]) / 1024
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()
+    lists = Path(f"/proc/{pid}/task").glob("*/children")  # any thread may have started one
+    children = [child for one in lists for child in one.read_text("utf-8").split()]
     return own + sum(peak_mb(int(child)) for child in children)
 
 
@@ -242,6 +288,7 @@ def worked(name: str, folder: Path, work: dict[str, list[str]]) -> dict[str, Any
     marks.append(time.perf_counter())
     kept = [system.ask(message) for message in work["messages"]]
     result = {
+        "version": version_of(name),
         "start_s": marks[0] - begun,
         "add_s": marks[1] - marks[0],
         "ask_s": marks[2] - marks[1],
@@ -250,8 +297,7 @@ def worked(name: str, folder: Path, work: dict[str, list[str]]) -> dict[str, Any
         "peak_mb": peak_mb(getattr(system, "pid", os.getpid())),
         "cannot": getattr(system, "cannot", None),
     }
-    if isinstance(system, Mcp):
-        system.close()
+    system.close()
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {**result, "bytes": sum(path.stat().st_size for path in files)}
 

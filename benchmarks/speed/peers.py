@@ -5,9 +5,10 @@ messages are added one by one, then 50 questions are asked. They are 50 episodes
 ``samples/voices``, each of two messages of which the second often changes the first, and its
 question. No system uses a language model, and nothing is installed or downloaded. NAME is one of
 ``peer_systems.SYSTEMS``, PATH the Python that it is installed in (of *mcp_memory* its script, which
-node runs); without PATH it is looked for in this Python. What a system cannot do is left out and
-said, not counted as zero. mem0 has a chat model read each message by default; here it keeps
-messages as they are, with the encoder that memlane ships.
+node runs); without PATH it is looked for in this Python. *mem0* and *engraphis_minilm* get the
+sentence encoder of memlane; their Python needs sentence-transformers. mem0 stores messages as they
+stand here: by default it asks a language model what to store. What a system cannot do is left out
+and said, not counted as zero.
 
 ``NAME.found``: the share of questions with an answer among the first five texts. ``NAME.stale``:
 that have a value which no longer holds before the first text with the answer, or without one.
@@ -27,13 +28,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent.config import load_config
+from agent.config import BUILT_IN_ENCODER, load_config
 from agent.models.registry import ModelRegistry
 from benchmarks.shared.common import ROOT, SAMPLES, parser, progress, write_results
 from benchmarks.speed.peer_systems import SYSTEMS
 
 QUESTIONS = 50
 LIMIT_S = 3600.0
+OFFLINE = {"HF_HUB_OFFLINE": "1", "ORT_DISABLE_TELEMETRY": "1"}
+"""For the libraries of every system: none looks for a model or reports its use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +95,13 @@ def says(text: str, values: Sequence[str]) -> bool:
     return any(" ".join(value.casefold().split()) in folded for value in values)
 
 
-def run(name: str, path: str, work: dict[str, list[str]]) -> dict[str, Any] | str:
+def run(name: str, path: str, work: dict[str, list[str]], encoder: Path) -> dict[str, Any] | str:
     """What a system did, or why it could not."""
     script = Path(__file__).with_name("peer_systems.py")
     # Not in the folder of ours: its packages would be found before those of the system.
     python = path if path and name != "mcp_memory" else sys.executable
-    config = load_config()
-    encoder = ModelRegistry(config.models_dir).resolve_embedder(config.embedder)
     env = {**os.environ, "PEER_SCRIPT": path, "PEER_ENCODER": str(encoder)}
-    env["MEMLANE_RESIDENT"] = "no"
+    env |= {"MEMLANE_RESIDENT": "no", **OFFLINE}
     if name == "memlane":
         env["PYTHONPATH"] = str(ROOT)
     else:
@@ -139,14 +140,17 @@ def main() -> None:
         "messages": [message for one in asked for message in one.messages],
         "questions": [one.question for one in asked],
     }
+    encoder = ModelRegistry(load_config().models_dir).resolve_embedder(BUILT_IN_ENCODER)
     figures: dict[str, float | int | None] = {}
     said: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for name, path in paths.items():
-        done = run(name, path, work)
+        done = run(name, path, work, encoder)
         if isinstance(done, str):
             said[name] = done
             progress(f"{name} did not run: {done}")
             continue
+        versions[name] = done["version"]
         if done["cannot"] is not None:
             said[name] = done["cannot"]
         if args.show:
@@ -155,8 +159,9 @@ def main() -> None:
         own = judged(asked, done)
         progress(f"{name}: {own}")
         figures |= {f"{name}.{key}": value for key, value in own.items()}
-    settings = {"quick": args.quick, "systems": list(paths), "said": said}
+    settings = {"quick": args.quick, "systems": list(paths), "versions": versions, "said": said}
     settings |= {"messages": len(work["messages"]), "questions": len(asked)}
+    settings["command"] = "python -m benchmarks.peers --peer NAME=PATH ..."
     write_results("peers", {**settings, "load_average": os.getloadavg()[2]}, [0], figures)
 
 

@@ -269,23 +269,30 @@ SPEED = (
     Claim(
         "Speed: beside other memory systems",
         "The same messages and questions, one after the other, none with a language model. The"
-        " others store texts and search them; memlane also works out what a message changes. MCP's"
-        " memory server finds nothing by a question.",
+        " others store messages as they stand and search them; engraphis also looks for texts that"
+        " contradict each other, and memlane works out what a message changes. MCP's memory server"
+        " finds nothing by a question.",
         ("peers",),
         "memlane",
         (
             Row("s: 100 messages added / 50 questions asked",
                 "peers:memlane.{add_s,ask_s}",
-                {"geny": "peers:geny.{add_s,ask_s}", "engraphis": "peers:engraphis.{add_s,ask_s}",
+                {"mem0": "peers:mem0.{add_s,ask_s}",
+                 "engraphis with MiniLM": "peers:engraphis_minilm.{add_s,ask_s}",
+                 "engraphis": "peers:engraphis.{add_s,ask_s}", "geny": "peers:geny.{add_s,ask_s}",
                  "basic-memory": "peers:basic_memory.{add_s,ask_s}"}),
             Row("answer in the first five / a stale value before it / messages kept",
                 "peers:memlane.{found,stale,kept}",
-                {"geny": "peers:geny.{found,stale,kept}",
+                {"mem0": "peers:mem0.{found,stale,kept}",
+                 "engraphis with MiniLM": "peers:engraphis_minilm.{found,stale,kept}",
                  "engraphis": "peers:engraphis.{found,stale,kept}",
+                 "geny": "peers:geny.{found,stale,kept}",
                  "basic-memory": "peers:basic_memory.{found,stale,kept}"},
                 "peers:config.questions|questions"),
             Row("MB of memory / KB on disk", "peers:memlane.{peak_mb,kb}",
-                {"geny": "peers:geny.{peak_mb,kb}", "engraphis": "peers:engraphis.{peak_mb,kb}",
+                {"mem0": "peers:mem0.{peak_mb,kb}",
+                 "engraphis with MiniLM": "peers:engraphis_minilm.{peak_mb,kb}",
+                 "engraphis": "peers:engraphis.{peak_mb,kb}", "geny": "peers:geny.{peak_mb,kb}",
                  "basic-memory": "peers:basic_memory.{peak_mb,kb}",
                  "MCP memory": "peers:mcp_memory.{peak_mb,kb}"}),
         ),
