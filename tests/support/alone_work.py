@@ -1,7 +1,9 @@
 """A day's work that may reach nothing: ``python -m tests.support.alone_work NOTES``.
 
 What it starts inherits the guard by PYTHONPATH (``write_guard``). With ``--namespace`` the system
-itself has no way out: a network namespace with nothing but its own loopback.
+itself has no way out: network and mount namespaces with nothing but their own loopback, and a name
+server there that writes down what is looked up. Compiled libraries do not pass the guard, which
+hears Python alone, but to reach anybody they look up a name.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import urllib.request
 from pathlib import Path
 
@@ -70,6 +73,23 @@ def loopback_up() -> None:
         fcntl.ioctl(control, 0x8914, flags)  # SIOCSIFFLAGS
 
 
+def hear_names(log: Path) -> None:
+    """Be the name server of the namespace, which answers nothing."""
+    server = log.with_name("resolv.conf")
+    server.write_text("nameserver 127.0.0.1\n")
+    subprocess.run(["mount", "--bind", str(server), "/etc/resolv.conf"], check=True)
+    listening = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    listening.bind(("127.0.0.1", 53))
+
+    def hear() -> None:
+        while True:
+            asked, _ = listening.recvfrom(512)
+            with log.open("a") as file:
+                file.write(f"name {asked[12:]!r}\n")
+
+    threading.Thread(target=hear, daemon=True).start()
+
+
 def memlane(*words: str, said: str = "") -> str:
     done = subprocess.run(
         [sys.executable, "-m", "cli.main", *words],
@@ -101,4 +121,5 @@ def work(notes: Path, models: bool) -> None:
 if __name__ == "__main__":
     if "--namespace" in sys.argv:
         loopback_up()
+        hear_names(Path(os.environ["GUARD_LOG"]))
     work(Path(sys.argv[1]), "--models" in sys.argv)

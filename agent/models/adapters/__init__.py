@@ -16,4 +16,5 @@ os.environ |= {
     "TRANSFORMERS_OFFLINE": "1",
     "DISABLE_TELEMETRY": "1",
     "DO_NOT_TRACK": "1",
+    "ORT_DISABLE_TELEMETRY": "1",  # onnxruntime reports to Microsoft from 1.29 on, on Linux too
 }
