@@ -173,6 +173,28 @@ def test_a_memory_may_hold_from_a_day_on():
     assert (both.valid_from, both.valid_until) == (at("2024-06-01"), at("2024-07-01"))
 
 
+@pytest.mark.parametrize(
+    ("text", "until"),
+    [
+        ("She comes on Saturday 25 May, lands at 7pm, staying till the Tuesday.", "2024-05-29"),
+        ("My aunt comes on 25 May and stays until Tuesday.", "2024-05-29"),
+        ("My aunt is here until Tuesday.", "2024-05-15"),
+    ],
+)
+def test_an_end_after_a_day_that_was_named_lies_behind_it(text: str, until: str):
+    assert validity(text, NOW).valid_until == at(until)
+
+
+def test_an_end_before_what_is_told_later_ends_nothing():
+    found = validity("My aunt is here till Tuesday and comes again on 25 May.", NOW)
+    assert found.valid_until is None
+
+
+def test_a_weekday_that_ends_a_range_is_the_one_after_its_beginning():
+    (trip,) = find_times("We are in Rome from 3 June until Friday.", NOW)
+    assert (trip.start, trip.end) == (at("2024-06-03"), at("2024-06-08"))
+
+
 def test_a_quoted_time_says_nothing_of_validity():
     found = validity('The note says "back until Friday".', NOW)
     assert (found.valid_until, found.when) == (None, None)

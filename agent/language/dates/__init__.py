@@ -214,7 +214,16 @@ def validity(text: str, now: datetime) -> Validity:
             valid_from = valid_from or span.start
         elif when is None:
             when = span
+    if valid_until is not None and _is_before(valid_until, when):
+        valid_until = (
+            None  # 'here till Tuesday, arrives on 28 February': no end is better than that
+        )
     return Validity(valid_from, valid_until, when)
+
+
+def _is_before(end: datetime | None, named: TimeSpan | None) -> bool:
+    start = named.start if named is not None and named.dated else None
+    return start is not None and end is not None and end <= start
 
 
 def _through(text: str, found: Expression, now: datetime) -> datetime | None:

@@ -181,33 +181,34 @@ _WEEK = timedelta(days=7)
 def _ending_after_the_start(
     text: str, wall: datetime, found: Iterable[Expression]
 ) -> Iterator[Expression]:
-    """ "Lands Friday and stays till Monday", said on a Saturday: the Monday after that Friday."""
+    """ "Lands Friday at 7, stays till Monday", said on a Saturday: the Monday after that Friday."""
     start: Expression | None = None
     for one in found:
         core, end = one.when.core, one.reading.end
         if core is not None and end is not None and one.when.bound in ("until", "before"):
             begun = start.reading.start if start is not None else None
             near = start is not None and SENTENCE_END.search(text, start.end, one.start) is None
-            late = begun is not None and end <= begun < end + _WEEK
-            if near and late and is_weekday(text[core.start : core.end], core.when, wall):
-                one = _a_week_later(one, core)
-        start = one
+            weekday = is_weekday(text[core.start : core.end], core.when, wall)
+            if near and begun is not None and end <= begun and weekday:
+                one = _later(one, core, ((begun - end) // _WEEK + 1) * _WEEK)
+        if one.when.dated:
+            start = one
         yield one
 
 
-def _a_week_later(one: Expression, core: Core) -> Expression:
-    readings = tuple(_later(reading) for reading in core.when.readings)
+def _later(one: Expression, core: Core, by: timedelta) -> Expression:
+    readings = tuple(_moved(reading, by) for reading in core.when.readings)
     inner = replace(core, when=replace(core.when, readings=readings))
-    now = _later(one.reading)
+    now = _moved(one.reading, by)
     return replace(one, when=replace(one.when, core=inner, readings=(now,)), reading=now)
 
 
-def _later(reading: Reading) -> Reading:
+def _moved(reading: Reading, by: timedelta) -> Reading:
     return replace(
         reading,
-        start=reading.start and reading.start + _WEEK,
-        end=reading.end and reading.end + _WEEK,
-        last=reading.last and reading.last + _WEEK,
+        start=reading.start and reading.start + by,
+        end=reading.end and reading.end + by,
+        last=reading.last and reading.last + by,
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from dateutil.relativedelta import relativedelta
 
@@ -101,6 +102,10 @@ def _pair(one: Reading, first: When, second: When, found: RuleMatch) -> Reading 
         moment = max(other.start for other in ends if other.start) + relativedelta(years=1)
         other = unit_span(second.grain, moment) if second.kind == "range" else day(moment)
         after = [other]
+    if not after and (week := _weekly(ends)) is not None:
+        # 'From 3 March until Friday', told in February: the Friday after the start.
+        last = max(other.start for other in ends if other.start)
+        after = [day(last + ((start - last) // week + 1) * week)]
     if not after:
         return None
     end = min(after, key=lambda other: other.start or datetime.max)
@@ -109,6 +114,13 @@ def _pair(one: Reading, first: When, second: When, found: RuleMatch) -> Reading 
     if second.kind == "datetime":
         return Reading(start, end.start)
     return Reading(start, end.end, last=end.last or end.start)
+
+
+def _weekly(ends: Sequence[Reading]) -> timedelta | None:
+    """A week, where the readings are the same day of two weeks."""
+    starts = sorted(other.start for other in ends if other.start)
+    week = timedelta(days=7)
+    return week if len(starts) == 2 and starts[1] - starts[0] == week else None
 
 
 def _until_time(found: RuleMatch) -> When | None:
