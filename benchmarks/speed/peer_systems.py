@@ -27,7 +27,11 @@ FIRST = 5
 
 
 class Memlane:
-    """memlane in this process, without a language model."""
+    """memlane in this process, without a language model.
+
+    Of each memory that is found the message is looked at that it was read from: an answer is
+    written from that, and it is what the others find.
+    """
 
     def __init__(self, folder: Path) -> None:
         from agent.config import load_config
@@ -40,7 +44,9 @@ class Memlane:
 
     def ask(self, question: str) -> list[str]:
         found = self._session.ask(question, use_llm=False, private=True)
-        return [choice.memory.text for choice in found.memories][:FIRST]
+        sources = [choice.memory.source for choice in found.memories]
+        told = [self._session.graph.sources.get(one).text for one in sources if one]
+        return list(dict.fromkeys(told))[:FIRST]
 
     def close(self) -> None:
         self._session.close()
