@@ -109,8 +109,8 @@ def test_a_claim_without_its_file_is_left_out_in_one_line():
 def test_a_file_that_no_claim_names_is_listed_with_its_command():
     text = page(Files({"startup": WRITTEN, "emg_k": WRITTEN}), [])
     link = "[startup](../benchmarks/results/startup.json)"
-    assert f"- Written by `python -m benchmarks.NAME`: {link}.\n" in text
-    assert "`python -m benchmarks.emg_k --data DIR --lives 4`" in text
+    assert f"- `python -m benchmarks.NAME`: {link}\n" in text
+    assert "- `python -m benchmarks.NAME --data DIR --lives 4`: [emg_k]" in text
 
 
 def test_changes_that_were_not_committed_are_told():

@@ -218,19 +218,12 @@ def page(files: Files, claims: Sequence[Claim] = CLAIMS) -> str:
 
 
 def _others(files: Files, names: Sequence[str]) -> list[str]:
-    """The files that no claim names; those of one command in one line, or of none with options."""
-    links = {name: f"[{name}](../benchmarks/results/{name}.json)" for name in names}
-    commands = {name: _command(files, name) for name in names}
-    plain = [name for name in names if commands[name] == f"`python -m benchmarks.{name}`"]
-    together = ", ".join(links[name] for name in plain)
-    by_command = {
-        command: ", ".join(links[name] for name in names if commands[name] == command)
-        for command in dict.fromkeys(commands[name] for name in names if name not in plain)
-    }
-    return [
-        *([f"- Written by `python -m benchmarks.NAME`: {together}.\n"] if plain else []),
-        *(f"- {files_of_it}: {command}\n" for command, files_of_it in by_command.items()),
-    ]
+    """The files that no claim names; those of one command, or of one's options, in one line."""
+    by_command: dict[str, list[str]] = {}
+    for name in names:
+        command = _command(files, name).replace(f"benchmarks.{name}", "benchmarks.NAME")
+        by_command.setdefault(command, []).append(f"[{name}](../benchmarks/results/{name}.json)")
+    return [f"- {command}: {', '.join(links)}\n" for command, links in by_command.items()]
 
 
 def uncommitted(files: Files) -> list[str]:
