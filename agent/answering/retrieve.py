@@ -15,6 +15,7 @@ from agent.answering.question.question_time import About, Asked, anchored, read_
 from agent.answering.question.slot_lookup import in_slot
 from agent.answering.question.time_filter import asks_of_days, eligible, falls_in, of_few_days
 from agent.language.dates import find_times
+from agent.language.sentences import sentences
 from agent.memory.changes import CHANGED, probably_ended
 from agent.memory.entities.aliases import also_said, also_said_then
 from agent.memory.entities.events import event_of
@@ -136,7 +137,7 @@ def retrieve(
     )
     found = in_slot(put.text, held.memories)
     # 'What is on tomorrow?' says nothing but its time: all that falls into it is the answer.
-    bare = of_few_days(asked) and not terms(timeless(put).text)
+    bare = of_few_days(asked) and _asks_for_a_time_alone(put)
     listed: tuple[str, ...] = ()
     if not found and (bare or asks_of_days(asked)):
         found = falls_in(held.memories, tellings(held), asked)
@@ -186,6 +187,20 @@ def timeless(question: Question) -> Question:
     for span in reversed(find_times(text, question.now)):
         text = text[: span.start_char] + text[span.end_char :]
     return replace(question, text=text)
+
+
+def _asks_for_a_time_alone(question: Question) -> bool:
+    """Whether the question, or one sentence of it that asks, says nothing but a time.
+
+    'What's on for 9 May? Feels like there were a couple of things.'
+    """
+    asking = [one for one in sentences(question.text) if one.endswith(("?", "？"))]
+    for text in (question.text, *asking):
+        part = replace(question, text=text)
+        left = timeless(part).text
+        if left != text and not terms(left):
+            return True
+    return False
 
 
 def _nothing(chosen: Selection) -> Selection:

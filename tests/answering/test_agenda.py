@@ -49,7 +49,13 @@ def session(
 
 
 @pytest.mark.parametrize(
-    "question", ["What do I have on Friday?", "What is on tomorrow?", "what's on tomorrow"]
+    "question",
+    [
+        "What do I have on Friday?",
+        "What is on tomorrow?",
+        "what's on tomorrow",
+        "what's on tomorrow? feels like there were a few things",
+    ],
 )
 def test_all_that_falls_on_a_day_is_told_in_order_without_a_model(
     session: Session, model: ScriptedModel, question: str

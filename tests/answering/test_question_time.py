@@ -52,6 +52,9 @@ def day(text: str) -> datetime:
         ("Where will I work?", About.PLANNED, None, None),
         ("When do I start at Bolt?", About.PLANNED, None, None),
         ("Which cities have I lived in?", About.EVER, None, None),
+        ("What's on for 9 June? There were a few things.", About.AT, "2024-06-09", "2024-06-10"),
+        ("The bank will not speak to me before. What is my code?", About.NOW, None, None),
+        ("I was born in June. What did I do then?", About.AT, "2023-06-01", "2023-07-01"),
     ],
 )
 def test_what_time_a_question_is_about(

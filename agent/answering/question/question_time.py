@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from agent.language.dates import TimeSpan, find_times
 from agent.language.dates.values import unit_start
+from agent.language.sentences import sentences
 from agent.memory.time.timeline import Period
 
 
@@ -131,7 +132,19 @@ _LEADING = re.compile(
 
 
 def read_question(question: str, now: datetime) -> Asked:
-    """What time a question asks about; ``now`` is the moment it is asked, aware."""
+    """What time a question asks about; ``now`` is the moment it is asked, aware.
+
+    What stands around the one sentence that asks has a tense of its own, which does not count:
+    'What's on for 9 May? Feels like there were a couple of things.'
+    """
+    asking = [one for one in sentences(question) if one.endswith(("?", "？"))]
+    if len(asking) != 1 or (find_times(question, now) and not find_times(asking[0], now)):
+        return _read(question, now)
+    asked = _read(asking[0], now)
+    return asked if asked.anchor else replace(asked, core=question)
+
+
+def _read(question: str, now: datetime) -> Asked:
     asked = Asked(About.NOW, now, core=question)
     past = _PAST.search(question) is not None
     future = not past and _FUTURE.search(question) is not None
