@@ -19,7 +19,7 @@ from agent.language.dates import TimeSpan, Validity, find_times, validity
 from agent.language.dates.date_literals import values_of
 from agent.language.dates.values import midnight
 from agent.language.relation_names import LASTING
-from agent.language.sentences import words
+from agent.language.sentences import sentences, words
 from store.types import Triple
 
 _ARRANGEMENT = "event.arrangement"
@@ -87,8 +87,12 @@ def tells_more(sentence: str, said: datetime) -> bool:
     """Whether a part of the sentence tells something and names no time.
 
     'My laptop is a ThinkPad and the lesson is on Thursday': the laptop is not over with the lesson,
-    and it is worse to hide what holds than to keep what is over.
+    and it is worse to hide what holds than to keep what is over. So of several sentences none may
+    be without a time: '187 dollars. Cone on her till Sunday.'
     """
+    several = sentences(sentence)
+    if len(several) > 1 and not all(find_times(one, said) for one in several):
+        return True
     parts = joined_parts(sentence)
     telling = [part for part in parts if len(words(part)) > 2 and has_verb(part)]
     return len(parts) > 1 and any(not find_times(part, said) for part in telling)

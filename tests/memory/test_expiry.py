@@ -59,6 +59,7 @@ def test_when_a_state_holds(sentence: str, start: str | None, end: str | None):
         ("My laptop is a ThinkPad and the piano lesson is on Thursday at 17:00.", None),
         ("The piano lesson is on Thursday at 17:00, my laptop is a ThinkPad.", None),
         ("The piano lesson is on Thursday at 17:00. My laptop is a ThinkPad.", None),
+        ("187 dollars. A cone on her till Sunday.", None),
         ("The parking permit is valid until 30 May, the number is 4411.", None),
         ("A table is booked for Saturday, May 25, at 8pm, party of four.", "2024-05-26"),
         ("The new tram opens on 30 May.", None),
