@@ -11,11 +11,16 @@ import numpy as np
 
 from agent.answering.grounding import STOP, content_words, names, terms
 from agent.answering.question.entity_expansion import choose, with_former_links, wordings
-from agent.answering.question.question_time import About, Asked, anchored, read_question
+from agent.answering.question.question_time import (
+    About,
+    Asked,
+    anchored,
+    asking_sentence,
+    read_question,
+)
 from agent.answering.question.slot_lookup import in_slot
 from agent.answering.question.time_filter import asks_of_days, eligible, falls_in, of_few_days
 from agent.language.dates import find_times
-from agent.language.sentences import sentences
 from agent.memory.changes import CHANGED, probably_ended
 from agent.memory.entities.aliases import also_said, also_said_then
 from agent.memory.entities.events import event_of
@@ -137,7 +142,9 @@ def retrieve(
     )
     found = in_slot(put.text, held.memories)
     # 'What is on tomorrow?' says nothing but its time: all that falls into it is the answer.
-    bare = of_few_days(asked) and _asks_for_a_time_alone(put)
+    asking = replace(put, text=asking_sentence(put.text))
+    left = timeless(asking).text
+    bare = of_few_days(asked) and not terms(left) and left != asking.text
     listed: tuple[str, ...] = ()
     if not found and (bare or asks_of_days(asked)):
         found = falls_in(held.memories, tellings(held), asked)
@@ -187,20 +194,6 @@ def timeless(question: Question) -> Question:
     for span in reversed(find_times(text, question.now)):
         text = text[: span.start_char] + text[span.end_char :]
     return replace(question, text=text)
-
-
-def _asks_for_a_time_alone(question: Question) -> bool:
-    """Whether the question, or one sentence of it that asks, says nothing but a time.
-
-    'What's on for 9 May? Feels like there were a couple of things.'
-    """
-    asking = [one for one in sentences(question.text) if one.endswith(("?", "？"))]
-    for text in (question.text, *asking):
-        part = replace(question, text=text)
-        left = timeless(part).text
-        if left != text and not terms(left):
-            return True
-    return False
 
 
 def _nothing(chosen: Selection) -> Selection:

@@ -137,11 +137,17 @@ def read_question(question: str, now: datetime) -> Asked:
     What stands around the one sentence that asks has a tense of its own, which does not count:
     'What's on for 9 May? Feels like there were a couple of things.'
     """
-    asking = [one for one in sentences(question) if one.endswith(("?", "？"))]
-    if len(asking) != 1 or (find_times(question, now) and not find_times(asking[0], now)):
+    asking = asking_sentence(question)
+    if find_times(question, now) and not find_times(asking, now):
         return _read(question, now)
-    asked = _read(asking[0], now)
+    asked = _read(asking, now)
     return asked if asked.anchor else replace(asked, core=question)
+
+
+def asking_sentence(message: str) -> str:
+    """The one sentence of a message that ends with a question mark; all of it if not one does."""
+    asking = [one for one in sentences(message) if one.endswith(("?", "？"))]
+    return asking[0] if len(asking) == 1 else message
 
 
 def _read(question: str, now: datetime) -> Asked:

@@ -214,10 +214,8 @@ def validity(text: str, now: datetime) -> Validity:
             valid_from = valid_from or span.start
         elif when is None:
             when = span
-    if valid_until is not None and _is_before(valid_until, when):
-        valid_until = (
-            None  # 'here till Tuesday, arrives on 28 February': no end is better than that
-        )
+    if _is_before(valid_until, when):
+        valid_until = None  # 'here till Tuesday, arrives on 28 February': better no end than that
     return Validity(valid_from, valid_until, when)
 
 
