@@ -26,7 +26,7 @@ def open_encoder(
 ) -> SentenceEncoder | ForeignEncoder:
     """The encoder in a folder; ``name`` and ``sha256`` of the weights make up its ``identity``.
 
-    :param threads: Most threads of a plain BERT; 0 leaves the number to onnxruntime.
+    :param threads: Most threads of a plain BERT; 0 is one a processor.
     :raises ModelMissing: if there is no such folder, or a package that it needs is missing.
     :raises ModelDamaged: if the folder cannot be loaded.
     """
@@ -52,7 +52,7 @@ def open_encoder(
 
 
 class SentenceEncoder:
-    """A plain BERT encoder; fulfils ``agent.ports.Embedder``. Threads take turns on a lock.
+    """A plain BERT encoder; fulfils ``agent.ports.Embedder``. Several threads may use it.
 
     :param pooling: How the states of the tokens become one vector.
     :param longest: Most tokens of a text that count; the rest is cut off.

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 OPSET = 20
 """Version of the operators: the first with ``Gelu``."""
 IR_VERSION = 9
-_FLOAT, _INT64 = 1, 7
 _FLOAT32 = np.dtype(np.float32)
-_TYPES = {_FLOAT32: _FLOAT, np.dtype(np.int64): _INT64}
+_TYPES = {_FLOAT32: 1, np.dtype(np.uint8): 2, np.dtype(np.int8): 3, np.dtype(np.int64): 7}
+_DOMAINS = {"": OPSET, "com.microsoft": 1}
+"""Versions of the operators, by where they come from: ONNX, and onnxruntime's own."""
 _INLINE = 128
 """Bytes of a weight that is written into the graph: onnxruntime reads shapes while it plans."""
 
@@ -42,28 +43,31 @@ class Graph:
         return name
 
     def weight(self, name: str, array: NDArray[Any]) -> str:
-        """A tensor that never changes, float32 or int64; its name. It is not copied."""
+        """A tensor that never changes; its name. It is not copied."""
         self._weights[name] = np.ascontiguousarray(array)
         return name
 
-    def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
+    def add(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         """Add an operator with one output; the output's name."""
         output = f"{operator}_{len(self._nodes)}"
         node = b"".join(_text(1, name) for name in inputs) + _text(2, output) + _text(4, operator)
         node += b"".join(_bytes(5, _attribute(*pair)) for pair in attributes.items())
+        node += _text(7, domain)
         self._nodes.append(node)
         return output
 
-    def session(self, output: str, shape: Shape, *, threads: int) -> Any:
-        """An ``onnxruntime.InferenceSession`` whose only output is this float32 tensor."""
+    def session(self, output: str, shape: Shape) -> Any:
+        """An ``onnxruntime.InferenceSession`` whose only output is this float32 tensor.
+
+        A run takes the thread that calls it, and several threads may: two runs on two threads are
+        faster than one run on two.
+        """
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = 1
         # Its own heap never shrinks: three encoders would hold what their longest texts once took.
         options.enable_cpu_mem_arena = False
-        # Threads that spin while they wait starve the language model beside them.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
         held = {k: v for k, v in self._weights.items() if v.nbytes > _INLINE}
         options.add_external_initializers(
@@ -80,7 +84,8 @@ def _model(
     graph = b"".join(_bytes(1, node) for node in nodes) + _text(2, "memlane")
     graph += b"".join(_bytes(5, _initializer(*pair)) for pair in weights.items())
     graph += b"".join(_bytes(11, info) for info in inputs) + _bytes(12, output)
-    return _number(1, IR_VERSION) + _bytes(7, graph) + _bytes(8, _text(1, "") + _number(2, OPSET))
+    versions = (_text(1, domain) + _number(2, version) for domain, version in _DOMAINS.items())
+    return _number(1, IR_VERSION) + _bytes(7, graph) + b"".join(_bytes(8, one) for one in versions)
 
 
 def _initializer(name: str, array: NDArray[Any]) -> bytes:

@@ -54,11 +54,11 @@ Secret = tuple[int, int, str]
 
 
 class TrainedSecretReader:
-    """The trained reader; fulfils ``agent.ports.SecretReader``. Threads take turns on a lock.
+    """The trained reader; fulfils ``agent.ports.SecretReader``. Several threads may use it.
 
     :param folder: The encoder that the weights were trained on.
     :param weights: A npz file: the adapters by the name of the matrix that they change, the head.
-    :param threads: Most threads of a run; 0 leaves the number to onnxruntime.
+    :param threads: Most threads that read at the same time; 0 is one a processor.
     """
 
     def __init__(self, folder: Path, weights: Path, *, threads: int = 0) -> None:
