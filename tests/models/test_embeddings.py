@@ -224,7 +224,7 @@ def taken():
     return int(line.split()[1])
 
 encoder = open_encoder(Path(sys.argv[1]), sha256="0123456789abcdef", name="all-minilm-l6-v2")
-encoder.encode(["I drink tea."])
+encoder.encode(["I drink tea."] * 100)  # on every thread
 before = taken()
 encoder.encode([" ".join(["tea"] * words) for words in range(5, 250, 5)] * 2)
 print(taken() - before)
@@ -236,4 +236,5 @@ def test_what_long_texts_took_is_given_back(folder: Path):
     run = subprocess.run(
         [sys.executable, "-c", LONG_TEXTS, str(folder)], capture_output=True, text=True, check=True
     )
-    assert int(run.stdout) < 5_000, "kB that stay taken"
+    # With an arena of onnxruntime 17,000 stay; a thread's own heap keeps a little.
+    assert int(run.stdout) < 12_000, "kB that stay taken"
