@@ -66,6 +66,32 @@ def test_all_that_falls_on_a_day_is_told_in_order_without_a_model(
     assert not reply.abstained and model.asked == []
 
 
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What's on for 12 December?", "Ola has an exhibition from 2026-12-12 until 2027-01-14."),
+        ("What is on 14 January?", "Ola has an exhibition from 2026-12-12 until 2027-01-14."),
+        ("What is on 9 May?", "Mum's birthday is 9 May."),
+    ],
+)
+def test_what_begins_ends_or_comes_back_on_a_day_is_told_too(
+    session: Session, question: str, told: str
+):
+    drafts = [
+        Draft(
+            "Ola has an exhibition from 2026-12-12 until 2027-01-14.",
+            "relationship.relatives",
+            TOLD,
+        ),
+        Draft("Mum's birthday is 9 May.", "relationship.relatives", TOLD),
+        Draft("We have lived in Leeds since 2019-05-09.", "attribute.address", TOLD),
+    ]
+    session.graph.apply([Insert(draft) for draft in drafts], at=TOLD)
+    reply = session.ask(question)
+    assert reply.text.startswith(told)
+    assert "Leeds" not in reply.text
+
+
 def test_what_may_have_changed_an_event_is_told_beside_it_and_hides_nothing(session: Session):
     drafts = [
         Draft("The plumber can only make it on 2026-11-21.", "event.arrangement", TOLD),

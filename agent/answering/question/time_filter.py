@@ -38,17 +38,37 @@ def asks_of_days(asked: Asked) -> bool:
 
 
 def falls_in(memories: Iterable[Memory], tellings: Iterable[Telling], asked: Asked) -> list[Memory]:
-    """What happens on the days that a question asks of (``asks_of_days``)."""
+    """What happens, begins, ends or comes back on the days that a question asks of."""
     start, end = asked.start, asked.end
     assert start is not None and end is not None  # or it would not ask of days
     # Of one day alone; made once, since a home has very many memories.
     day = re.compile(rf"\b{start:%A}s?\b", re.I) if end - start <= timedelta(days=1) else None
+    each = [start + timedelta(days=number) for number in range((end - start).days)]
     return [
         m
         for m, telling in zip(memories, tellings, strict=True)
         if (telling.happens and telling.days is not None and telling.days.overlaps(start, end))
+        or (telling.days is not None and _bounds(telling.days, start, end))
         or (day is not None and telling.names_weekday and day.search(m.text) and _every_week(m))
+        or any(_names(m.text, one) for one in each)
     ]
+
+
+def _bounds(days: Period, start: datetime, end: datetime) -> bool:
+    """Whether the first or the last of the days falls into the time."""
+    assert days.start is not None and days.end is not None  # both of a date that is written out
+    return start <= days.start < end or start < days.end <= end
+
+
+def _names(text: str, day: datetime) -> bool:
+    """Whether a text names this day of a year that it does not name: a birthday on 9 May."""
+    words = str(day.day), f"{day:%b}".casefold()
+    if not all(word in text.casefold() for word in words):
+        return False  # nearly every memory: dates are not looked for in it
+    spans = (span for span in find_times(text, day) if not span.explicit_year)
+    return any(
+        span.start == day and all(word in span.text.casefold() for word in words) for span in spans
+    )
 
 
 def _every_week(memory: Memory) -> bool:
