@@ -179,7 +179,10 @@ def _pairs(
     is_document = bool(origin) and graph.sources.kind(origin or "") is SourceKind.DOCUMENT
     recent: Sequence[Memory] = ()
     if not is_document:
-        recent = index.newest((subclass.id for subclass in graph.subclasses()), RECENT + len(new))
+        # The new ones are the newest where they are stored already.
+        newest = index.newest((subclass.id for subclass in graph.subclasses()), RECENT + len(new))
+        own = {memory.id for memory, _ in new}
+        recent = [memory for memory in newest if memory.id not in own][-RECENT:]
     pairs: dict[tuple[str, str], tuple[Memory, Memory]] = {}
     for memory, vector in new:
         if vector is None:
