@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ from agent.answering.notes.gather import gather
 from agent.config import Config
 from agent.language.units import units
 from agent.memory import remember
-from agent.memory.changes import Judgements, Newer, judge_ahead, possibly_newer
+from agent.memory.changes import CANDIDATES, RECENT, Judgements, Newer, judge_ahead, possibly_newer
 from agent.memory.editing.judges.by_reader import judged
 from agent.memory.editing.plan import EditPlan
 from agent.memory.editing.replacing import allows, changeable, sure_replacements
@@ -229,6 +230,22 @@ def test_what_the_second_reader_takes_for_no_change_replaces_nothing(
 
     assert judged_by(0.9).edits == plan.edits
     assert judged_by(0.1).edits == (Insert(draft),)
+
+
+def test_of_the_newest_a_sentence_is_judged_beside_four_however_many_come_with_it(
+    graph: MemoryGraph, settings: Config, embedder: Embedder
+):
+    models = Session(settings, graph, embedder=embedder, statements=ScriptedReader())
+    names = ("Ada", "Bo", "Cy", "Dot", "Eve", "Fay", "Gus", "Hal", "Ida", "Jo", "Kit", "Lou", "Max")
+    for text in (*(f"{name} has a boat." for name in names), *(f"{n} likes tea." for n in names)):
+        models.remember(text)
+    drafts = [Draft(f"{name} sold the boat.", "attribute.pets", NOW) for name in names[:6]]
+    vectors = {draft.text: embedder.encode([draft.text])[0] for draft in drafts}
+    known = Judgements()
+    judge_ahead(EditPlan(tuple(map(Insert, drafts)), ()), vectors, graph, models, NOW, known)
+    beside = Counter(text for pair in known.read for text in pair if text in vectors)
+    assert len(beside) == len(drafts)
+    assert all(CANDIDATES <= count <= CANDIDATES + RECENT for count in beside.values())
 
 
 @pytest.mark.parametrize(

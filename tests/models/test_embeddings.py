@@ -231,6 +231,28 @@ print(taken() - before)
 """
 
 
+LAST_JOB = """
+import sys, threading
+from pathlib import Path
+from agent.models.adapters.bert.embeddings import open_encoder
+
+encoder = open_encoder(Path(sys.argv[1]), sha256="0123456789abcdef", name="all-minilm-l6-v2")
+
+def job():
+    threading.main_thread().join()
+    print(encoder.encode(["I drink tea."] * 100).shape)
+
+threading.Thread(target=job).start()
+"""
+
+
+def test_a_job_that_outlives_the_main_thread_is_still_done(folder: Path):
+    run = subprocess.run(
+        [sys.executable, "-c", LAST_JOB, str(folder)], capture_output=True, text=True, check=True
+    )
+    assert (run.stdout, run.stderr) == ("(100, 384)\n", "")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc; glibc gives memory back")
 def test_what_long_texts_took_is_given_back(folder: Path):
     run = subprocess.run(

@@ -62,8 +62,8 @@ def _bounds(days: Period, start: datetime, end: datetime) -> bool:
 
 def _names(text: str, day: datetime) -> bool:
     """Whether a text names this day of a year that it does not name: a birthday on 9 May."""
-    words = str(day.day), f"{day:%b}".casefold()
-    if not all(word in text.casefold() for word in words):
+    words, said = (str(day.day), f"{day:%b}".casefold()), text.casefold()
+    if not all(word in said for word in words):
         return False  # nearly every memory: dates are not looked for in it
     spans = (span for span in find_times(text, day) if not span.explicit_year)
     return any(

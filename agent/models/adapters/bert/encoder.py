@@ -125,8 +125,7 @@ class Bert:
             return
         step = AHEAD * self._threads
         for start in range(0, len(batches), step):
-            group = batches[start : start + step]
-            yield from self._pool.map(lambda rows: self._batch(rows, read), group)
+            yield from self._side_by_side(batches[start : start + step], read)
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Of each text its tokens' rows in ``words``, without the marks around it, uncut."""
@@ -136,6 +135,15 @@ class Bert:
                 [encodable(text) for text in texts], add_special_tokens=False
             )
         return [text.ids for text in read]
+
+    def _side_by_side(
+        self, batches: Sequence[NDArray[np.intp]], read: Sequence[Any]
+    ) -> Iterator[Hidden]:
+        try:
+            running = [self._pool.submit(self._batch, rows, read) for rows in batches]
+        except RuntimeError:  # Python is ending and starts no more work: a last job goes on here
+            return (self._batch(rows, read) for rows in batches)
+        return (batch.result() for batch in running)
 
     def _batch(self, rows: NDArray[np.intp], read: Sequence[Any]) -> Hidden:
         of = tuple(read[row] for row in rows)
