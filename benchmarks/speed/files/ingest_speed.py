@@ -20,7 +20,15 @@ from typing import ParamSpec, TypeVar, Unpack
 
 from agent.config import load_config
 from agent.models.lazy import LocalEmbedder
-from agent.ports import ChatTurn, Decoding, Embedder, NameEncoder, Vectors
+from agent.ports import (
+    ChatTurn,
+    Decoding,
+    Embedder,
+    NameEncoder,
+    Probabilities,
+    StatementReader,
+    Vectors,
+)
 from agent.session.session import Session
 from benchmarks.shared.common import parser, progress, write_results
 from store.graph import MemoryGraph
@@ -103,6 +111,26 @@ class Timed:
             self.processor += time.process_time() - used
 
 
+class TimedReader:
+    """A statement reader that keeps the time it took to judge pairs, and how many."""
+
+    def __init__(self, reader: StatementReader) -> None:
+        self._reader = reader
+        self.seconds = 0.0
+        self.pairs = 0
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._reader, name)
+
+    def relations(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+        begun = time.perf_counter()
+        self.pairs += len(pairs)
+        try:
+            return self._reader.relations(pairs)
+        finally:
+            self.seconds += time.perf_counter() - begun
+
+
 def note(random_: random.Random) -> str:
     """One note of ``WORDS`` words."""
     lines: list[str] = []
@@ -138,6 +166,8 @@ def main() -> None:
         with MemoryGraph.open(home) as graph:
             session = Session(config, graph, llm=model, embedder=embedder)
             session.remember("I like tea.")  # models, examples and grammars are loaded before
+            assert session.statements is not None
+            reader = session.__dict__["statements"] = TimedReader(session.statements)
             embedder.seconds, embedder.processor, embedder.texts = 0.0, 0.0, 0
             profile = cProfile.Profile()
             begun, used = time.perf_counter(), time.process_time()
@@ -163,6 +193,8 @@ def main() -> None:
         "seconds": took,
         "encoder_share": embedder.seconds / took,
         "encoder_processor_share": embedder.processor / processor,
+        "judging_share": reader.seconds / took,
+        "pairs_a_note": reader.pairs / count,
         "own_processor_ms_a_note": (processor - embedder.processor) / count * 1000,
         "encoded_texts": embedder.texts,
         "own_ms_a_note": (took - embedder.seconds) / count * 1000,
