@@ -76,7 +76,7 @@ class Bert:
     :param folder: Holds config.json, tokenizer.json and model.safetensors.
     :param threads: Batches that run at the same time, each on a thread; 0 is one a processor.
     :param changed: Weights that replace those of the folder, by name.
-    :param int8: Whether the layers multiply integers: in 0.6 of the time, and not exact.
+    :param int8: Whether the layers multiply integers: in half the time, and not exact.
     """
 
     words: Vectors
