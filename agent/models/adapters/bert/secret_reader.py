@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.models.adapters.bert.encoder import Bert, Hidden
+from agent.models.adapters.bert.onnx_graph import Graph
 from agent.models.adapters.bert.safetensors_file import mapped_weights
 from agent.models.timing import measured
 from agent.ports import SecretsRead, Vectors
@@ -68,11 +70,13 @@ class TrainedSecretReader:
             if array.dtype.kind == "f"
         }
         self._bert = Bert(folder, threads=threads, changed=_adapted(folder, stored))
-        self._head = {
-            name.removeprefix("head."): array
-            for name, array in stored.items()
-            if name.startswith("head.")
-        }
+        self._head = _head(
+            {
+                name.removeprefix("head."): array
+                for name, array in stored.items()
+                if name.startswith("head.")
+            }
+        )
 
     @measured("secret reader")
     def secrets(self, text: str) -> SecretsRead:
@@ -83,23 +87,30 @@ class TrainedSecretReader:
         sure: set[Secret] = set()
         perhaps: list[tuple[int, int]] = []
         for batch in self._bert.hidden(pieces, MAX_TOKENS):
-            for at, row in enumerate(batch.rows):
-                places, chances = self._chances(pieces[row], batch, at)
-                begin = starts[row]
+            read = [pieces[row] for row in batch.rows]
+            for row, text, places, chances in zip(
+                batch.rows, read, batch.places, self._chances(read, batch), strict=True
+            ):
+                begin, own = starts[row], chances[: len(places)]
                 sure |= {
                     (begin + start, begin + end, kind)
-                    for start, end, kind in spans(pieces[row], places, chances)
+                    for start, end, kind in spans(text, places, own)
                 }
                 perhaps += [
                     (begin + start, begin + end)
-                    for start, end, _ in spans(pieces[row], places, chances, MAYBE)
+                    for start, end, _ in spans(text, places, own, MAYBE)
                 ]
         return SecretsRead(tuple(sorted(sure)), tuple(_joined(perhaps)))
 
-    def _chances(self, text: str, batch: Hidden, at: int) -> tuple[Places, Vectors]:
-        places = batch.places[at]
-        states = batch.states[at, : len(places)]
-        return places, _through(self._head, np.hstack([states, shapes(text, places)]))
+    def _chances(self, texts: Sequence[str], batch: Hidden) -> Vectors:
+        """Probabilities of the tokens of a batch, (batch, tokens, kinds)."""
+        looks = np.zeros((*batch.mask.shape, SHAPES), np.float32)
+        for row, (text, places) in enumerate(zip(texts, batch.places, strict=True)):
+            looks[row, : len(places)] = shapes(text, places)
+        tokens = np.concatenate([batch.states, looks], axis=2)
+        (chances,) = self._head.run(None, {"tokens": tokens, "mask": batch.mask[:, None, :]})
+        made: Vectors = chances
+        return made
 
 
 Places = Sequence[tuple[int, int]]
@@ -114,24 +125,36 @@ def _adapted(folder: Path, stored: dict[str, Vectors]) -> dict[str, Vectors]:
     }
 
 
-def _through(head: dict[str, Vectors], tokens: Vectors) -> Vectors:
-    """Probabilities of tokens, (tokens, kinds); each layer adds to the one before."""
-    x = np.maximum(tokens @ head["first.weight"].T + head["first.bias"], 0)
-    layers = [x]
+def _head(weights: dict[str, Vectors]) -> Any:
+    """The head as a session: states and shapes, (batch, tokens, numbers), to probabilities.
+
+    Each convolution adds to the layer before; no text is longer than its ``mask``, (batch, 1,
+    tokens).
+    """
+    graph = Graph()
+    inner, outer = weights["first.weight"].T, weights["last.weight"].T
+    x = graph.input("tokens", ("batch", "tokens", len(inner)), np.float32)
+    mask = graph.input("mask", ("batch", 1, "tokens"), np.float32)
+
+    def linear(x: str, name: str, matrix: Vectors) -> str:
+        x = graph.add("MatMul", x, graph.weight(f"{name}.weight", matrix))
+        return graph.add("Add", x, graph.weight(f"{name}.bias", weights[f"{name}.bias"]))
+
+    x = graph.add("Relu", linear(x, "first", inner))
+    layers = [graph.add("Mul", graph.add("Transpose", x, perm=[0, 2, 1]), mask)]
     for number, reach in enumerate(REACH):
-        weight, bias = head[f"convolution{number}.weight"], head[f"convolution{number}.bias"]
-        edge = np.zeros((reach * (SEEN // 2), x.shape[1]), np.float32)
-        padded = np.vstack([edge, x, edge])
-        made = bias + sum(
-            padded[step * reach : step * reach + len(x)] @ weight[:, :, step].T
-            for step in range(SEEN)
-        )
-        x = x + np.maximum(made, 0)
-        layers.append(x)
-    logits = np.hstack(layers) @ head["last.weight"].T + head["last.bias"]
-    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-    made_of: Vectors = odds / odds.sum(axis=1, keepdims=True)
-    return made_of
+        name = f"convolution{number}"
+        own = (graph.weight(f"{name}.{part}", weights[f"{name}.{part}"]) for part in _PARTS)
+        edge = reach * (SEEN // 2)
+        made = graph.add("Conv", layers[-1], *own, dilations=[reach], pads=[edge, edge])
+        x = graph.add("Add", layers[-1], graph.add("Relu", made))
+        layers.append(graph.add("Mul", x, mask))
+    x = graph.add("Transpose", graph.add("Concat", *layers, axis=1), perm=[0, 2, 1])
+    x = graph.add("Softmax", linear(x, "last", outer), axis=-1)
+    return graph.session(x, ("batch", "tokens", len(KINDS)))
+
+
+_PARTS = ("weight", "bias")
 
 
 def windows(text: str) -> Iterator[tuple[int, str]]:
