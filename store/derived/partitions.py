@@ -173,24 +173,41 @@ class PartitionIndex:
         return [names[i] for i in np.argsort(-(centres @ vector), kind="stable")[:count]]
 
     def nearest(
-        self, vector: Vector, *, probes: int = 3, count: int = 1, also: Collection[str] = ()
+        self,
+        vector: Vector,
+        *,
+        probes: int = 3,
+        count: int = 1,
+        also: Collection[str] = (),
+        without: Collection[int] = (),
     ) -> list[tuple[int, float]]:
         """The best ``count`` of the ``probes`` nearest partitions, best first, with their cosine.
 
-        ``also`` names partitions to look into in any case, such as the draft's own subclass.
+        ``also`` names partitions to look into in any case, such as the draft's own subclass. The
+        keys ``without`` are not found.
         """
-        return self.nearest_to_each(vector[None, :], probes=probes, count=count, also=[also])[0]
+        (found,) = self.nearest_to_each(
+            vector[None, :], probes=probes, count=count, also=[also], without=without
+        )
+        return found
 
     def nearest_to_each(
-        self, vectors: Vector, *, probes: int, count: int, also: Sequence[Collection[str]]
+        self,
+        vectors: Vector,
+        *,
+        probes: int,
+        count: int,
+        also: Sequence[Collection[str]] | None = None,
+        without: Collection[int] = (),
     ) -> list[list[tuple[int, float]]]:
         """The same for several vectors; those that look into the same partitions do it at once."""
         alike: dict[tuple[str, ...], list[int]] = {}
-        for row, (vector, own) in enumerate(zip(vectors, also, strict=True)):
+        for row, (vector, own) in enumerate(zip(vectors, also or [()] * len(vectors), strict=True)):
             alike.setdefault(self._searched(vector, probes, own), []).append(row)
         found: dict[int, list[tuple[int, float]]] = {}
         for names, rows in alike.items():
-            found.update(zip(rows, self._best_of(names, vectors[rows], count), strict=True))
+            best = self._best_of(names, vectors[rows], count, without)
+            found.update(zip(rows, best, strict=True))
         return [found[row] for row in range(len(vectors))]
 
     def _searched(self, vector: Vector, probes: int, also: Collection[str]) -> tuple[str, ...]:
@@ -200,7 +217,7 @@ class PartitionIndex:
         return tuple(dict.fromkeys((*near, *(name for name in also if self.keys(name)))))
 
     def _best_of(
-        self, names: Sequence[str], vectors: Vector, count: int
+        self, names: Sequence[str], vectors: Vector, count: int, without: Collection[int]
     ) -> list[list[tuple[int, float]]]:
         searched = [self._partitions[name] for name in names]
         if not searched:
@@ -211,13 +228,19 @@ class PartitionIndex:
             [np.einsum("ij,kj->ki", p.vectors, vectors) for p in searched], axis=1
         )
         begins = np.cumsum([0, *(len(partition.keys) for partition in searched)])
+        first = dict(zip(names, begins.tolist(), strict=False))
+        at = [self._at[key] for key in without if key in self._at]
+        scores[:, [first[name] + place for name, place in at if name in first]] = -np.inf
 
         def key(place: int) -> int:
             at = int(np.searchsorted(begins, place, side="right")) - 1
             return searched[at].keys[place - int(begins[at])]
 
         return [
-            sorted(((key(int(i)), float(own[i])) for i in highest(own, count)), key=lambda m: -m[1])
+            sorted(
+                ((key(int(i)), float(own[i])) for i in highest(own, count) if own[i] > -np.inf),
+                key=lambda match: -match[1],
+            )
             for own in scores
         ]
 

@@ -252,12 +252,20 @@ class MemoryIndex:
         )
 
     def nearest_to_each(
-        self, vectors: Vector, *, probes: int, count: int, also: Sequence[Sequence[str]]
+        self,
+        vectors: Vector,
+        *,
+        probes: int,
+        count: int,
+        also: Sequence[Sequence[str]] | None = None,
+        without: Iterable[str] = (),
     ) -> list[list[NearMemory]]:
-        """The same for several vectors."""
+        """The same for several vectors; the memories ``without``, by id, are not found."""
         if not self._partitions.dimension:
             return [[] for _ in vectors]
-        matches = self._partitions.nearest_to_each(vectors, probes=probes, count=count, also=also)
+        matches = self._partitions.nearest_to_each(
+            vectors, probes=probes, count=count, also=also, without=[*map(_number, without)]
+        )
         return [self._matches(own) for own in matches]
 
     def matches(self, memories: Iterable[str], vector: Vector) -> list[NearMemory]:

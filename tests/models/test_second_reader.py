@@ -198,8 +198,8 @@ def weights() -> dict[str, Any]:
     }
 
 
-def beside(*rivals: float, compared: int = MANY) -> list[Beside]:
-    return [Beside(one, compared) for one in rivals]
+def beside(*rivals: float, there: int = MANY) -> list[Beside]:
+    return [Beside(one, there) for one in rivals]
 
 
 def test_both_opinions_count():
@@ -217,7 +217,7 @@ def test_both_opinions_count():
 def test_where_little_was_told_the_same_opinions_mean_more():
     reader = SecondReader(Inside(), weights())
     pair = [("A cat.", "A dog.")]
-    chances = [reader.changes(pair, [0.5], beside(0.0, compared=n))[0] for n in (1, FEW, 8, MANY)]
+    chances = [reader.changes(pair, [0.5], beside(0.0, there=n))[0] for n in (1, FEW, 8, MANY)]
     assert chances == pytest.approx([0.5, 0.5, 0.269, 0.119], abs=0.001)
 
 

@@ -144,6 +144,16 @@ def test_a_part_measures_as_the_whole(graph: MemoryGraph):
         assert chosen[0] == chosen[1]
 
 
+def test_what_is_left_out_gives_its_place_to_the_next(graph: MemoryGraph):
+    add(graph, "told last")  # not in the arrays
+    kept = graph.index("e", NOW)
+    probe = vector("told last")
+    best = [match.memory.id for match in kept.nearest(probe, probes=1, count=5)]
+    assert kept.nearest_to_each(probe[None], probes=1, count=5)[0][0].memory.text == "told last"
+    (some,) = kept.nearest_to_each(probe[None], probes=1, count=3, without=best[:2])
+    assert [match.memory.id for match in some] == best[2:5]
+
+
 def test_who_was_told_beside_whom(graph: MemoryGraph):
     add(graph, "told last")
     view = part(graph, "thing 9 and 200")

@@ -125,6 +125,21 @@ def test_kept_in_step_with_every_kind_of_edit(graph: MemoryGraph, seed: int):
     assert graph.verify() == ()
 
 
+def test_what_is_left_out_gives_its_place_to_the_next(graph: MemoryGraph):
+    ids = [add(graph, f"memory {n}", subclass=PLACES[n % 3])[0] for n in range(9)]
+    (over,) = add(graph, "memory 9", valid_until=NOW - timedelta(days=1))
+    found = graph.index("e", NOW)
+    probe = vector("probe")
+    best = [match.memory.id for match in found.nearest(probe, probes=9, count=9)]
+    assert sorted(best) == ids
+    (some,) = found.nearest_to_each(
+        probe[None], probes=9, count=3, without=[*best[:2], over, "m99"]
+    )
+    assert [match.memory.id for match in some] == best[2:5]
+    (none,) = found.nearest_to_each(probe[None], probes=9, count=3, without=ids)
+    assert none == []
+
+
 def test_what_another_process_wrote_is_taken_over(graph: MemoryGraph):
     add(graph, "one")
     graph.index("e", NOW)

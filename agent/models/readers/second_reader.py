@@ -8,8 +8,8 @@ both opinions count.
 
 How much they count depends on the home. Among a hundred things that were told most that sounds
 like a change is none; where little was told yet the same opinions mean a change far more often.
-So there are weights for homes of much and of little, and the number of older texts that a new one
-is compared with says how much of each is taken.
+So there are weights for homes of much and of little, and the number of older texts says how much of
+each is taken.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def about_change(old: str, new: str) -> str:
 
 
 FEW, MANY = 4, 12
-"""Older texts that a new one is compared with: up to which a home is of little, from which of
-much. Between the two the weights of both count."""
+"""Older texts up to which a home is of little, from which of much. Between the two the weights of
+both count."""
 
 
 class Beside(NamedTuple):
@@ -49,8 +49,8 @@ class Beside(NamedTuple):
 
     rivals: float
     """How likely these are (``rivals``): they compete."""
-    compared: int
-    """How many older texts the new one is compared with, this one among them."""
+    there: int
+    """How many older texts there are, this one among them."""
 
 
 class SecondReader:
@@ -103,8 +103,8 @@ def both_mixed(
     With the hidden ``states`` of pairs (n, width), else by the statement reader alone.
     """
     others = [one.rivals for one in beside]
-    compared = np.array([one.compared for one in beside], np.float32)
-    much = np.clip((compared - FEW) / (MANY - FEW), 0, 1)
+    there = np.array([one.there for one in beside], np.float32)
+    much = np.clip((there - FEW) / (MANY - FEW), 0, 1)
     score = np.zeros(len(first), np.float32)
     for home, share in enumerate((much, 1 - much)):
         signs: list[Sequence[float] | Vectors] = [logit(first), others]

@@ -237,7 +237,7 @@ def _relations(episode: Episode, chance: random.Random) -> Iterator[Example]:
                 for old_unit, old_held in rows[earlier]:
                     if not old_held or not new_held:
                         continue
-                    relation = _strongest(episode, old_held, new_held)
+                    relation = strongest_of_statements(episode, old_held, new_held)
                     new = in_message(new_unit, message)
                     olds = [in_message(old_unit, episode.messages[earlier][1])]
                     told = [s.memory for s in old_held if s.memory]
@@ -247,7 +247,7 @@ def _relations(episode: Episode, chance: random.Random) -> Iterator[Example]:
                         one = relation
                         if old in told:
                             held = [s for s in old_held if s.memory == old]
-                            one = _strongest(episode, held, new_held)
+                            one = strongest_of_statements(episode, held, new_held)
                         # Among unrelated pairs, those of small talk teach little.
                         idle = not told or all(s.kind not in TOLD for s in new_held)
                         if one == "unrelated" and chance.random() < (0.85 if idle else 0.4):
@@ -280,7 +280,7 @@ def told_pairs(episode: Episode) -> Iterator[Pair]:
                             new.text,
                             in_message(old, episode.messages[earlier][1]),
                             in_message(new, episode.messages[later][1]),
-                            _strongest(episode, old_held, new_held),
+                            strongest_of_statements(episode, old_held, new_held),
                         )
 
 
@@ -300,7 +300,9 @@ def _between_memories(episode: Episode, chance: random.Random) -> Iterator[Examp
                 yield _example(episode, "relation", new.memory, old.memory, number, 0.5)
 
 
-def _strongest(episode: Episode, old: Iterable[Statement], new: Iterable[Statement]) -> str:
+def strongest_of_statements(
+    episode: Episode, old: Iterable[Statement], new: Iterable[Statement]
+) -> str:
     new = list(new)
     found = [episode.relations.get((o.id, n.id), "unrelated") for o in old for n in new]
     return max(found, key=lambda name: STRENGTH[name], default="unrelated")

@@ -177,19 +177,36 @@ class LargeIndex(MemoryIndex):
         return self._nearest(vector, count, over, (HISTORY,))
 
     def nearest_to_each(
-        self, vectors: Vector, *, probes: int, count: int, also: Sequence[Sequence[str]]
+        self,
+        vectors: Vector,
+        *,
+        probes: int,
+        count: int,
+        also: Sequence[Sequence[str]] | None = None,
+        without: Iterable[str] = (),
     ) -> list[list[NearMemory]]:
-        return [self.nearest(vector, probes=probes, count=count) for vector in vectors]
+        mask, hidden = self.usable(self._now), [int(memory[1:]) for memory in without]
+        if hidden:
+            mask = mask.copy()
+            mask[self.arrays.rows_of(hidden)] = False
+        return [self._nearest(vector, count, mask, (), hidden) for vector in vectors]
 
     def _nearest(
-        self, vector: Vector, count: int, mask: NDArray[np.bool_], fresh: Sequence[str]
+        self,
+        vector: Vector,
+        count: int,
+        mask: NDArray[np.bool_],
+        fresh: Sequence[str],
+        without: Sequence[int] = (),
     ) -> list[NearMemory]:
         rows, cosines = search.nearest(self.arrays, vector, mask)
         keys = self.arrays.keys[rows[highest(cosines, LOOKED_AT * count)]].tolist()
         scored = [(key, float(own @ vector)) for key, own in self.vectors_of(keys).items()]
         # Those in memory: of what holds every partition, of what is over that one alone.
         probes = 0 if fresh else ALL
-        scored += self._partitions.nearest(vector, probes=probes, count=count, also=fresh)
+        scored += self._partitions.nearest(
+            vector, probes=probes, count=count, also=fresh, without=without
+        )
         return self._matches(heapq.nlargest(count, scored, key=lambda pair: pair[1]))
 
     def matches(self, memories: Iterable[str], vector: Vector) -> list[NearMemory]:

@@ -159,7 +159,7 @@ def pairs_of(person: Person, embedder: Embedder) -> Iterator[Pairs]:
         ]  # fmt: skip
         if not older or not new.facts:
             continue
-        labels = {n: _strongest(person, told[n].facts, new.facts) for n in older}
+        labels = {n: strongest_of_facts(person, told[n].facts, new.facts) for n in older}
         order = sorted(older, key=lambda n: -float(vectors[n] @ vectors[place]))
         looked_at = {*order[:LOOKED_AT], *older[-RECENT:]}
         yield _pairs(person, "relation", new.text, new.read, told, order, labels, looked_at)
@@ -197,7 +197,7 @@ def _pairs(
     )
 
 
-def _strongest(person: Person, older: Sequence[str], newer: Sequence[str]) -> str:
+def strongest_of_facts(person: Person, older: Sequence[str], newer: Sequence[str]) -> str:
     found = [person.relation(old, new) for old in older for new in newer]
     return max(found, key=lambda name: STRENGTH[name], default="unrelated")
 
