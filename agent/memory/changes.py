@@ -18,19 +18,24 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.language.identify import is_english
-from agent.memory.editing.candidates import AT_ONCE, probes_among
+from agent.memory.editing.candidates import Compared, to_compare
 from agent.memory.editing.judges.by_reader import CHANGES, Judged, judged_as
 from agent.memory.editing.plan import EditPlan
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Models
 from agent.memory.passages import as_told, passage_of
-from agent.models.readers.second_reader import Beside, SecondReader, alone, rivals
-from agent.ports import RELATIONS, Probabilities, StatementReader, Vectors
-from store.derived.vector_index import MemoryIndex
+from agent.models.readers.second_reader import (
+    Beside,
+    SecondReader,
+    alone,
+    knows_nearness,
+    rivals,
+)
+from agent.ports import RELATIONS, Embedder, Probabilities, StatementReader, Vectors
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace
 from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Draft, Memory, SourceKind, Status, may_replace
+from store.types import Draft, Memory, Status, may_replace
 
 REPLACES = 0.5
 """Probability, by both readers, that what a plan replaces is changed or said again; below it the
@@ -42,23 +47,12 @@ LEAST = 0.1
 """Probability of a change from which an edge is kept."""
 TOGETHER = 0.5
 """Probability of ``adds`` from which two memories are kept together."""
-CANDIDATES = 6
-"""Older memories that a new one is compared with: the nearest to it and the sentences beside it. Of
-the changes that people held out told, one in six is not among them (``benchmarks.candidates``)."""
-NEIGHBOUR = 0.5
-"""How much the sentences beside it count. 'The 12th is off' is about what the one before named."""
-OF_DOCUMENT = 3
-"""The same for a sentence of a document, which has thousands of them."""
 SECOND = 8
 """Likeliest changes of a message that the second reader is asked about."""
 WORTH_ASKING = 0.05
 """The statement reader's probability below which it is not asked. Of the people learned from, each
 judged by weights that did not know them, it leaves out 62 % of the pairs and 2 of 188 changes that
 were found."""
-RECENT = 2
-"""Newest older memories that what somebody says is compared with as well: people go on about the
-same thing. Files come in any order."""
-_SAID = (SourceKind.CHAT, SourceKind.MANUAL)
 _REPLACING = (ChangeKind.SUPERSEDES, ChangeKind.CORRECTS, ChangeKind.ENDS)
 TextPair = tuple[str, str]
 """An older text and a newer one."""
@@ -101,12 +95,11 @@ def possible_changes(
     if reader is None or not new:
         return ()
     index = graph.index(models.embedder.identity, now)
-    pairs = _pairs([(memory, index.vector(memory.id)) for memory in new], graph, index)
-    for pair in replaced:
-        first, second = graph.memories.of(pair)
-        pairs[pair] = first, second
+    told = [(memory, index.vector(memory.id)) for memory in new]
+    pairs = to_compare(told, [graph.memories.of(pair) for pair in replaced], graph, index)
     texts = _texts(pairs, graph, models)
-    _judge(texts, reader, known, len(index) - len(new))
+    near = _nearness(pairs, texts, models.embedder)
+    _judge(texts, near, reader, known, len(index) - len(new))
     return tuple(_edges(texts, [judged_as(known.weighed[views]) for views in texts.values()]))
 
 
@@ -133,21 +126,23 @@ def judge_ahead(
         return plan
     made = [_ahead(edit.draft, number) for number, edit in enumerate(edits)]
     index = graph.index(models.embedder.identity, now)
-    pairs = _pairs([(memory, vectors[memory.text]) for memory in made], graph, index)
-    replacing: dict[str, tuple[str, str]] = {}
-    for edit, memory in zip(edits, made, strict=True):
-        if isinstance(edit, Replace):
-            (old,) = graph.memories.of([edit.memory])
-            replacing[old.id] = old.id, memory.id
-            pairs[old.id, memory.id] = old, memory
+    told = [(memory, vectors[memory.text]) for memory in made]
+    replaced = [
+        (graph.memories.get(edit.memory), memory)
+        for edit, memory in zip(edits, made, strict=True)
+        if isinstance(edit, Replace)
+    ]
+    pairs = to_compare(told, replaced, graph, index)
     texts = _texts(pairs, graph, models)
-    _judge(texts, reader, known, len(index), second)
+    near = _nearness(pairs, texts, models.embedder)
+    _judge(texts, near, reader, known, len(index), second)
     if second is None:
         return plan
     unlikely = {
-        older
-        for older, pair in replacing.items()
-        if pair in texts and not _replaces(judged_as(known.weighed[texts[pair]]))
+        old.id
+        for old, memory in replaced
+        if (views := texts.get((old.id, memory.id))) is not None
+        and not _replaces(judged_as(known.weighed[views]))
     }
     return replace(
         plan,
@@ -175,59 +170,14 @@ def _ahead(draft: Draft, number: int) -> Memory:
     )
 
 
-def _pairs(
-    new: Sequence[tuple[Memory, Vectors | None]], graph: MemoryGraph, index: MemoryIndex
-) -> dict[tuple[str, str], tuple[Memory, Memory]]:
-    """Which (older, newer) memories are compared, by their ids."""
-    own = {memory.id for memory, _ in new}
-    origin = new[0][0].source
-    kind = graph.sources.kind(origin) if origin else None
-    recent: Sequence[Memory] = ()
-    if kind is None or kind in _SAID:
-        # The new ones are the newest where they are stored already.
-        newest = index.newest((subclass.id for subclass in graph.subclasses()), RECENT + len(new))
-        recent = [memory for memory in newest if memory.id not in own][-RECENT:]
-    searched = [(memory, vector) for memory, vector in new if vector is not None]
-    searched.sort(key=lambda one: (one[0].source or "", one[0].span.start if one[0].span else 0))
-    vectors = in_context([v for _, v in searched], [m.source for m, _ in searched])
-    pairs: dict[tuple[str, str], tuple[Memory, Memory]] = {}
-    for start in range(0, len(searched), AT_ONCE):
-        near = index.nearest_to_each(
-            np.stack(vectors[start : start + AT_ONCE]),
-            probes=probes_among(len(index)),
-            count=OF_DOCUMENT if kind is SourceKind.DOCUMENT else CANDIDATES,
-            without=own,
-        )
-        for (memory, _), matches in zip(searched[start : start + AT_ONCE], near, strict=True):
-            for other in (*(match.memory for match in matches), *recent):
-                if other.source != memory.source:
-                    older, newer = sorted((other, memory), key=lambda m: (m.created, int(m.id[1:])))
-                    pairs[older.id, newer.id] = older, newer
-    return pairs
-
-
-def in_context(vectors: Sequence[Vectors], sources: Sequence[str | None]) -> list[Vectors]:
-    """The vector of each sentence, moved towards those beside it in its source; of unit length.
-
-    ``vectors`` are in the order of their sentences in each source.
-    """
-    moved = []
-    for place, (vector, source) in enumerate(zip(vectors, sources, strict=True)):
-        beside = (place - 1, place + 1)
-        own = [n for n in beside if 0 <= n < len(vectors) and sources[n] == source]
-        whole = vector + NEIGHBOUR * sum(vectors[n] for n in own)
-        moved.append(whole / np.linalg.norm(whole))
-    return moved
-
-
 def _texts(
-    pairs: Mapping[tuple[str, str], tuple[Memory, Memory]], graph: MemoryGraph, models: Models
+    pairs: Mapping[tuple[str, str], Compared], graph: MemoryGraph, models: Models
 ) -> dict[tuple[str, str], Views]:
     """The views of each pair that the reader can read."""
-    sources = as_told([memory for pair in pairs.values() for memory in pair], graph)
+    sources = as_told([m for pair in pairs.values() for m in (pair.older, pair.newer)], graph)
     glosses = Glosses(graph.path.parent, models.llm)
     texts: dict[tuple[str, str], Views] = {}
-    for pair, (older, newer) in pairs.items():
+    for ids, (older, newer, _) in pairs.items():
         before, after = passage_of(older, sources), passage_of(newer, sources)
         old, new = in_english(before, glosses), in_english(after, glosses)
         if old is None or new is None:
@@ -236,12 +186,26 @@ def _texts(
             older.text if is_english(older.text) else old,
             newer.text if is_english(newer.text) else new,
         )
-        texts[pair] = Views((old, new), extracted, (before.words, after.words))
+        texts[ids] = Views((old, new), extracted, (before.words, after.words))
     return texts
+
+
+def _nearness(
+    pairs: Mapping[tuple[str, str], Compared],
+    texts: Mapping[tuple[str, str], Views],
+    embedder: Embedder,
+) -> dict[Views, float | None]:
+    """Cosine of each pair; None where the second reader's weights do not know what it means."""
+    known = knows_nearness(embedder.identity)
+    return {
+        views: pairs[ids].near if known and all(map(is_english, views.words)) else None
+        for ids, views in texts.items()
+    }
 
 
 def _judge(
     texts: Mapping[tuple[str, str], Views],
+    near: Mapping[Views, float | None],
     reader: StatementReader,
     known: Judgements,
     there: int,
@@ -256,7 +220,7 @@ def _judge(
         known.read.update(zip(missing, reader.relations(missing), strict=True))
     rows = {views: _chances(views, known) for views in texts.values()}
     changed = {views: judged_as(row).changed for views, row in rows.items()}
-    beside = _beside(texts, changed, there)
+    beside = _beside(texts, changed, near, there)
     fresh = [views for views in rows if views not in known.weighed]
     fresh.sort(key=lambda views: -changed[views])
     asked = [v for v in fresh[:SECOND] if changed[v] >= WORTH_ASKING] if second else []
@@ -273,7 +237,10 @@ def _judge(
 
 
 def _beside(
-    texts: Mapping[tuple[str, str], Views], changed: Mapping[Views, float], there: int
+    texts: Mapping[tuple[str, str], Views],
+    changed: Mapping[Views, float],
+    near: Mapping[Views, float | None],
+    there: int,
 ) -> dict[Views, Beside]:
     """What else the newer one of each pair may change."""
     found: dict[Views, Beside] = {}
@@ -281,7 +248,9 @@ def _beside(
     for _, group in groupby(sorted(texts, key=newer), key=newer):
         own = list(dict.fromkeys(texts[pair] for pair in group))
         odds = rivals([changed[views] for views in own]).tolist()
-        found.update((views, Beside(one, there)) for views, one in zip(own, odds, strict=True))
+        found.update(
+            (views, Beside(one, there, near[views])) for views, one in zip(own, odds, strict=True)
+        )
     return found
 
 

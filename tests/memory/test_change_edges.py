@@ -15,17 +15,17 @@ from agent.config import Config
 from agent.language.units import units
 from agent.memory import remember
 from agent.memory.changes import (
-    CANDIDATES,
-    RECENT,
     Judgements,
     Newer,
     judge_ahead,
     possible_changes,
     possibly_newer,
 )
+from agent.memory.editing.candidates import NEAREST, RECENT
 from agent.memory.editing.judges.by_reader import judged
 from agent.memory.editing.plan import EditPlan
 from agent.memory.editing.replacing import allows, changeable, sure_replacements
+from agent.memory.gloss import Glosses
 from agent.models.readers.second_reader import Beside, SecondReader
 from agent.ports import KINDS, ORDERS, RELATIONS, Embedder, Probabilities, Vectors
 from agent.session.session import Session
@@ -33,7 +33,7 @@ from store.graph import MemoryGraph
 from store.journal import Forget, Insert, Replace
 from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, SourceKind, Span, Trust
-from tests.conftest import Result
+from tests.conftest import Result, ScriptedModel
 
 Memlane = Callable[..., Result]
 
@@ -260,7 +260,7 @@ def test_a_sentence_is_judged_beside_as_few_however_many_come_with_it(
     known = Judgements()
     judge_ahead(EditPlan(tuple(map(Insert, drafts)), ()), vectors, graph, models, NOW, known)
     beside = [len(older) for older in told_beside(known, drafts).values()]
-    assert all(CANDIDATES <= count <= CANDIDATES + RECENT for count in beside)
+    assert all(NEAREST <= count <= NEAREST + RECENT for count in beside)
 
 
 @pytest.mark.parametrize("in_one_message", [True, False])
@@ -269,7 +269,7 @@ def test_what_the_sentence_before_names_is_a_candidate(
 ):
     models = Session(settings, graph, embedder=embedder, statements=ScriptedReader())
     visit, day = np.eye(embedder.dimension, dtype=np.float32)[:2]
-    others = [f"Something is on the {number}th." for number in range(4, 4 + CANDIDATES + RECENT)]
+    others = [f"Something is on the {number}th." for number in range(4, 4 + NEAREST + RECENT)]
     old = {"My dentist is on the 12th.": visit}
     for number, text in enumerate(others, 2):  # each a little about days
         own = np.eye(embedder.dimension, dtype=np.float32)[number]
@@ -310,6 +310,41 @@ def test_what_is_read_in_a_file_is_not_judged_beside_what_was_said_last(
         judge_ahead(EditPlan((Insert(draft),), ()), vectors, graph, models, NOW, known)
         beside = told_beside(known, [draft])[draft.text]
         assert ("I had soup." in beside) is (kind is SourceKind.CHAT)
+
+
+class SeesNearness(ScriptedSecond):
+    """Keeps what is told beside each pair."""
+
+    def changes(
+        self, pairs: Sequence[tuple[str, str]], first: Sequence[float], beside: Sequence[Beside]
+    ) -> Vectors:
+        self.near = {pair: one.near for pair, one in zip(pairs, beside, strict=True)}
+        return super().changes(pairs, first, beside)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_how_near_two_sentences_are_is_told_where_the_encoder_knows_the_language(
+    graph: MemoryGraph, settings: Config, embedder: Embedder, language: str
+):
+    old, new = {
+        "en": ("I live in Leeds.", "I moved to York."),
+        "de": ("Ich wohne seit drei Jahren in Leeds.", "Ich bin nach York umgezogen."),
+    }[language]
+    reader = ScriptedReader(["York"])
+    models = Session(settings, graph, embedder=embedder, statements=reader)
+    made = embedder.encode([old, new])
+    draft = Draft(
+        old, "attribute.address", NOW, source=graph.sources.add(SourceKind.CHAT, old, NOW).id
+    )
+    graph.apply([Insert(draft)], at=NOW, model=embedder.identity, vectors={old: made[0]})
+    glosses = Glosses(graph.path.parent, ScriptedModel(["I live in Leeds.", "I moved to York."]))
+    for text in (old, new) if language == "de" else ():
+        glosses.make(text)
+    plan = EditPlan((Insert(Draft(new, "attribute.address", NOW)),), ())
+    second = SeesNearness(0.9)
+    judge_ahead(plan, {new: made[1]}, graph, models, NOW, Judgements(), second)
+    cosine = pytest.approx(float(made[0] @ made[1]), abs=1e-5)
+    assert second.near == {(old, new): cosine if language == "en" else None}
 
 
 class CountingReader(ScriptedReader):

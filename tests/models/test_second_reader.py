@@ -25,13 +25,14 @@ from agent.models.readers.second_reader import (
     Beside,
     SecondReader,
     alone,
+    knows_nearness,
     logit,
     mixed,
     rivals,
     second_reader,
 )
 from agent.models.registry import ModelRegistry
-from agent.ports import ChatTurn, Vectors
+from agent.ports import ChatTurn, Embedder, Vectors
 from tests.conftest import ScriptedModel
 
 LAYER = 12
@@ -194,12 +195,14 @@ def weights() -> dict[str, Any]:
         "layer": np.array(7),
         "weight": np.array([4.0, -2.0], np.float32),
         "bias": np.zeros((), np.float32),
-        "mix": np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 2.0]], np.float32),
+        "mix_of_words": np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 2.0]], np.float32),
+        "mix": np.array([[1.0, 1.0, 0.0, 5.0, -2.0]] * 2, np.float32),
+        "encoder": np.str_("minilm:1"),
     }
 
 
-def beside(*rivals: float, there: int = MANY) -> list[Beside]:
-    return [Beside(one, there) for one in rivals]
+def beside(*rivals: float, there: int = MANY, near: float | None = None) -> list[Beside]:
+    return [Beside(one, there, near) for one in rivals]
 
 
 def test_both_opinions_count():
@@ -235,9 +238,36 @@ def test_rivals_are_all_the_others():
 def test_the_statement_reader_alone_is_weighed_too(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "_weights", lambda: None)
     assert alone([0.3, 0.6], beside(0.0, 0.0)) == pytest.approx([0.3, 0.6])
-    weighed = {"alone": np.array([[1.0, -1.0, 0.0]] * 2, np.float32)}
+    weighed = {
+        "alone_of_words": np.array([[1.0, -1.0, 0.0]] * 2, np.float32),
+        "alone": np.array([[1.0, -1.0, 5.0, 0.0]] * 2, np.float32),
+    }
     monkeypatch.setattr(module, "_weights", lambda: weighed)
     assert alone([0.5, 0.5], beside(0.0, np.log(3.0))) == pytest.approx([0.5, 0.25])
+    near = Beside(0.0, MANY, np.log(3.0) / 5)
+    assert alone([0.5, 0.5], [*beside(0.0), near]) == pytest.approx([0.5, 0.75])
+
+
+def test_what_is_near_is_changed_more_likely():
+    reader = SecondReader(Inside(), weights())
+    pair = [("A cat.", "A dog.")] * 3
+    far, close, unknown = reader.changes(
+        pair, [0.5] * 3, [*beside(0.0, near=0.1), *beside(0.0, near=0.8), *beside(0.0)]
+    )
+    assert far < unknown < close
+
+
+def test_a_cosine_counts_only_of_the_encoder_that_it_was_learned_from(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(module, "_weights", weights)
+    assert knows_nearness("minilm:1") and not knows_nearness("another:1")
+    monkeypatch.setattr(module, "_weights", lambda: None)
+    assert not knows_nearness("minilm:1")
+
+
+def test_the_shipped_weights_know_the_built_in_encoder(embedder: Embedder):
+    assert knows_nearness(embedder.identity)
 
 
 def test_there_is_none_without_states_weights_or_a_loaded_model(monkeypatch: pytest.MonkeyPatch):

@@ -2,9 +2,10 @@
 
 What the model has made of a pair of texts is read off its hidden state by a linear classifier,
 which was learned together with the adapter with which it reads (``adapters.reading_adapter``);
-``benchmarks.adapter_fit`` writes the weights. It knows more of the world than the statement
-reader, makes other mistakes and is a hundred times as slow, so it is asked about few pairs, and
-both opinions count.
+``benchmarks.adapter_fit`` writes the weights. It knows more of the world than the statement reader,
+makes other mistakes and is a hundred times as slow, so it is asked about few pairs, and both
+opinions count. So does how near the two texts are, of which neither reader knows
+(``benchmarks.pair_mix``).
 
 How much they count depends on the home. Among a hundred things that were told most that sounds
 like a change is none; where little was told yet the same opinions mean a change far more often.
@@ -45,19 +46,25 @@ both count."""
 
 
 class Beside(NamedTuple):
-    """What a pair is judged beside: the other older texts that the same new one may change."""
+    """What is known of a pair beside its words."""
 
     rivals: float
-    """How likely these are (``rivals``): they compete."""
+    """How likely the other older texts are that the same new one may change (``rivals``): they
+    compete."""
     there: int
     """How many older texts there are, this one among them."""
+    near: float | None
+    """Cosine of the two, the new one in its context (``candidates.in_context``). None where it
+    tells nothing: of another encoder the weights know nothing, and to the built-in one all that is
+    not English is alike."""
 
 
 class SecondReader:
     """Both opinions about pairs, weighed.
 
     :param weights: how a state is read (``weight``, ``bias``), and for homes of much and of little
-        (first and second row) how the opinions are mixed (``mix``); ``layer`` of the model.
+        (first and second row) how the opinions are mixed, with the cosine (``mix``) and without
+        (``mix_of_words``); ``layer`` of the model.
     """
 
     def __init__(self, model: HiddenStateModel, weights: dict[str, Vectors]) -> None:
@@ -102,17 +109,25 @@ def both_mixed(
 
     With the hidden ``states`` of pairs (n, width), else by the statement reader alone.
     """
-    others = [one.rivals for one in beside]
+    signs: list[Sequence[float] | Vectors] = [logit(first), [one.rivals for one in beside]]
+    if states is not None:
+        signs.insert(1, states @ weights["weight"] + weights["bias"])
+    mix = "alone" if states is None else "mix"
     there = np.array([one.there for one in beside], np.float32)
-    much = np.clip((there - FEW) / (MANY - FEW), 0, 1)
-    score = np.zeros(len(first), np.float32)
-    for home, share in enumerate((much, 1 - much)):
-        signs: list[Sequence[float] | Vectors] = [logit(first), others]
-        if states is not None:
-            signs.insert(1, states @ weights["weight"] + weights["bias"])
-        mix = weights["alone" if states is None else "mix"][home]
-        score += share * log_odds(signs, mix)
+    near = np.array([one.near if one.near is not None else np.nan for one in beside], np.float32)
+    score = np.where(
+        np.isnan(near),
+        _of_homes(there, signs, weights[f"{mix}_of_words"]),
+        _of_homes(there, [*signs, near], weights[mix]),
+    )
     return np.asarray(1 / (1 + np.exp(-score)), np.float32)
+
+
+def _of_homes(there: Vectors, signs: Sequence[Sequence[float] | Vectors], mix: Vectors) -> Vectors:
+    """Log-odds by the weights of homes of much and of little."""
+    much = np.clip((there - FEW) / (MANY - FEW), 0, 1)
+    both = much * log_odds(signs, mix[0]) + (1 - much) * log_odds(signs, mix[1])
+    return np.asarray(both, np.float32)
 
 
 def mixed(signs: Sequence[Sequence[float] | Vectors], mix: Vectors) -> Vectors:
@@ -135,6 +150,12 @@ def alone(first: Sequence[float], beside: Sequence[Beside]) -> Vectors:
     if weights is None or not first:
         return np.asarray(first, np.float32)
     return both_mixed(first, beside, weights)
+
+
+def knows_nearness(encoder: str) -> bool:
+    """Whether the weights know what a cosine of this encoder means."""
+    weights = _weights()
+    return weights is not None and encoder == str(weights["encoder"])
 
 
 def second_reader(model: LanguageModel) -> SecondReader | None:

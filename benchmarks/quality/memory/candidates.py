@@ -16,20 +16,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.metrics import average_precision_score
 
 from agent.config import load_config
 from agent.language.units import in_message
-from agent.memory.changes import CANDIDATES, LEAST, RECENT, in_context
+from agent.memory.changes import LEAST
+from agent.memory.editing.candidates import NEAREST, RECENT, in_context
 from agent.memory.editing.judges.by_reader import judged_as
 from agent.models.adapters.bert.statement_reader import TrainedReader
 from agent.models.lazy import LocalEmbedder
 from agent.models.readers.local_statement_reader import WEIGHTS
 from agent.models.readers.second_reader import Beside, alone, rivals
-from agent.ports import Embedder, StatementReader, Vectors
+from agent.ports import Embedder, StatementReader
 from benchmarks.quality.answers.changes.changes_data import HELD_VOICES
 from benchmarks.quality.answers.conversations.people_data import (
     HELD,
@@ -47,9 +50,6 @@ from benchmarks.training.reader.reader_data import (
 )
 from benchmarks.training.reader.reader_train import encoder_folder
 
-BEFORE, BEFORE_RECENT = 12, 4
-"""How many candidates there were before."""
-
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -65,6 +65,7 @@ class Told:
 class Home:
     """What one writer told."""
 
+    writer: str
     told: tuple[Told, ...]
     relation: Callable[[int, int], str]
     """Of an older and a newer sentence, by their places."""
@@ -80,56 +81,59 @@ def main() -> None:
     embedder = LocalEmbedder(load_config())
     reader = TrainedReader(encoder_folder(), WEIGHTS)
     figures: dict[str, float] = {}
-    for kind, homes in (("people", _people()), ("voices", _voices())):
-        rows: dict[str, list[tuple[float, bool]]] = {}
-        sentences_told = changed = 0
-        for number, home in enumerate(homes):
-            if given.quick and number:
-                break
-            found = _of_home(home, embedder, reader)
-            sentences_told += found.sentences
-            changed += found.changed
-            for arm, pairs in found.pairs.items():
-                rows.setdefault(arm, []).extend(pairs)
-            progress(f"{kind}: {number + 1}")
-        figures[f"{kind}.n"], figures[f"{kind}.changed"] = sentences_told, changed
-        for arm, pairs in rows.items():
-            chances, right = np.array(pairs).T
+    for kind, homes in (("people", people_homes()), ("voices", voice_homes())):
+        some = list(islice(homes, 1 if given.quick else None))
+        for name, arm in ARMS.items():
+            found = [candidates(home, embedder, arm) for home in some]
+            read = [judged(*both, reader) for both in zip(some, found, strict=True)]
+            told = [one for pairs in read for one in pairs.values()]
+            right = np.array([p in f.changed for f, r in zip(found, read, strict=True) for p in r])
+            chances = alone([one.first for one in told], [one.beside for one in told])
+            changed = sum(len(one.changed) for one in found)
+            sentences_told = sum(len(one.pairs) for one in found)
             covered, edges = right.sum() / changed, chances >= LEAST
-            figures[f"{kind}.{arm}.pairs"] = len(pairs) / sentences_told
-            figures[f"{kind}.{arm}.covered"] = float(covered)
-            precision = average_precision_score(right, chances)
-            figures[f"{kind}.{arm}.precision"] = float(precision * covered)
-            figures[f"{kind}.{arm}.edges.right"] = float(right[edges].sum())
-            figures[f"{kind}.{arm}.edges.wrong"] = float((1 - right[edges]).sum())
-    progress(str(figures))
-    config = {"quick": given.quick, "candidates": CANDIDATES, "recent": RECENT, "least": LEAST}
+            precision = average_precision_score(right, chances) * covered
+            figures |= {
+                f"{kind}.n": sentences_told,
+                f"{kind}.changed": changed,
+                f"{kind}.{name}.pairs": len(told) / sentences_told,
+                f"{kind}.{name}.covered": float(covered),
+                f"{kind}.{name}.precision": float(precision),
+                f"{kind}.{name}.edges.right": int(right[edges].sum()),
+                f"{kind}.{name}.edges.wrong": int((~right[edges]).sum()),
+            }
+            progress(f"{kind}, {name}: {precision:.3f}")
+    config = {"quick": given.quick, "arms": {name: list(arm) for name, arm in ARMS.items()}}
     write_results("candidates", config, [0], figures)
 
 
 # ---- homes -------------------------------------------------------------------------------------
 
 
-def _people() -> Iterator[Home]:
-    return (_of_person(person) for person in read_people(HELD) if person.language == "en")
+def people_homes(folder: Path = HELD) -> Iterator[Home]:
+    """English-speaking people."""
+    return (person_home(person) for person in read_people(folder) if person.language == "en")
 
 
-def _of_person(person: Person) -> Home:
+def person_home(person: Person) -> Home:
+    """What a person told."""
     own = sentences(person)
 
     def relation(older: int, newer: int) -> str:
         return strongest_of_facts(person, own[older].facts, own[newer].facts)
 
     told = (Told(one.message, one.text, one.read, bool(one.facts)) for one in own)
-    return Home(tuple(told), relation)
+    return Home(person.id, tuple(told), relation)
 
 
-def _voices() -> Iterator[Home]:
+def voice_homes() -> Iterator[Home]:
+    """Voices held out, each with all its episodes."""
     for _, episodes in groupby(read_episodes(HELD_VOICES), lambda episode: episode.voice):
-        yield _of_voice(list(episodes))
+        yield voice_home(list(episodes))
 
 
-def _of_voice(episodes: Sequence[Episode]) -> Home:
+def voice_home(episodes: Sequence[Episode]) -> Home:
+    """What a voice told in some episodes, in the order of time."""
     rows = [
         (episode.messages[number], episode, f"{episode.id}-{number}", unit, held)
         for episode in episodes
@@ -146,77 +150,80 @@ def _of_voice(episodes: Sequence[Episode]) -> Home:
         Told(name, unit.text, in_message(unit, message), any(s.memory for s in held))
         for (_, message), _, name, unit, held in rows
     )
-    return Home(tuple(told), relation)
+    return Home(episodes[0].voice, tuple(told), relation)
 
 
 # ---- candidates --------------------------------------------------------------------------------
 
 
+class Arm(NamedTuple):
+    """How candidates are searched."""
+
+    in_context: bool
+    nearest: int
+    recent: int
+
+
+OURS = Arm(True, NEAREST, RECENT)
+ARMS = {"ours": OURS, "alone": OURS._replace(in_context=False), "twelve": Arm(False, 12, 4)}
+
+
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Of one home, by arm, the probability of each pair compared and whether it is a change."""
+class Candidates:
+    """What the sentences of a home are compared with."""
 
-    sentences: int
-    changed: int
-    pairs: dict[str, list[tuple[float, bool]]]
+    pairs: dict[int, dict[int, float]]
+    """By the place of a new sentence, of each candidate the cosine."""
+    older: dict[int, int]
+    """How many older sentences there are."""
+    changed: frozenset[Compared]
+    """All pairs of which the newer one changes or repeats the older one, candidates or not."""
 
 
-def _of_home(home: Home, embedder: Embedder, reader: StatementReader) -> Found:
-    vectors = embedder.encode([one.text for one in home.told])
+def candidates(home: Home, embedder: Embedder, arm: Arm = OURS) -> Candidates:
+    """Of each sentence that tells something, the older ones that do."""
     kept = [place for place, one in enumerate(home.told) if one.tells]
-    moved = np.zeros_like(vectors)
-    moved[kept] = in_context(list(vectors[kept]), [home.told[place].message for place in kept])
-    arms = {
-        "ours": (moved, CANDIDATES, RECENT),
-        "alone": (vectors, CANDIDATES, RECENT),
-        "twelve": (vectors, BEFORE, BEFORE_RECENT),
-    }
-    older = {
-        place: [n for n in range(place) if home.told[n].tells and home.told[n].message != message]
-        for place, message in enumerate(one.message for one in home.told)
-        if home.told[place].tells
-    }
-    older = {place: known for place, known in older.items() if known}
-    right = {
-        (old, new)
-        for new, known in older.items()
-        for old in known
-        if home.relation(old, new) not in ("unrelated", "adds")
-    }
-    compared = {
-        arm: {new: _nearest(known, new, vectors, search) for new, known in older.items()}
-        for arm, search in arms.items()
-    }
-    chances = _changed(home, {p for arm in compared.values() for p in _pairs(arm)}, reader)
-    pairs: dict[str, list[tuple[float, bool]]] = {}
-    for arm, own in compared.items():
-        for new, olds in own.items():
-            first = [chances[old, new] for old in olds]
-            beside = [Beside(one, len(older[new])) for one in rivals(first).tolist()]
-            weighed = alone(first, beside).tolist()
-            pairs.setdefault(arm, []).extend(
-                (chance, (old, new) in right) for old, chance in zip(olds, weighed, strict=True)
-            )
-    return Found(len(older), len(right), pairs)
+    stored = embedder.encode([home.told[place].text for place in kept])
+    messages = [home.told[place].message for place in kept]
+    vectors = np.stack(in_context(list(stored), messages)) if arm.in_context else stored
+    pairs: dict[int, dict[int, float]] = {}
+    older: dict[int, int] = {}
+    changed: set[Compared] = set()
+    for row, new in enumerate(kept):
+        known = [n for n in range(row) if messages[n] != messages[row]]
+        if not known:
+            continue
+        near = stored[known] @ vectors[row]
+        best = np.argsort(-near, kind="stable")[: arm.nearest].tolist()
+        last = range(max(0, len(known) - arm.recent), len(known))
+        pairs[new] = {kept[known[n]]: float(near[n]) for n in (*best, *last)}
+        older[new] = len(known)
+        changed |= {(kept[n], new) for n in known if home.relation(kept[n], new) not in NO_CHANGE}
+    return Candidates(pairs, older, frozenset(changed))
 
 
-def _nearest(
-    known: Sequence[int], new: int, stored: Vectors, search: tuple[Vectors, int, int]
-) -> list[int]:
-    vectors, count, recent = search
-    near = np.argsort(-(stored[known] @ vectors[new]), kind="stable")[:count]
-    return list(dict.fromkeys((*(known[n] for n in near.tolist()), *known[-recent:])))
+NO_CHANGE = ("unrelated", "adds")
 
 
-def _pairs(compared: dict[int, list[int]]) -> Iterator[Compared]:
-    return ((old, new) for new, olds in compared.items() for old in olds)
-
-
-def _changed(home: Home, pairs: set[Compared], reader: StatementReader) -> dict[Compared, float]:
-    """The statement reader's probability of a change, of each pair."""
-    order = sorted(pairs)
+def judged(home: Home, found: Candidates, reader: StatementReader) -> dict[Compared, Judged]:
+    """What the statement reader says of each pair."""
+    order = [(old, new) for new, olds in found.pairs.items() for old in olds]
     read = reader.relations([(home.told[old].read, home.told[new].read) for old, new in order])
-    return {pair: judged_as(row).changed for pair, row in zip(order, read, strict=True)}
+    first = {pair: judged_as(row).changed for pair, row in zip(order, read, strict=True)}
+    made: dict[Compared, Judged] = {}
+    for new, olds in found.pairs.items():
+        odds = rivals([first[old, new] for old in olds]).tolist()
+        for (old, near), one in zip(olds.items(), odds, strict=True):
+            beside = Beside(one, found.older[new], near)
+            made[old, new] = Judged(first[old, new], beside)
+    return made
+
+
+class Judged(NamedTuple):
+    """The statement reader's probability of a change, and what is known beside it."""
+
+    first: float
+    beside: Beside
 
 
 if __name__ == "__main__":

@@ -221,9 +221,10 @@ def _of_pairs(rows: Sequence[Read], figures: dict[str, float]) -> dict[str, Vect
             found = scores["both"] >= least
             figures[f"{name}.both.from_{least}.right"] = float(labels[found].mean())
             figures[f"{name}.both.from_{least}.found"] = float(found[labels].mean())
-    # The statement reader's opinion alone does not depend on the adapter.
-    alone = read_arrays(PAIRS)["alone"]
-    return {"mix": np.stack([_mix_of_pairs(own) for own in homes]), "alone": alone}
+    # The statement reader's opinion alone does not depend on the adapter; ``pair_mix`` fits the
+    # others anew.
+    kept = read_arrays(PAIRS, ("alone_of_words", "alone", "mix", "encoder"))
+    return kept | {"mix_of_words": np.stack([_mix_of_pairs(own) for own in homes])}
 
 
 def _signs(rows: Sequence[Read]) -> list[Vectors]:
