@@ -9,8 +9,9 @@ with the twelve nearest to the sentence alone and the four newest.
 ``pairs``: compared for each sentence. ``covered``: the share of what is changed that is among them.
 ``precision``: the average precision of the reader's probability of a change over all that was
 changed, covered or not. ``edges.right`` and ``edges.wrong``: how many get a probability from which
-an edge is kept. The language model is not asked. No weights learned from these voices; from the people, how
-opinions are mixed did (``pair_mix`` measures each without that writer).
+an edge is kept. The language model is not asked. No weights learned from these voices. The readers
+did not learn from the people, but how opinions are mixed did (``pair_mix`` measures each person
+without that).
 """
 
 from __future__ import annotations
