@@ -23,7 +23,8 @@ from benchmarks.training.reader.reader_data import holds
 PEOPLE = ROOT / "benchmarks" / "samples" / "people"
 HELD = ROOT / "benchmarks" / "samples" / "people_held"
 LOOKED_AT, RECENT = 12, 4
-"""Nearest and newest older sentences that a new one is compared with, as in the product."""
+"""Nearest and newest older sentences that a new one is compared with, as in the product when the
+adapter learned; ``benchmarks.candidates`` has those of today."""
 STRENGTH = {name: place for place, name in enumerate(RELATIONS)}
 
 
