@@ -16,7 +16,7 @@ from store.journal import Insert
 from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, Trust
 from tests.conftest import ScriptedModel
-from tests.memory.test_change_edges import ScriptedReader
+from tests.support.scripted_readers import ScriptedReader
 
 TOLD = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 EVENTS = (

@@ -19,7 +19,8 @@ from store.journal import Insert
 from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, Status
 from tests.conftest import ScriptedModel
-from tests.memory.test_change_edges import NOW, ScriptedReader, insert
+from tests.memory.test_change_edges import NOW, insert
+from tests.support.scripted_readers import ScriptedReader
 
 
 def a_month_later(graph: MemoryGraph, settings: Config, embedder: Embedder, home: Path) -> Session:

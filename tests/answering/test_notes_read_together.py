@@ -21,7 +21,7 @@ from store.journal import Expire, Insert, Replace
 from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, SourceKind, Span, Trust
 from tests.conftest import NOW, ScriptedModel
-from tests.memory.test_change_edges import ScriptedReader
+from tests.support.scripted_readers import ScriptedReader
 
 
 class ScriptedNoteReader:

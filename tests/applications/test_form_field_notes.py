@@ -22,7 +22,7 @@ from store.tables.side_tables.change_edges import ChangeKind
 from store.types import Memory, Trust
 from tests.answering.test_notes_read_together import ScriptedNoteReader
 from tests.applications.test_form_by_model import HARDLY, NOW, Copying, NoKeys, told
-from tests.memory.test_change_edges import ScriptedReader
+from tests.support.scripted_readers import ScriptedReader
 
 OLD, NEW = "Back when Tern was zz, we sailed.", "Zz sailing aboard Heron since May."
 

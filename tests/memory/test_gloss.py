@@ -19,7 +19,7 @@ from store.graph import MemoryGraph
 from store.tables.side_tables.change_edges import ChangeKind
 from store.types import Status
 from tests.conftest import Result, ScriptedModel
-from tests.memory.test_change_edges import ScriptedReader
+from tests.support.scripted_readers import ScriptedReader
 
 OLD, NEW = "Meine Schwester Anke wohnt in Kassel.", "Anke hat ihre Kisten nach Kiel gefahren."
 GLOSSES = {OLD: "My sister Anke lives in Kassel.", NEW: "Anke drove her boxes to Kiel."}

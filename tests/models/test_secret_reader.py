@@ -10,7 +10,7 @@ import pytest
 from agent.config import load_config
 from agent.errors import ModelMissing
 from agent.language.redaction import redact
-from agent.models.adapters.bert.secret_reader import KINDS, WINDOW, spans, windows
+from agent.models.adapters.bert.secret_reader import KINDS, WINDOW, _head, spans, windows
 from agent.models.lazy import LocalEmbedder
 from agent.models.readers.local_secret_reader import WEIGHTS, LocalSecretReader
 from agent.models.registry import ModelRegistry
@@ -34,6 +34,26 @@ class Says:
     def secrets(self, text: str) -> SecretsRead:
         at = text.find(self.words)
         return SecretsRead(((at, at + len(self.words), self.kind),) if at >= 0 else ())
+
+
+def test_what_stands_behind_a_shorter_text_of_a_batch_changes_nothing():
+    stored = read_arrays(WEIGHTS)
+    head = _head(
+        {
+            name.removeprefix("head."): array.astype(np.float32)
+            for name, array in stored.items()
+            if name.startswith("head.")
+        }
+    )
+    width = stored["head.first.weight"].shape[1]
+    tokens = np.random.default_rng(0).standard_normal((2, 12, width)).astype(np.float32)
+    mask = np.ones((2, 1, 12), np.float32)
+    mask[0, 0, 5:] = 0
+    (together,) = head.run(None, {"tokens": tokens, "mask": mask})
+    (apart,) = head.run(None, {"tokens": tokens[:1, :5], "mask": mask[:1, :, :5]})
+    assert together[0, :5] == pytest.approx(apart[0], abs=1e-6)
+    (unmasked,) = head.run(None, {"tokens": tokens, "mask": np.ones_like(mask)})
+    assert np.abs(unmasked[0, :5] - apart[0]).max() > 1e-3  # the rest would count
 
 
 @pytest.mark.parametrize(
