@@ -12,7 +12,7 @@ import pytest
 
 from agent.config import Config
 from agent.memory.gloss import Glosses
-from agent.models.readers.note_reader import DatedNote, NoteProbabilities
+from agent.models.readers.note_reader import NOTES, DatedNote, NoteProbabilities
 from agent.ports import Embedder
 from agent.results import Route
 from agent.session.session import Session
@@ -176,6 +176,24 @@ def test_a_doubtful_change_counts_where_the_newer_note_is_the_answer(
     )
     session.ask("Where do I work?")
     assert "Kindling" not in model.asked[-1][-1].content
+
+
+@pytest.mark.parametrize("change", [ChangeKind.SUPERSEDES, ChangeKind.ADDS])
+def test_what_may_have_changed_a_note_is_read_however_far_from_the_question(
+    session: Session, monkeypatch: pytest.MonkeyPatch, change: ChangeKind
+):
+    reader = ScriptedNoteReader(answered=0.9)
+    monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
+    far = ("They rang and it is over.", "The other lot took me.")
+    texts = (*(f"I work at {name}." for name in "ABCDEFGHI"), *far)
+    drafts = [Draft(text, "attribute.occupation", NOW) for text in texts]
+    session.graph.apply([Insert(draft) for draft in drafts], at=NOW)
+    chain = [ChangeEdge("m1", "m13", change, 0.2), ChangeEdge("m13", "m14", change, 0.6)]
+    session.graph.change_edges.put(chain, NOW)
+    session.ask("Where do I work?")
+    read = reader.asked[0][1]
+    assert len(read) == NOTES
+    assert set(far) <= read if change is ChangeKind.SUPERSEDES else not set(far) & read
 
 
 def test_what_a_note_has_ended_comes_with_it_however_little_it_answers(

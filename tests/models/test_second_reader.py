@@ -195,8 +195,10 @@ def weights() -> dict[str, Any]:
         "layer": np.array(7),
         "weight": np.array([4.0, -2.0], np.float32),
         "bias": np.zeros((), np.float32),
-        "mix_of_words": np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 2.0]], np.float32),
-        "mix": np.array([[1.0, 1.0, 0.0, 5.0, -2.0]] * 2, np.float32),
+        "mix_of_words": np.array(
+            [[1.0, 1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0, 2.0]], np.float32
+        ),
+        "mix": np.array([[1.0, 1.0, 0.0, 0.0, 5.0, -2.0]] * 2, np.float32),
         "encoder": np.str_("minilm:1"),
     }
 
@@ -220,8 +222,18 @@ def test_both_opinions_count():
 def test_where_little_was_told_the_same_opinions_mean_more():
     reader = SecondReader(Inside(), weights())
     pair = [("A cat.", "A dog.")]
-    chances = [reader.changes(pair, [0.5], beside(0.0, there=n))[0] for n in (1, FEW, 8, MANY)]
+    told = (1, FEW, (FEW + MANY) // 2, MANY)
+    chances = [reader.changes(pair, [0.5], beside(0.0, there=n))[0] for n in told]
     assert chances == pytest.approx([0.5, 0.5, 0.269, 0.119], abs=0.001)
+
+
+def test_the_more_was_told_the_less_likely_one_of_it_is_changed():
+    known = weights()
+    known["mix_of_words"][:, 3] = -1.0  # odds by one over the number of older texts
+    reader = SecondReader(Inside(), known)
+    pair = [("I work at the bank.", "First day at the bakery.")]
+    odds = [logit(reader.changes(pair, [0.5], beside(0.0, there=n)))[0] for n in (0, 1, FEW)]
+    assert odds == pytest.approx([4.0, 4.0, 4.0 - np.log(FEW)], abs=0.001)
 
 
 def test_odds_of_what_is_certain_are_finite():
@@ -239,8 +251,8 @@ def test_the_statement_reader_alone_is_weighed_too(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module, "_weights", lambda: None)
     assert alone([0.3, 0.6], beside(0.0, 0.0)) == pytest.approx([0.3, 0.6])
     weighed = {
-        "alone_of_words": np.array([[1.0, -1.0, 0.0]] * 2, np.float32),
-        "alone": np.array([[1.0, -1.0, 5.0, 0.0]] * 2, np.float32),
+        "alone_of_words": np.array([[1.0, -1.0, 0.0, 0.0]] * 2, np.float32),
+        "alone": np.array([[1.0, -1.0, 0.0, 5.0, 0.0]] * 2, np.float32),
     }
     monkeypatch.setattr(module, "_weights", lambda: weighed)
     assert alone([0.5, 0.5], beside(0.0, np.log(3.0))) == pytest.approx([0.5, 0.25])
@@ -268,6 +280,12 @@ def test_a_cosine_counts_only_of_the_encoder_that_it_was_learned_from(
 
 def test_the_shipped_weights_know_the_built_in_encoder(embedder: Embedder):
     assert knows_nearness(embedder.identity)
+
+
+def test_among_the_first_things_told_little_is_a_change():
+    """By the shipped weights: what sounds a little like one, alone and of a person's tenth."""
+    assert alone([0.6], beside(0.0, there=1, near=0.3))[0] > 0.3
+    assert alone([0.6], beside(0.0, there=10, near=0.3))[0] < 0.1
 
 
 def test_there_is_none_without_states_weights_or_a_loaded_model(monkeypatch: pytest.MonkeyPatch):

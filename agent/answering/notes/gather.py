@@ -12,18 +12,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from agent.answering.notes.candidates import BOTH_HOLD, HOPS, Candidates, candidates
+from agent.answering.notes.candidates import BOTH_HOLD, candidates
+from agent.answering.notes.reading import first_of, read_together, relevance_of, spread
 from agent.answering.retrieve import Retrieved
-from agent.errors import PromptTooLong
-from agent.language.identify import common_language, is_english
-from agent.language.injection import steers
+from agent.language.identify import common_language
 from agent.memory.changes import CHANGED
 from agent.memory.gloss import Glosses
 from agent.memory.home import Home
 from agent.memory.passages import Passage
-from agent.models.readers.note_reader import NOTES, DatedNote, NoteReader, note_reader
+from agent.models.readers.note_reader import note_reader
 from agent.ports import StatementReader
 from policies.selection import Choice, Selection, Step
 from store.spaces import number_of
@@ -32,8 +29,6 @@ from store.types import Memory, Status
 
 BESIDE = 4
 """Most notes beside the selection."""
-BRINGING = 2
-"""Likeliest memories that bring the lines around them into what is read together."""
 LEAST = 0.1
 """Relevance below which a passage beside the selection is no note."""
 LEAST_READ = 0.05
@@ -49,19 +44,10 @@ OVERRULING = 0.3
 """The same where the judge of abstention expects no answer in memory (``policies.abstain``)."""
 DOUBTED = 0.3
 """Probability of a change from which the older note is no answer by itself."""
-ABOUT, NEAR = 0.9, 0.35
-"""Relevance by the statement reader, and cosine to the question, from which the note that both put
-first is shown where the notes that were read together hardly answer: each reader misses some."""
 SURE = 0.5
 """Relevance of a note that was read together with others from which an answer has to tell it."""
 LEAST_ODDS = 0.01
 """Relevance below which one note is as good as another."""
-UNREAD = 0.4
-"""Relevance of a passage in another language that has no gloss."""
-WHOLE = 0.8
-"""Of a passage's length that of a memory which says all of it."""
-SMOOTHING = 10
-"""Of reciprocal rank fusion: how much less the first ranks count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +130,11 @@ def gather(
     english = common_language(question, texts) == "en"
     glosses = Glosses(home.graph.path.parent, home.llm)
     asked = question if english else glosses.make(question) if use_llm else None
-    relevance = _spread(_relevance(asked, pool.passages, reader), pool.edges)
-    nearest = _nearest(pool, relevance)
+    relevance = spread(relevance_of(asked, pool.passages, reader), pool.edges)
+    nearest = first_of(pool, relevance)
     read = None
     if together is not None:
-        read = _read_together(question, asked or question, pool, relevance, together)
+        read = read_together(question, asked or question, pool, relevance, together)
     if read is not None:
         answered, relevance = read
         if answered < NEAREST:
@@ -173,108 +159,6 @@ def gather(
         least = LEAST_READ
         chosen = {name for name in chosen if relevance[name] >= least}
     return _chosen(notes, chosen, least)
-
-
-def _relevance(
-    question: str | None, passages: Mapping[str, Passage], reader: StatementReader
-) -> dict[str, float]:
-    """Of each passage, how likely the answer needs it; ``UNREAD`` where the reader cannot say."""
-    texts = list({passage.read for passage in passages.values() if passage.read})
-    if question is None or not texts:
-        return dict.fromkeys(passages, UNREAD)
-    known = dict(zip(texts, reader.relevance(question, texts)[:, 0].tolist(), strict=True))
-    return {name: known.get(passage.read, UNREAD) for name, passage in passages.items()}
-
-
-def _read_together(
-    question: str,
-    gloss: str,
-    pool: Candidates,
-    relevance: Mapping[str, float],
-    reader: NoteReader,
-) -> tuple[float, dict[str, float]] | None:
-    """How likely any note answers, and each answers and holds; None if they are too long.
-
-    In another language they are read as they stand and in English (``gloss`` of the question). The
-    weights learned from English, and a translation loses something: both go wrong on their own.
-    """
-    listed = [n for n in _listed(pool, relevance) if not steers(pool.passages[n].text)]
-    notes: dict[DatedNote, str] = {}
-    whole = [(_passage(pool, n), n) for n in listed]
-    for line, name in (*whole, *((line, n) for n in listed for line in _own(pool, n))):
-        if len(notes) < NOTES:
-            notes.setdefault(line, name)
-    first = [relevance[name] for name in notes.values()]
-    try:
-        estimates = [reader.read(question, list(notes), first)]
-        if gloss != question:
-            glosses = [
-                (said, _in_english(text, pool.passages[name]))
-                for (said, text), name in notes.items()
-            ]
-            estimates.append(reader.read(gloss, glosses, first))
-    except PromptTooLong:  # in scripts of which each character is several tokens
-        return None
-    together = np.mean([one.relevance for one in estimates], axis=0)
-    known = dict(zip(notes, together.tolist(), strict=True))
-    # What was not read is no likelier than what was.
-    least = min(known.values(), default=0.0)
-    return max(one.answered for one in estimates), {
-        name: max(
-            (known[line] for line in (_passage(pool, name), *_own(pool, name)) if line in known),
-            default=min(chance, least),
-        )
-        for name, chance in relevance.items()
-    }
-
-
-def _nearest(pool: Candidates, relevance: Mapping[str, float]) -> str:
-    """What the statement reader and nearness together put first, if both think it near."""
-    first = next(iter(_listed(pool, relevance)), "")
-    near = first and relevance[first] >= ABOUT and pool.near[first] >= NEAR
-    return first if near else ""
-
-
-def _passage(pool: Candidates, name: str) -> DatedNote:
-    return pool.passages[name].said, pool.passages[name].words
-
-
-def _own(pool: Candidates, name: str) -> list[DatedNote]:
-    """A memory's own sentence, where its passage says more; it is read if there is room.
-
-    Of several facts in a line the reader misses one, and finds it beside the line
-    (``python -m benchmarks.several_facts``).
-    """
-    said, words = _passage(pool, name)
-    text = pool.memories[name].text
-    return [(said, text)] if len(text) < WHOLE * len(words) else []
-
-
-def _listed(pool: Candidates, relevance: Mapping[str, float]) -> list[str]:
-    """The ids of the likeliest memories, by the reader and by nearness together."""
-    score = dict.fromkeys(pool.memories, 0.0)
-    for by in (relevance, pool.near):
-        for rank, name in enumerate(sorted(score, key=lambda name: -by[name])):
-            score[name] += 1 / (SMOOTHING + rank)
-    for name in sorted(score, key=lambda name: -score[name])[:BRINGING]:
-        for line in pool.around.get(name, ()):
-            score[line] = max(score[line], score[name])
-    return sorted(score, key=lambda name: -score[name])
-
-
-def _in_english(text: str, passage: Passage) -> str:
-    """A line, or the gloss of its passage where it is in another language and there is one."""
-    return text if is_english(text) else passage.read or text
-
-
-def _spread(relevance: Mapping[str, float], edges: Iterable[ChangeEdge]) -> dict[str, float]:
-    """What may have changed something relevant is relevant itself."""
-    spread = dict(relevance)
-    for _ in range(HOPS):
-        for edge in edges:
-            along = spread[edge.older] * edge.probability
-            spread[edge.newer] = max(spread[edge.newer], along)
-    return spread
 
 
 def _note(

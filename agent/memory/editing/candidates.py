@@ -37,8 +37,9 @@ held-out writers changed, four fifths are among them and the newest; of twelve n
 sentence alone and four newest as many, and the reader finds less (``benchmarks.candidates``)."""
 NEIGHBOUR = 0.5
 """How much the sentences beside it count. 'The 12th is off' is about what the one before named."""
-OF_DOCUMENT = 3
-"""How many are compared with a sentence of a document, which has thousands of them."""
+OF_FILE = 3
+"""How many are compared with a sentence of a file. A folder has thousands of them, and with three
+nearly as much is found as with six (``three`` of ``benchmarks.candidates``)."""
 RECENT = 2
 """Newest memories that what somebody says is compared with as well: people go on about the same
 thing. Files come in any order."""
@@ -143,7 +144,7 @@ def to_compare(
         matched = index.nearest_to_each(
             np.stack(vectors[start : start + AT_ONCE]),
             probes=probes_among(len(index)),
-            count=OF_DOCUMENT if kind is SourceKind.DOCUMENT else NEAREST,
+            count=NEAREST if kind in _SAID else OF_FILE,
             without=own,
         )
         for (memory, _), matches in zip(told[start:], matched, strict=False):

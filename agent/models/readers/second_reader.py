@@ -8,9 +8,10 @@ opinions count. So does how near the two texts are, of which neither reader know
 (``benchmarks.pair_mix``).
 
 How much they count depends on the home. Among a hundred things that were told most that sounds
-like a change is none; where little was told yet the same opinions mean a change far more often.
-So there are weights for homes of much and of little, and the number of older texts says how much of
-each is taken.
+like a change is none, and so it is among the first ten that somebody tells of their life; where two
+or three things were told the same opinions mean a change far more often. So the number of older
+texts is a sign too, there are weights for homes of much and of little, and that number says how
+much of each is taken.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def about_change(old: str, new: str) -> str:
     return f"New message: {as_data(new)}\nOld note: {as_data(old)}"
 
 
-FEW, MANY = 4, 12
+FEW, MANY = 4, 20
 """Older texts up to which a home is of little, from which of much. Between the two the weights of
 both count."""
 
@@ -63,7 +64,7 @@ class SecondReader:
     """Both opinions about pairs, weighed.
 
     :param weights: how a state is read (``weight``, ``bias``), and for homes of much and of little
-        (first and second row) how the opinions are mixed, with the cosine (``mix``) and without
+        (first and second row) how the signs are mixed, with the cosine (``mix``) and without
         (``mix_of_words``); ``layer`` of the model.
     """
 
@@ -109,21 +110,26 @@ def both_mixed(
 
     With the hidden ``states`` of pairs (n, width), else by the statement reader alone.
     """
-    signs: list[Sequence[float] | Vectors] = [logit(first), [one.rivals for one in beside]]
+    there = np.array([one.there for one in beside], np.float32)
+    near = np.array([one.near if one.near is not None else np.nan for one in beside], np.float32)
+    signs = [logit(first), [one.rivals for one in beside], size(there)]
     if states is not None:
         signs.insert(1, states @ weights["weight"] + weights["bias"])
     mix = "alone" if states is None else "mix"
-    there = np.array([one.there for one in beside], np.float32)
-    near = np.array([one.near if one.near is not None else np.nan for one in beside], np.float32)
     score = np.where(
         np.isnan(near),
-        _of_homes(there, signs, weights[f"{mix}_of_words"]),
-        _of_homes(there, [*signs, near], weights[mix]),
+        of_homes(there, signs, weights[f"{mix}_of_words"]),
+        of_homes(there, [*signs, near], weights[mix]),
     )
     return np.asarray(1 / (1 + np.exp(-score)), np.float32)
 
 
-def _of_homes(there: Vectors, signs: Sequence[Sequence[float] | Vectors], mix: Vectors) -> Vectors:
+def size(there: Sequence[float] | Vectors) -> Vectors:
+    """The number of older texts, as a sign: its logarithm."""
+    return np.log(np.maximum(np.asarray(there, np.float32), 1))
+
+
+def of_homes(there: Vectors, signs: Sequence[Sequence[float] | Vectors], mix: Vectors) -> Vectors:
     """Log-odds by the weights of homes of much and of little."""
     much = np.clip((there - FEW) / (MANY - FEW), 0, 1)
     both = much * log_odds(signs, mix[0]) + (1 - much) * log_odds(signs, mix[1])

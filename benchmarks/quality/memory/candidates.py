@@ -3,15 +3,16 @@
 What one writer told is one home: the messages of a person, or all episodes of a voice by their
 dates. Of each sentence that tells something, the older ones that it changes or repeats are known.
 Each arm compares it with other candidates: ``ours`` with those of the product, nearest to the
-sentence and the ones beside it; ``alone`` with as many, nearest to the sentence alone; ``twelve``
+sentence and the ones beside it, and the newest; ``three`` with as many as a sentence of a file, the
+newest not among them; ``alone`` with as many as ours, nearest to the sentence alone; ``twelve``
 with the twelve nearest to the sentence alone and the four newest.
 
 ``pairs``: compared for each sentence. ``covered``: the share of what is changed that is among them.
 ``precision``: the average precision of the reader's probability of a change over all that was
-changed, covered or not. ``edges.right`` and ``edges.wrong``: how many get a probability from which
-an edge is kept. The language model is not asked. No weights learned from these voices. The readers
-did not learn from the people, but how opinions are mixed did (``pair_mix`` measures each person
-without that).
+changed, covered or not. ``right`` and ``wrong``: how many get a probability from which an edge is
+kept, or the older one is hidden. The language model is not asked. No weights learned from these
+voices. The readers did not learn from the people, but how opinions are mixed did (``pair_mix``
+measures each person without that).
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from sklearn.metrics import average_precision_score
 
 from agent.config import load_config
 from agent.language.units import in_message
-from agent.memory.changes import LEAST
-from agent.memory.editing.candidates import NEAREST, RECENT, in_context
+from agent.memory.changes import CHANGED, LEAST
+from agent.memory.editing.candidates import NEAREST, OF_FILE, RECENT, in_context
 from agent.memory.editing.judges.by_reader import judged_as
 from agent.models.adapters.bert.statement_reader import TrainedReader
 from agent.models.lazy import LocalEmbedder
@@ -93,7 +94,7 @@ def main() -> None:
             chances = alone([one.first for one in told], [one.beside for one in told])
             changed = sum(len(one.changed) for one in found)
             sentences_told = sum(len(one.pairs) for one in found)
-            covered, edges = right.sum() / changed, chances >= LEAST
+            covered = right.sum() / changed
             precision = average_precision_score(right, chances) * covered
             figures |= {
                 f"{kind}.n": sentences_told,
@@ -101,9 +102,11 @@ def main() -> None:
                 f"{kind}.{name}.pairs": len(told) / sentences_told,
                 f"{kind}.{name}.covered": float(covered),
                 f"{kind}.{name}.precision": float(precision),
-                f"{kind}.{name}.edges.right": int(right[edges].sum()),
-                f"{kind}.{name}.edges.wrong": int((~right[edges]).sum()),
             }
+            for least in (LEAST, CHANGED):
+                edges = chances >= least
+                figures[f"{kind}.{name}.from_{least}.right"] = int(right[edges].sum())
+                figures[f"{kind}.{name}.from_{least}.wrong"] = int((~right[edges]).sum())
             progress(f"{kind}, {name}: {precision:.3f}")
     config = {"quick": given.quick, "arms": {name: list(arm) for name, arm in ARMS.items()}}
     write_results("candidates", config, [0], figures)
@@ -167,7 +170,12 @@ class Arm(NamedTuple):
 
 
 OURS = Arm(True, NEAREST, RECENT)
-ARMS = {"ours": OURS, "alone": OURS._replace(in_context=False), "twelve": Arm(False, 12, 4)}
+ARMS = {
+    "ours": OURS,
+    "three": Arm(True, OF_FILE, 0),
+    "alone": OURS._replace(in_context=False),
+    "twelve": Arm(False, 12, 4),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 ``TRAINED`` is the folder that ``adapter_train`` wrote. The adapter becomes a file that llama.cpp
 loads, the classifiers become linear ones of plain states, and their scores are calibrated by the
-writers that neither learned from. Where the statement reader's opinion counts too, the voices that
-it learned from are left out.
+writers that neither learned from. How opinions about pairs are mixed stays; ``pair_mix`` fits that.
+Where the statement reader's opinion counts too, the voices that it learned from are left out.
 
 Measured is each held-out writer by what was calibrated without that writer: of notes the area under
 the curve and average precision; *top*: the likeliest note is needed, of the questions for which one
@@ -199,7 +199,7 @@ def _of_all(one: Read) -> tuple[float, float, float]:
 
 
 def _of_pairs(rows: Sequence[Read], figures: dict[str, float]) -> dict[str, Vectors]:
-    """How opinions about pairs are mixed, in homes of much and of little."""
+    """How opinions about pairs are mixed: measured in homes of much and of little."""
     homes = [
         [one for one in rows if one.home == "people"],
         [one for one in rows if one.home == "voices" and one.held],
@@ -221,10 +221,8 @@ def _of_pairs(rows: Sequence[Read], figures: dict[str, float]) -> dict[str, Vect
             found = scores["both"] >= least
             figures[f"{name}.both.from_{least}.right"] = float(labels[found].mean())
             figures[f"{name}.both.from_{least}.found"] = float(found[labels].mean())
-    # The statement reader's opinion alone does not depend on the adapter; ``pair_mix`` fits the
-    # others anew.
-    kept = read_arrays(PAIRS, ("alone_of_words", "alone", "mix", "encoder"))
-    return kept | {"mix_of_words": np.stack([_mix_of_pairs(own) for own in homes])}
+    # ``pair_mix`` fits them anew, with what is known of a pair beside its words.
+    return read_arrays(PAIRS, ("alone_of_words", "alone", "mix_of_words", "mix", "encoder"))
 
 
 def _signs(rows: Sequence[Read]) -> list[Vectors]:

@@ -1,17 +1,20 @@
-"""Fits how much each opinion about a change counts: ``python -m benchmarks.pair_mix``.
+"""Fits how much each sign of a change counts: ``python -m benchmarks.pair_mix``.
 
 A new sentence is compared with the candidates of the product (``benchmarks.candidates``). Of each
 pair there are the statement reader's probability of a change, how likely the other candidates are,
-the cosine of the two, and for what the statement reader thinks possible the score of the language
-model, which reads with its adapter. Logistic regression makes a probability of them, with the
-language model (``mix``) and without (``alone``), in homes of much (what a person told in half a
-year) and of little (an episode). Of little the cosine tells nothing, so it counts in homes of much
-alone.
+how much was told before, the cosine of the two, and for what the statement reader thinks possible
+the score of the language model, which reads with its adapter. Logistic regression makes a
+probability of them, with the language model (``mix``) and without (``alone``), with the cosine and
+without (``of_words``: for other languages and other encoders), in homes of much and of little.
 
-Learned from the people of ``CALIBRATED``, from whom the adapter did not learn, and the writers held
-out; measured on those held out, each by what was fitted without that writer. *of_words*: without
-the cosine. *precision*: average precision over all that was changed, candidates or not; *right*
-and *wrong*: pairs that get a probability of at least 0.1 or 0.5.
+The weights of homes of much learn from people, each of whom told half a year of a life; those of
+homes of little from episodes of two to six messages and from what people told first. Only people of
+``CALIBRATED``, from whom the adapter did not learn, and writers held out; measured are those held
+out, each by what was fitted without that writer: *much* and *start* are pairs of people, with more
+and with no more than ``MANY`` older texts; *little* those of episodes. *of_episodes*: weights of
+little that learned from episodes alone and know neither the cosine nor how much was told.
+*precision*: average precision over all that was changed, candidates or not; *right* and *wrong*:
+pairs that get a probability of at least 0.1 or 0.5.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -29,7 +33,16 @@ from agent.memory.changes import CHANGED, LEAST, WORTH_ASKING
 from agent.models.adapters.bert.statement_reader import TrainedReader
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.models.readers.local_statement_reader import WEIGHTS as READER
-from agent.models.readers.second_reader import BEGIN, WEIGHTS, about_change, logit, mixed
+from agent.models.readers.second_reader import (
+    BEGIN,
+    MANY,
+    WEIGHTS,
+    about_change,
+    log_odds,
+    logit,
+    of_homes,
+    size,
+)
 from agent.ports import ChatTurn, Vectors
 from benchmarks.quality.answers.changes.changes_data import HELD_VOICES
 from benchmarks.quality.answers.conversations.people_data import HELD, PEOPLE
@@ -46,20 +59,39 @@ from benchmarks.training.reader.reader_data import read_episodes
 from benchmarks.training.reader.reader_train import encoder_folder
 from policies.weight_file import read_arrays
 
-LITTLE = 1
-"""The row of weights of homes of little."""
 SCORES = ROOT / "build" / "pair_mix.npz"
 """The language model's scores by the texts of a pair: a quarter of an hour of reading."""
 AT_ONCE = 64
-FIRST, SECOND, RIVALS, NEAR = range(4)
+FIRST, SECOND, RIVALS, THERE, NEAR = range(5)
+
+
+class Way(NamedTuple):
+    """What is known of a pair, in the order of the weights that ship."""
+
+    signs: tuple[int, ...]
+    little: tuple[int, ...] = ()
+    """The same in homes of little, learned from episodes alone, where that is another."""
+
+
 WAYS = {
-    "alone_of_words": (FIRST, RIVALS),
-    "alone": (FIRST, RIVALS, NEAR),
-    "mix_of_words": (FIRST, SECOND, RIVALS),
-    "mix": (FIRST, SECOND, RIVALS, NEAR),
+    "alone": Way((FIRST, RIVALS, THERE, NEAR)),
+    "alone_of_words": Way((FIRST, RIVALS, THERE)),
+    "mix": Way((FIRST, SECOND, RIVALS, THERE, NEAR)),
+    "mix_of_words": Way((FIRST, SECOND, RIVALS, THERE)),
 }
-"""What each way knows of a pair, in the order of the weights that ship. Those of words are measured
-here, and ship as ``adapter_fit`` made them: they are for other languages and other encoders."""
+"""What ships."""
+OF_EPISODES = {
+    "alone_of_episodes": Way((FIRST, RIVALS, NEAR), (FIRST, RIVALS)),
+    "mix_of_episodes": Way((FIRST, SECOND, RIVALS, NEAR), (FIRST, SECOND, RIVALS)),
+}
+
+
+class Writer(NamedTuple):
+    """A home of one writer."""
+
+    home: Home
+    held: bool
+    of_episode: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +100,13 @@ class Pair:
 
     writer: str
     held: bool
+    group: str
+    """Of which figures it is."""
     texts: tuple[str, str]
     """The older and the newer one."""
     first: float
     rivals: float
+    there: int
     near: float
     right: bool
 
@@ -81,103 +116,142 @@ class Pair:
         return self.first >= WORTH_ASKING
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """All pairs of some homes, and by group how many pairs of those held out are changes."""
+
+    pairs: tuple[Pair, ...]
+    changed: Mapping[str, int]
+
+
 def main() -> None:
     options = parser("pair_mix", __doc__ or "")
     options.add_argument("--out", type=Path, default=WEIGHTS, help="file of weights to write")
     given = options.parse_args()
-    compared: dict[str, Told] = {}
-    for name, homes in (("much", list(_people())), ("little", list(_episodes()))):
-        compared[name] = _compared(homes[:1] + homes[-1:] if given.quick else homes)
+    homes = [*_people(), *_episodes()]
+    told = _compared(homes[:1] + homes[-1:] if given.quick else homes)
     shipped = read_arrays(WEIGHTS)
     shipped["encoder"] = np.array(LocalEmbedder(load_config()).identity)
-    asked = {one.texts for told in compared.values() for one in told.pairs if one.asked}
-    scores = _scores(sorted(asked), shipped)
+    scores = _scores(sorted({one.texts for one in told.pairs if one.asked}), shipped)
     figures: dict[str, float] = {}
-    for name, told in compared.items():
-        figures[f"{name}.n"] = sum(one.held for one in told.pairs)
-        figures[f"{name}.changed"] = told.changed
-        for way, signs in WAYS.items():
-            figures |= _measured(f"{name}.{way}", told, signs, scores)
+    for group, changed in told.changed.items():
+        figures[f"{group}.n"] = sum(one.held and one.group == group for one in told.pairs)
+        figures[f"{group}.changed"] = changed
+    for name, way in (WAYS | OF_EPISODES).items():
+        figures |= _measured(name, told, way, scores)
     for key, value in figures.items():
         progress(f"{key} {value:.3f}")
     if not given.quick:
-        for way in ("mix", "alone"):
-            much = _fit(*_rows(compared["much"].pairs, WAYS[way], scores))
-            little = shipped[f"{way}_of_words"][LITTLE]
-            shipped[way] = np.stack([much, np.insert(little, len(little) - 1, 0.0)])
+        for name, way in WAYS.items():
+            much, little = _of_both(told.pairs, way, scores)
+            shipped[name] = np.stack([much.weights, little.weights])
         np.savez_compressed(given.out, allow_pickle=False, **shipped)
-    writers = sorted({one.writer for told in compared.values() for one in told.pairs})
+    writers = sorted({one.writer for one in told.pairs})
     write_results("pair_mix", {"quick": given.quick, "writers": writers}, [0], figures)
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """All pairs of some homes, and how many pairs of those held out are changes."""
-
-    pairs: tuple[Pair, ...]
-    changed: int
-
-
-def _compared(homes: Sequence[tuple[Home, bool]]) -> Told:
+def _compared(homes: Sequence[Writer]) -> Told:
     embedder, reader = LocalEmbedder(load_config()), TrainedReader(encoder_folder(), READER)
     pairs: list[Pair] = []
-    changed = 0
-    for home, held in homes:
+    changed = dict.fromkeys(GROUPS, 0)
+    for home, held, of_episode in homes:
         found = candidates(home, embedder)
-        changed += len(found.changed) if held else 0
+        for _, new in found.changed if held else ():
+            changed[_group(of_episode, found.older[new])] += 1
         for (old, new), (first, beside) in judged(home, found, reader).items():
-            texts = home.told[old].text, home.told[new].text
-            right = (old, new) in found.changed
-            near = beside.near or 0.0
-            pairs.append(Pair(home.writer, held, texts, first, beside.rivals, near, right))
+            pairs.append(
+                Pair(
+                    home.writer,
+                    held,
+                    _group(of_episode, beside.there),
+                    (home.told[old].text, home.told[new].text),
+                    first,
+                    beside.rivals,
+                    beside.there,
+                    beside.near or 0.0,
+                    (old, new) in found.changed,
+                )
+            )
     return Told(tuple(pairs), changed)
 
 
-def _people() -> Iterator[tuple[Home, bool]]:
+GROUPS = MUCH, START, LITTLE = "much", "start", "little"
+
+
+def _group(of_episode: bool, there: int) -> str:
+    if of_episode:
+        return LITTLE
+    return START if there <= MANY else MUCH
+
+
+def _people() -> Iterator[Writer]:
     for folder in (PEOPLE, HELD):
         for home in people_homes(folder):
             if folder == HELD or home.writer in CALIBRATED:
-                yield home, folder == HELD
+                yield Writer(home, folder == HELD, of_episode=False)
 
 
-def _episodes() -> Iterator[tuple[Home, bool]]:
+def _episodes() -> Iterator[Writer]:
     # The statement reader learned from the voices of ``CALIBRATED``.
-    return ((voice_home([episode]), True) for episode in read_episodes(HELD_VOICES))
+    for episode in read_episodes(HELD_VOICES):
+        yield Writer(voice_home([episode]), held=True, of_episode=True)
 
 
 Scores = Mapping[tuple[str, str], float]
 
 
 def _scores(texts: Sequence[tuple[str, str]], weights: dict[str, Vectors]) -> Scores:
-    """The language model's score of each pair of texts."""
+    """The language model's score of each pair of texts; those that were read before are kept."""
+    known: dict[tuple[str, str], float] = {}
     if SCORES.exists():
         kept = np.load(SCORES)
-        if kept["texts"].tolist() == [list(pair) for pair in texts]:
-            return dict(zip(texts, kept["scores"].tolist(), strict=True))
+        pairs, scores = kept["texts"].tolist(), kept["scores"].tolist()
+        known = {(old, new): score for (old, new), score in zip(pairs, scores, strict=True)}
+    missing = [pair for pair in texts if pair not in known]
     model, layer = LocalLanguageModel(load_config()), int(weights["layer"])
-    scores: list[float] = []
-    for start in range(0, len(texts), AT_ONCE):
-        asked = [
-            (*BEGIN, ChatTurn("user", about_change(*pair)))
-            for pair in texts[start : start + AT_ONCE]
-        ]
+    for start in range(0, len(missing), AT_ONCE):
+        batch = missing[start : start + AT_ONCE]
+        asked = [(*BEGIN, ChatTurn("user", about_change(*pair))) for pair in batch]
         states = model.states(asked, layer=layer)
-        scores += (states @ weights["weight"] + weights["bias"]).tolist()
-        progress(f"{len(scores)} of {len(texts)} pairs read")
-    np.savez(SCORES, texts=np.array(texts), scores=np.array(scores))
-    return dict(zip(texts, scores, strict=True))
+        read = (states @ weights["weight"] + weights["bias"]).tolist()
+        known.update(zip(batch, read, strict=True))
+        np.savez(SCORES, texts=np.array(list(known)), scores=np.array(list(known.values())))
+        progress(f"{start + len(batch)} of {len(missing)} pairs read")
+    return known
+
+
+class Row(NamedTuple):
+    """Signs of a homes' kind, and their weights with a bias."""
+
+    signs: tuple[int, ...]
+    weights: Vectors
+
+
+def _of_both(pairs: Sequence[Pair], way: Way, scores: Scores) -> tuple[Row, Row]:
+    """The weights of homes of much and of little."""
+    people = [one for one in pairs if one.group != LITTLE]
+    small = [one for one in pairs if one.group == LITTLE or (not way.little and one.group == START)]
+    signs = way.little or way.signs
+    return (
+        Row(way.signs, _fit(*_rows(people, way.signs, scores))),
+        Row(signs, _fit(*_rows(small, signs, scores))),
+    )
 
 
 def _rows(pairs: Sequence[Pair], signs: Sequence[int], scores: Scores) -> tuple[Vectors, Vectors]:
     """What a way knows of each pair, (pairs, signs), and 1 where it is a change."""
-    first = logit([one.first for one in pairs]).tolist()
-    known = [
-        (odds, scores.get(one.texts, 0.0), one.rivals, one.near)
-        for odds, one in zip(first, pairs, strict=True)
-        if one.asked or SECOND not in signs
-    ]
-    right = [one.right for one in pairs if one.asked or SECOND not in signs]
-    return np.array(known, np.float32)[:, list(signs)], np.array(right, np.float32)
+    seen = [one for one in pairs if one.asked or SECOND not in signs]
+    known = np.array(
+        [
+            logit([one.first for one in seen]),
+            [scores.get(one.texts, 0.0) for one in seen],
+            [one.rivals for one in seen],
+            size([one.there for one in seen]),
+            [one.near for one in seen],
+        ],
+        np.float32,
+    )
+    return known[list(signs)].T, np.array([one.right for one in seen], np.float32)
 
 
 def _fit(rows: Vectors, right: Vectors) -> Vectors:
@@ -186,22 +260,36 @@ def _fit(rows: Vectors, right: Vectors) -> Vectors:
     return np.array([*model.coef_[0], model.intercept_[0]], np.float32)
 
 
-def _measured(name: str, told: Told, signs: Sequence[int], scores: Scores) -> dict[str, float]:
-    chances: list[Vectors] = []
-    truth: list[Vectors] = []
-    for writer in sorted({one.writer for one in told.pairs if one.held}):
-        mix = _fit(*_rows([one for one in told.pairs if one.writer != writer], signs, scores))
-        rows, right = _rows([one for one in told.pairs if one.writer == writer], signs, scores)
-        chances.append(mixed(list(rows.T), mix))
-        truth.append(right)
-    chance, right = np.concatenate(chances), np.concatenate(truth)
-    precision = average_precision_score(right, chance) * right.sum() / told.changed
-    figures = {f"{name}.precision": float(precision)}
-    for least in (LEAST, CHANGED):
-        found = right[chance >= least]
-        figures[f"{name}.from_{least}.right"] = int(found.sum())
-        figures[f"{name}.from_{least}.wrong"] = int((1 - found).sum())
+def _measured(name: str, told: Told, way: Way, scores: Scores) -> dict[str, float]:
+    figures: dict[str, float] = {}
+    held = [one for one in told.pairs if one.held and (one.asked or SECOND not in way.signs)]
+    found: dict[str, list[tuple[float, bool]]] = {group: [] for group in GROUPS}
+    for writer in sorted({one.writer for one in held}):
+        both = _of_both([one for one in told.pairs if one.writer != writer], way, scores)
+        own = [one for one in held if one.writer == writer]
+        odds = _of_homes(own, both, scores)
+        for one, chance in zip(own, (1 / (1 + np.exp(-odds))).tolist(), strict=True):
+            found[one.group].append((chance, one.right))
+    for group, rows in found.items():
+        chance, right = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+        if told.changed[group]:
+            share = right.sum() / told.changed[group]
+            precision = average_precision_score(right, chance) * share
+            figures[f"{group}.{name}.precision"] = float(precision)
+        for least in (LEAST, CHANGED):
+            kept = right[chance >= least]
+            figures[f"{group}.{name}.from_{least}.right"] = int(kept.sum())
+            figures[f"{group}.{name}.from_{least}.wrong"] = int((~kept).sum())
     return figures
+
+
+def _of_homes(pairs: Sequence[Pair], both: tuple[Row, Row], scores: Scores) -> Vectors:
+    """The log-odds of each pair, as ``second_reader.of_homes`` mixes those of both rows."""
+    there = np.array([one.there for one in pairs], np.float32)
+    odds = [
+        log_odds(list(_rows(pairs, row.signs, scores)[0].T), row.weights).tolist() for row in both
+    ]
+    return of_homes(there, odds, np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))
 
 
 if __name__ == "__main__":
