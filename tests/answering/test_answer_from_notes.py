@@ -285,17 +285,6 @@ def test_sentences_of_one_message_are_quoted_together():
     assert told.text == f"On 2024-05-17 you said: “{LAST} {SOLD}”"
 
 
-@pytest.mark.parametrize(("relevance", "alone"), [(0.8, True), (0.4, False)])
-def test_of_a_message_of_which_a_part_surely_answers_the_model_reads_that_part(relevance, alone):
-    own, other = "Bo takes amlodipine.", "She put me on ramipril."
-    read = of_one_message(other, own)[1]
-    read = replace(read, together=True, answered=0.95, relevance=relevance)
-    told, model = ask("I don't know.", [read])
-    shown = model.asked[0][-1].content
-    assert own in shown and (other not in shown) is alone
-    assert told.text == f"On 2024-05-17 you said: “{other} {own}”"  # the person reads all of it
-
-
 def test_what_another_sentence_of_the_message_has_ended_is_over():
     older = replace(notes_of("Cello is on Wednesdays.")[0], changed=0.9, by="m2",
                     change=ChangeKind.ENDS)  # fmt: skip

@@ -229,11 +229,11 @@ def test_where_little_was_told_the_same_opinions_mean_more():
 
 def test_the_more_was_told_the_less_likely_one_of_it_is_changed():
     known = weights()
-    known["mix_of_words"][:, 3] = -1.0  # odds by one over the number of older texts
+    known["mix_of_words"][:, 3] = -1.0  # odds by one over the number of older texts, above two
     reader = SecondReader(Inside(), known)
     pair = [("I work at the bank.", "First day at the bakery.")]
-    odds = [logit(reader.changes(pair, [0.5], beside(0.0, there=n)))[0] for n in (0, 1, FEW)]
-    assert odds == pytest.approx([4.0, 4.0, 4.0 - np.log(FEW)], abs=0.001)
+    odds = [logit(reader.changes(pair, [0.5], beside(0.0, there=n)))[0] for n in (0, 2, FEW)]
+    assert odds == pytest.approx([4.0, 4.0, 4.0 - np.log(FEW / 2)], abs=0.001)
 
 
 def test_odds_of_what_is_certain_are_finite():
@@ -284,8 +284,8 @@ def test_the_shipped_weights_know_the_built_in_encoder(embedder: Embedder):
 
 def test_among_the_first_things_told_little_is_a_change():
     """By the shipped weights: what sounds a little like one, alone and of a person's tenth."""
-    assert alone([0.6], beside(0.0, there=1, near=0.3))[0] > 0.3
-    assert alone([0.6], beside(0.0, there=10, near=0.3))[0] < 0.1
+    assert alone([0.6], beside(0.0, there=1, near=0.3))[0] > 0.5
+    assert alone([0.6], beside(0.0, there=10, near=0.3))[0] < 0.2
 
 
 def test_there_is_none_without_states_weights_or_a_loaded_model(monkeypatch: pytest.MonkeyPatch):

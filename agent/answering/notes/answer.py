@@ -147,15 +147,11 @@ def _shown(holding: Sequence[Note]) -> list[Note]:
     """The notes that the model reads: without those that the question hardly needs.
 
     A small model takes them for a part of the story. What is bound to a note that it reads stays.
-    Of a message of which a part is surely an answer, it reads what is a note of its own: the rest
-    was read with the question, and is none.
     """
     least = LEAST_SHOWN * max(note.relevance for note in holding)
     near = [note for note in holding if not note.together or note.relevance >= least]
     bound = {name for note in near for name in (note.by, note.refined, *note.beside)}
-    shown = [note for note in holding if note in near or note.memory.id in bound]
-    sure = {note.passage.place for note in shown if note.surely_needed}
-    return [_alone(note) if note.passage.place in sure else note for note in shown]
+    return [note for note in holding if note in near or note.memory.id in bound]
 
 
 def _nearest_of(question: str, holding: Sequence[Note]) -> Answer:
@@ -176,17 +172,12 @@ def _in_own_words(note: Note, over: Sequence[Note]) -> Note:
 
     What changed a part of its line may have changed it, too.
     """
-    note = _alone(note)
+    note = replace(note, passage=replace(note.passage, text=note.passage.words))
     gone = [other for other in over if other.by and other.passage.words == note.passage.words]
     last = max(gone, key=lambda other: other.changed, default=note)
     if last.changed <= note.changed:
         return note
     return replace(note, by=last.by, changed=last.changed, change=last.change)
-
-
-def _alone(note: Note) -> Note:
-    """The note without the rest of its message."""
-    return replace(note, passage=replace(note.passage, text=note.passage.words))
 
 
 def _answers(question: str, note: Note, llm: LanguageModel) -> bool:

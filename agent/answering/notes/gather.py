@@ -34,7 +34,7 @@ LEAST = 0.1
 LEAST_READ = 0.05
 """The same where the notes were read together, and whatever the judge of abstention says: that
 knows less. What was selected is no note below it either."""
-KNOWN = 0.6
+KNOWN = 0.5
 """Probability that any of the notes that were read together answers, below which nothing is claimed
 (``silent`` of ``python -m benchmarks.adapter_fit``; docs/decisions/0023-reading-adapter.md)."""
 NEAREST = 0.15

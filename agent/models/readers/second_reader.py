@@ -44,6 +44,8 @@ def about_change(old: str, new: str) -> str:
 FEW, MANY = 4, 20
 """Older texts up to which a home is of little, from which of much. Between the two the weights of
 both count."""
+TWO = 2
+"""Older texts up to which their number says nothing."""
 
 
 class Beside(NamedTuple):
@@ -112,7 +114,8 @@ def both_mixed(
     """
     there = np.array([one.there for one in beside], np.float32)
     near = np.array([one.near if one.near is not None else np.nan for one in beside], np.float32)
-    signs = [logit(first), [one.rivals for one in beside], size(there)]
+    others = np.array([one.rivals for one in beside], np.float32)
+    signs = [logit(first), others, size(there)]
     if states is not None:
         signs.insert(1, states @ weights["weight"] + weights["bias"])
     mix = "alone" if states is None else "mix"
@@ -125,8 +128,8 @@ def both_mixed(
 
 
 def size(there: Sequence[float] | Vectors) -> Vectors:
-    """The number of older texts, as a sign: its logarithm."""
-    return np.log(np.maximum(np.asarray(there, np.float32), 1))
+    """The number of older texts, as a sign: the logarithm of how many times ``TWO`` they are."""
+    return np.log(np.maximum(np.asarray(there, np.float32) / TWO, 1))
 
 
 def of_homes(there: Vectors, signs: Sequence[Sequence[float] | Vectors], mix: Vectors) -> Vectors:
