@@ -282,6 +282,11 @@ def test_the_shipped_weights_know_the_built_in_encoder(embedder: Embedder):
     assert knows_nearness(embedder.identity)
 
 
+def test_of_much_the_number_says_nothing_more():
+    near = [alone([0.6], beside(0.0, there=n, near=0.5))[0] for n in (MANY, 100_000)]
+    assert near[0] == near[1]
+
+
 def test_among_the_first_things_told_little_is_a_change():
     """By the shipped weights: what sounds a little like one, alone and of a person's tenth."""
     assert alone([0.6], beside(0.0, there=1, near=0.3))[0] > 0.5

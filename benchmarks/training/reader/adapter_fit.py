@@ -2,7 +2,7 @@
 
 ``TRAINED`` is the folder that ``adapter_train`` wrote. The adapter becomes a file that llama.cpp
 loads, the classifiers become linear ones of plain states, and their scores are calibrated by the
-writers that neither learned from. How opinions about pairs are mixed stays; ``pair_mix`` fits that.
+writers that neither learned from. What else is known of a pair is weighed by ``pair_mix``.
 Where the statement reader's opinion counts too, the voices that it learned from are left out.
 
 Measured is each held-out writer by what was calibrated without that writer: of notes the area under
@@ -221,8 +221,10 @@ def _of_pairs(rows: Sequence[Read], figures: dict[str, float]) -> dict[str, Vect
             found = scores["both"] >= least
             figures[f"{name}.both.from_{least}.right"] = float(labels[found].mean())
             figures[f"{name}.both.from_{least}.found"] = float(found[labels].mean())
-    # ``pair_mix`` fits them anew, with what is known of a pair beside its words.
-    return read_arrays(PAIRS, ("alone_of_words", "alone", "mix_of_words", "mix", "encoder"))
+    # ``pair_mix`` weighs what else is known of a pair; the last weight is of how much was told.
+    kept = read_arrays(PAIRS, ("alone_of_words", "alone", "mix", "encoder"))
+    mixes = [np.insert(_mix_of_pairs(own), -1, 0.0) for own in homes]
+    return kept | {"mix_of_words": np.stack(mixes)}
 
 
 def _signs(rows: Sequence[Read]) -> list[Vectors]:

@@ -11,11 +11,12 @@ The weights of homes of much learn from people, each of whom told half a year of
 homes of little from episodes of two to six messages, without the cosine, which tells nothing there.
 How much was told counts there by what people told first, too: of episodes alone it would be known
 that nearly every message changes something. Only people of ``CALIBRATED``, from whom the adapter
-did not learn, and writers held out; measured are those held out, each by what was fitted without
+did not learn, and writers held out. Measured are those held out, each by what was fitted without
 that writer: *much* and *start* are pairs of people, with more and with no more than ``MANY`` older
 texts; *little* those of episodes. *of_episodes*: without how much was told. *precision*: average
 precision over all that was changed, candidates or not; *right* and *wrong*: pairs that get a
-probability of at least 0.1 or 0.5.
+probability of at least 0.1 or 0.5. What ships keeps the weights of words that it has
+(``adapter_fit``); how much was told is added, and weights with the cosine are fitted.
 """
 
 from __future__ import annotations
@@ -138,8 +139,12 @@ def main() -> None:
     for key, value in figures.items():
         progress(f"{key} {value:.3f}")
     if not given.quick:
-        for name, way in WAYS.items():
-            shipped[name] = _of_both(told.pairs, way, scores)
+        for name, signs in WAYS.items():
+            stem = name.removesuffix("_of_words")
+            of_words = shipped[f"{stem}_of_words"]
+            little = _of_little(told.pairs, signs, scores, of_words[1])
+            much = of_words[0] if name != stem else _of_much(told.pairs, signs, scores)
+            shipped[name] = np.stack([much, little])
         np.savez_compressed(given.out, allow_pickle=False, **shipped)
     writers = sorted({one.writer for one in told.pairs})
     write_results("pair_mix", {"quick": given.quick, "writers": writers}, [0], figures)
@@ -217,19 +222,31 @@ def _scores(texts: Sequence[tuple[str, str]], weights: dict[str, Vectors]) -> Sc
 
 def _of_both(pairs: Sequence[Pair], signs: Signs, scores: Scores) -> Vectors:
     """The weights of homes of much and of little, with a bias each."""
+    return np.stack([_of_much(pairs, signs, scores), _of_little(pairs, signs, scores)])
+
+
+def _of_much(pairs: Sequence[Pair], signs: Signs, scores: Scores) -> Vectors:
+    """Weights learned from people; once much was told its number says nothing more."""
+    counted = [sign for sign in signs if sign != THERE]
     people = [one for one in pairs if one.group != LITTLE]
-    return np.stack([_fit(*_rows(people, signs, scores)), _of_little(pairs, signs, scores)])
+    *own, bias = _fit(*_rows(people, counted, scores)).tolist()
+    return _in_order(signs, dict(zip(counted, own, strict=True)), bias)
 
 
-def _of_little(pairs: Sequence[Pair], signs: Signs, scores: Scores) -> Vectors:
+def _of_little(
+    pairs: Sequence[Pair], signs: Signs, scores: Scores, of_words: Vectors | None = None
+) -> Vectors:
     """Weights learned from episodes, and that of how much was told, by what people told first too.
 
-    Up to two older texts all stays as episodes say.
+    Up to two older texts all stays as episodes say: as ``of_words`` has it, where that is known.
     """
     words = [sign for sign in signs if sign not in (THERE, NEAR)]
     episodes = [one for one in pairs if one.group == LITTLE]
-    *own, bias = _fit(*_rows(episodes, words, scores)).tolist()
-    weights = dict.fromkeys(signs, 0.0) | dict(zip(words, own, strict=True))
+    if of_words is None:
+        *own, bias = _fit(*_rows(episodes, words, scores)).tolist()
+    else:
+        *own, _, bias = of_words.tolist()
+    weights = dict(zip(words, own, strict=True))
     if THERE in signs:
         small = [one for one in pairs if one.group != MUCH]
         rows, right = _rows(small, (*words, THERE), scores)
@@ -237,7 +254,12 @@ def _of_little(pairs: Sequence[Pair], signs: Signs, scores: Scores) -> Vectors:
         sums = [odds + weight * rows[:, -1] for weight in SIZES]
         losses = [float((np.logaddexp(0, one) - right * one).sum()) for one in sums]
         weights[THERE] = float(SIZES[int(np.argmin(losses))])
-    return np.array([*weights.values(), bias], np.float32)
+    return _in_order(signs, weights, bias)
+
+
+def _in_order(signs: Signs, weights: Mapping[int, float], bias: float) -> Vectors:
+    """The weight of each sign, zero where it does not count, and the bias."""
+    return np.array([*(weights.get(sign, 0.0) for sign in signs), bias], np.float32)
 
 
 def _rows(pairs: Sequence[Pair], signs: Sequence[int], scores: Scores) -> tuple[Vectors, Vectors]:
