@@ -235,7 +235,7 @@ SPEED = (
     Claim(
         "Speed: notes, chat, commands, start",
         "Ingest is far slower than it once was: each sentence of a note is judged beside older ones"
-        " now, and that takes half of the time, the sentence encoder a tenth. The first"
+        " now, and that takes a third of the time, the sentence encoder an eighth. The first"
         " word of a chat comes when llama.cpp's own would (its bar is a multiple); commands answer"
         " at once where the resident process is up.",
         ("ingest_speed", "document_speed", "chat_speed", "resident", "startup", "hook_speed"),
