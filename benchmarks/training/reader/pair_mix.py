@@ -134,8 +134,8 @@ def main() -> None:
     for group, changed in told.changed.items():
         figures[f"{group}.n"] = sum(one.held and one.group == group for one in told.pairs)
         figures[f"{group}.changed"] = changed
-    for name, way in (WAYS | OF_EPISODES).items():
-        figures |= _measured(name, told, way, scores)
+    for name, signs in (WAYS | OF_EPISODES).items():
+        figures |= _measured(name, told, signs, scores)
     for key, value in figures.items():
         progress(f"{key} {value:.3f}")
     if not given.quick:
