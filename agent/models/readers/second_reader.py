@@ -45,7 +45,7 @@ FEW, MANY = 4, 20
 """Older texts up to which a home is of little, from which of much. Between the two the weights of
 both count."""
 TWO = 2
-"""Older texts up to which their number says nothing, as from ``MANY`` on."""
+"""Older texts up to which their number says nothing."""
 
 
 class Beside(NamedTuple):
@@ -128,8 +128,8 @@ def both_mixed(
 
 
 def size(there: Sequence[float] | Vectors) -> Vectors:
-    """The number of older texts, as a sign: its logarithm, between ``TWO`` and ``MANY``."""
-    return np.log(np.clip(np.asarray(there, np.float32), TWO, MANY) / TWO)
+    """The number of older texts, as a sign: its logarithm, from ``TWO`` on."""
+    return np.log(np.maximum(np.asarray(there, np.float32) / TWO, 1))
 
 
 def of_homes(there: Vectors, signs: Sequence[Sequence[float] | Vectors], mix: Vectors) -> Vectors:
