@@ -144,6 +144,13 @@ class Reply:
     """Persona lines that the answer rests on, where the person lets answers use them."""
     read_as: str = ""
     """What the conversation made the message mean; empty where it meant what it said."""
+    answer: str = ""
+    """The answer where a message tells something and asks as well; ``text`` begins with it."""
+
+    @property
+    def noted(self) -> str:
+        """The text without the answer: what became of what the message told."""
+        return self.text.removeprefix(self.answer).removeprefix("\n")
 
 
 @dataclass(frozen=True, slots=True)

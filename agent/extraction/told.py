@@ -12,15 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from agent.language.clauses import joined_parts
 from agent.language.dates.english.lexicon import names_weekday
-from agent.language.sentences import words
+from agent.language.sentences import sentences, words
 from agent.language.units import Unit, units
-from agent.ports import KINDS, StatementReader
+from agent.ports import KINDS, Probabilities, StatementReader
 from store.types import Draft
 
 TOLD = ("state", "preference", "event", "plan")
 SURE = 0.5
 """Probability from which a unit tells something."""
+ASIDE = 0.9
+"""The same of a part of a sentence, by itself: 'MOT is on the 4th, who books these at eight?'"""
 FEWEST = 4
 """Words below which a text tells nothing by itself: 'The new one.' answers something."""
 HABIT = 0.8
@@ -33,22 +38,34 @@ SHARED = 0.5
 def told_units(text: str, reader: StatementReader) -> list[tuple[Unit, float]]:
     """The units of a text, each with the probability that it tells something to remember."""
     found = units(text)
-    chances = reader.kinds([unit.text for unit in found])
-    rows = [KINDS.index(name) for name in TOLD]
-    return [(unit, float(row[rows].sum())) for unit, row in zip(found, chances, strict=True)]
+    chances = _telling(reader.kinds([unit.text for unit in found]))
+    return list(zip(found, map(float, chances), strict=True))
 
 
 def tells(text: str, reader: StatementReader) -> float:
-    """Probability that a text tells something to remember, and is no question as a whole.
+    """Probability that a text tells something to remember, and does not only ask.
 
-    That of its likeliest unit; none where the text as one piece reads as a question or an order.
+    That of its likeliest unit, or of a part that surely tells something by itself; none where the
+    text as one piece reads as a question or an order, unless a whole sentence beside it tells.
     """
     if len(words(text)) < FEWEST:
         return 0.0
+    apart = sentences(text)
+    if len(apart) > 1 and (sentence := _surely(apart, reader)):
+        return sentence
     whole = reader.kinds([text])[0]
     if whole[[KINDS.index(name) for name in ("question", "command")]].sum() >= SURE:
         return 0.0
-    return max((chance for _, chance in told_units(text, reader)), default=0.0)
+    likeliest = max((chance for _, chance in told_units(text, reader)), default=0.0)
+    return max(likeliest, _surely(joined_parts(text), reader))
+
+
+def asks_last(text: str, reader: StatementReader) -> str:
+    """The last sentence of a text, if it is a question after others; empty where it is none."""
+    *others, last = sentences(text) or [""]
+    if not others or reader.kinds([last])[0, KINDS.index("question")] < SURE:
+        return ""
+    return last
 
 
 def left_out(text: str, drafts: Sequence[Draft], reader: StatementReader) -> list[str]:
@@ -76,6 +93,18 @@ def tell_habits(sentences: Sequence[str], reader: StatementReader | None) -> lis
     states = reader.kinds(named)[:, KINDS.index("state")]
     lasting = {text for text, chance in zip(named, states, strict=True) if chance >= HABIT}
     return [bool(dated[said]) and lasting.issuperset(dated[said]) for said in sentences]
+
+
+def _telling(kinds: Probabilities) -> Probabilities:
+    """Of rows of ``KINDS``, the probability that a text tells something."""
+    return np.asarray(kinds[:, [KINDS.index(name) for name in TOLD]].sum(axis=1))
+
+
+def _surely(parts: Sequence[str], reader: StatementReader) -> float:
+    """Probability that the likeliest part tells something by itself; 0 where none surely does."""
+    parts = [part for part in parts if len(words(part)) >= FEWEST]
+    likeliest = float(_telling(reader.kinds(parts)).max()) if parts else 0.0
+    return likeliest if likeliest >= ASIDE else 0.0
 
 
 def _shared(unit: Unit, start: int, end: int) -> float:

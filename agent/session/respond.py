@@ -24,6 +24,7 @@ from agent.answering.retrieve import OF_NOW, Retrieved
 from agent.answering.routing import Router
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
+from agent.extraction.told import asks_last
 from agent.language.identify import common_language
 from agent.language.redaction import with_gaps
 from agent.memory.changes import CHANGED, possibly_newer
@@ -34,6 +35,7 @@ from agent.ports import Embedder
 from agent.results import Exchange, Reply, Route, Standing
 from agent.session.several_questions import combined
 from policies.selection import Choice
+from store.errors import MemlaneError
 from store.types import Memory, Status
 
 ABOUT_THIS = 0.45
@@ -97,6 +99,52 @@ def answer_message(
         replies.append(reply)
     reply = replies[0] if len(replies) == 1 else combined(questions, replies)
     return replace(reply, text=with_gaps(reply.text))
+
+
+def answered_beside(
+    home: Responder, message: str, meant: str, likely: Mapping[Route, float], clock: Stopwatch
+) -> Reply | None:
+    """The answer to what a message asks that tells something; None where it asks nothing known.
+
+    It is sought before the message is remembered, whose own words would be nearest to its question.
+    No failure to answer keeps what is told from being remembered.
+    """
+    question = _asked_beside(home, message, meant, likely)
+    if not question:
+        return None
+    try:
+        said = answer_message(home, question, Route.RETRIEVE, clock)
+    except MemlaneError:
+        return None
+    return None if said.abstained else said
+
+
+def with_answer(told: Reply, said: Reply) -> Reply:
+    """The reply to what a message told, with the answer to what it asks before it."""
+    return replace(
+        said,
+        route=Route.UPDATE,
+        text=f"{said.text}\n{told.text}",
+        answer=said.text,
+        entries=told.entries,
+        open=told.open,
+        questions=told.questions,
+        read_as=told.read_as,
+    )
+
+
+def _asked_beside(home: Responder, message: str, meant: str, likely: Mapping[Route, float]) -> str:
+    """What a message that tells something asks: its last sentence, or all of it; may be empty."""
+    last = "" if home.statements is None else asks_last(message, home.statements)
+    if last:
+        question = in_context(last, [Exchange(message[: message.rindex(last)].strip())])
+        asks = home.router.detect(question).probabilities[Route.RETRIEVE] >= CHANCE
+        return question if asks else ""
+    return meant if _asks_rather(likely) else ""
+
+
+def _asks_rather(likely: Mapping[Route, float]) -> bool:
+    return likely[Route.RETRIEVE] >= max(likely[Route.UPDATE], CHANCE)
 
 
 def _reply(
@@ -261,7 +309,8 @@ def whisper(
     meant = in_context(message, told)
     with clock.measure("detect"):
         likely = home.router.detect(meant).probabilities
-    if likely[Route.UPDATE] >= 0.5 or home.tells(message, likely):
+    tells = likely[Route.UPDATE] >= 0.5 or home.tells(message, likely)
+    if tells and not _asks_rather(likely):
         reply = Reply(Route.UPDATE, NOT_KEPT)
     elif (said := _from_private(home, meant, before, clock, on_text)) is not None:
         reply = said
@@ -271,6 +320,8 @@ def whisper(
         reply = answer_message(
             home, meant, route, clock, on_text=on_text, before=small_talk(before)
         )
+        if tells and reply.abstained:
+            reply = Reply(Route.UPDATE, NOT_KEPT)
     return replace(reply, timing_ms=clock.total(), read_as=leaned(message, meant))
 
 

@@ -67,6 +67,7 @@ def reply(reply: Reply) -> dict[str, Any]:
         "open": [list(pair) for pair in reply.open],
         "questions": list(reply.questions),
         **({"read_as": reply.read_as} if reply.read_as else {}),
+        **({"answer": reply.answer} if reply.answer else {}),
     }
 
 

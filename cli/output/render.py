@@ -107,20 +107,29 @@ def undo_of(entries: Sequence[Entry]) -> str:
 
 def reply(out: Console, reply: Reply) -> None:
     if reply.route.value == "update":
+        if reply.answer:
+            out.print(reply.answer)
+            evidence(out, reply)
         if not reply.entries:
-            out.print(reply.text)
+            out.print(reply.noted)
         else:
             out.print("Remembered:")
             edits(out, reply.entries)
             out.print(f"  undo with: memlane memories undo {undo_of(reply.entries)}", style="dim")
         _questions(out, reply)
         return
-    from agent.results import phrase
-
     if reply.text:
         out.print(reply.text)
     elif reply.likely is not None and reply.likely < HARDLY:
         out.print(f"Probably none of these answers it (chance {reply.likely:.0%}):")
+    evidence(out, reply)
+    _questions(out, reply)
+
+
+def evidence(out: Console, reply: Reply) -> None:
+    """What an answer rests on, a line each, and what of it is in doubt."""
+    from agent.results import phrase
+
     for chosen in reply.memories:
         trust = chosen.memory.trust
         where = "" if trust is None or trust == "told" else f" ({phrase(trust)})"
@@ -137,7 +146,6 @@ def reply(out: Console, reply: Reply) -> None:
             f"{doubt.second.text}",
             style="yellow",
         )
-    _questions(out, reply)
 
 
 def _questions(out: Console, reply: Reply) -> None:

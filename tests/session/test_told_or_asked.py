@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from agent.answering.routing import Router
+from agent.errors import ModelError
 from agent.results import Route
 from agent.session.respond import NOT_KEPT
 from agent.session.session import Session
@@ -30,3 +31,37 @@ def test_what_the_router_takes_for_told_and_tells_nothing_is_answered(
     reply = session.respond("Is my dentist appointment on Tuesday at ten?")
     assert reply.route is Route.RETRIEVE
     assert "Tuesday" in reply.text and not reply.entries
+
+
+def test_a_question_beside_what_is_told_loses_nothing(session: Session):
+    text = "mot is booked for the 4th of may at garvie's, who gets up at eight for that"
+    reply = session.respond(text)
+    assert reply.route is Route.UPDATE
+    (kept,) = session.graph.memories.list()
+    assert "garvie's" in kept.text
+
+
+def test_a_message_that_tells_and_asks_is_remembered_and_answered(
+    session: Session, scripted: ScriptedModel
+):
+    session.remember("My sister Jo lives in Hull.")
+    scripted.replies += ["Jo lives in Hull.", "1. me | moved | desk"]
+    reply = session.respond("Moved my desk to the window today. Where does Jo live?")
+    assert reply.route is Route.UPDATE and len(reply.entries) == 1
+    assert "Jo lives in Hull" in reply.text and "Noted: Moved my desk" in reply.text
+    assert [choice.memory.text for choice in reply.memories] == ["My sister Jo lives in Hull."]
+
+
+def test_what_was_just_told_is_no_answer_to_its_own_question(session: Session):
+    reply = session.respond("Mum's moving to Leeds in May. Why would she move to Leeds?")
+    assert reply.text.startswith("Noted: ") and len(reply.text.splitlines()) == 1
+    assert not reply.memories
+
+
+def test_a_question_that_the_model_fails_on_takes_no_reply_away(
+    session: Session, scripted: ScriptedModel
+):
+    session.remember("My sister Jo lives in Hull.")
+    scripted.replies += [ModelError("The model is not there."), "1. me | moved | desk"]
+    reply = session.respond("Moved my desk to the window today. Where does Jo live?")
+    assert reply.text.startswith("Noted: Moved my desk")

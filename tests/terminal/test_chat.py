@@ -114,6 +114,19 @@ def test_what_a_message_was_read_as_is_shown(
     assert "(read as: Where does my sister Mia live?)" in capsys.readouterr().out
 
 
+def test_an_answer_beside_what_was_told_is_shown_with_what_it_rests_on(
+    talk: Conversation, scripted: ScriptedModel, capsys: pytest.CaptureFixture[str]
+):
+    talk.take("My sister Mia lives in Porto.")
+    scripted.replies += ["Mia lives in Porto.", "1. me | moved | desk"]
+    capsys.readouterr()
+    talk.take("Moved my desk to the window today. Where does Mia live?")
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "Mia lives in Porto."
+    assert any(line.startswith("  m1 ") for line in told)
+    assert told[-1].startswith("  remembered: Moved my desk") and "Noted." in told
+
+
 def screen() -> Console:
     return Console(
         file=io.StringIO(), markup=False, force_terminal=True, width=80, color_system="standard"

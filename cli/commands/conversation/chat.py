@@ -284,8 +284,11 @@ def show(out: Console, reply: Reply) -> None:
     if not reply.entries:
         render.reply(out, reply)
         return
-    # Its first lines tell the edits; what follows is what else there is to say.
-    rest = reply.text.splitlines()[len(reply.entries) :]
+    if reply.answer:
+        out.print(reply.answer)
+        render.evidence(out, reply)
+    # The first lines tell the edits; what follows is what else there is to say.
+    rest = reply.noted.splitlines()[len(reply.entries) :]
     out.print("Noted." if not rest else "\n".join(["Noted.", *rest]))
     for entry in reply.entries:
         out.print(f"  {_change(entry)}   /undo {entry.id}", style="dim")
