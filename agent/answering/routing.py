@@ -14,7 +14,6 @@ Numpy only: ``benchmarks.routing_train`` makes the weights.
 from __future__ import annotations
 
 import re
-import unicodedata
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.errors import ModelError
-from agent.language.identify import is_foreign
-from agent.language.sentences import sentences
+from agent.language.identify import FEWEST, common_language, is_foreign
+from agent.language.sentences import has_question_mark, sentences
 from agent.ports import Embedder
 from agent.results import Route
 from policies.weight_file import REINSTALL, read_arrays
@@ -71,6 +70,8 @@ _FRAME_WORDS = frozenset(
 """Words that frame a sentence. What stands between them is its topic, which must not matter."""
 
 
+OURS: Final = ("en", "zh")
+"""Languages that the classifier learned."""
 ROUTES: Final = tuple(Route)
 """The order of the classifier's columns."""
 
@@ -151,20 +152,25 @@ class Router:
                 "again with: python -m benchmarks.routing_train"
             )
 
-    def detect(self, text: str) -> RouteDecision:
-        """The route of a message. Text without a single letter or digit is ``NEITHER``."""
+    def detect(self, text: str, before: Sequence[str] = ()) -> RouteDecision:
+        """The route of a message. Text without a single letter or digit is ``NEITHER``.
+
+        A question that is too short to tell its language is in that of most messages ``before``.
+        """
         parts = pieces(text)
         if not parts:
             return _decision(np.array([0.0, 0.0, 1.0]))
-        if is_foreign(text):
+        told = [one for one in before if len(one.split()) >= FEWEST]
+        if is_foreign(text) or (
+            has_question_mark(text) and common_language(text, told) not in OURS
+        ):
             return _decision(combine(np.array([_by_mark(part) for part in sentences(text)])))
         return _decision(combine(self._layers.judge(self._embedder.encode(parts), parts)))
 
 
 def _by_mark(sentence: str) -> tuple[float, float, float]:
     """Of a sentence in a language that the classifier did not learn: a question asks."""
-    asks = unicodedata.normalize("NFKC", sentence.rstrip())[-1:] in ("?", "؟", ";")
-    return (0.9, 0.05, 0.05) if asks else (0.05, 0.9, 0.05)
+    return (0.9, 0.05, 0.05) if has_question_mark(sentence) else (0.05, 0.9, 0.05)
 
 
 def combine(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

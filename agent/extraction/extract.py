@@ -14,7 +14,7 @@ from agent.extraction.documents.labelled_fields import read_screen
 from agent.extraction.own_words import has_verb, own_words
 from agent.language.email_headers import without_headers
 from agent.language.identify import is_foreign
-from agent.language.sentences import Chunk, chunks, sentences
+from agent.language.sentences import Chunk, chunks, has_question_mark, sentences
 
 
 def extract(text: str) -> tuple[str, ...]:
@@ -34,5 +34,5 @@ def _extract_chunk(chunk: Chunk) -> Sequence[str]:
         return [f"{chunk.heading}: {items}."]
     if is_foreign(chunk.text):
         # No rule for requests, introductions or fragments knows this language.
-        return [part for part in sentences(chunk.text) if not part.endswith("?")]
+        return [part for part in sentences(chunk.text) if not has_question_mark(part)]
     return own_words(chunk.text)

@@ -16,7 +16,8 @@ import numpy as np
 
 from agent.language.clauses import joined_parts
 from agent.language.dates.english.lexicon import names_weekday
-from agent.language.sentences import sentences, words
+from agent.language.identify import is_english, is_foreign
+from agent.language.sentences import has_question_mark, sentences, words
 from agent.language.units import Unit, units
 from agent.ports import KINDS, Probabilities, StatementReader
 from store.types import Draft
@@ -47,25 +48,33 @@ def tells(text: str, reader: StatementReader) -> float:
 
     That of its likeliest unit, or of a part that surely tells something by itself; none where the
     text as one piece reads as a question or an order, unless a whole sentence beside it tells.
+    The reader knows English alone; in other languages the mark tells which sentences ask.
     """
-    if len(words(text)) < FEWEST:
+    if not is_english(text) and len({has_question_mark(part) for part in sentences(text)}) > 1:
+        return 1.0
+    if is_foreign(text) or len(words(text)) < FEWEST:
         return 0.0
     apart = sentences(text)
     if len(apart) > 1 and (sentence := _surely(apart, reader)):
         return sentence
-    whole = reader.kinds([text])[0]
-    if whole[[KINDS.index(name) for name in ("question", "command")]].sum() >= SURE:
+    if _asking([text], reader) >= SURE:
         return 0.0
     likeliest = max((chance for _, chance in told_units(text, reader)), default=0.0)
     return max(likeliest, _surely(joined_parts(text), reader))
 
 
-def asks_last(text: str, reader: StatementReader) -> str:
-    """The last sentence of a text, if it is a question after others; empty where it is none."""
+def asked_beside(text: str, reader: StatementReader) -> str:
+    """What a text asks that tells something: its last sentence, or all of it; may be empty.
+
+    All of it where a part asks that is no sentence: 'Suze is coming, how does she take her tea?'
+    The reader knows English alone; in other languages the mark tells.
+    """
     *others, last = sentences(text) or [""]
-    if not others or reader.kinds([last])[0, KINDS.index("question")] < SURE:
-        return ""
-    return last
+    if not is_english(text):
+        return last if others and has_question_mark(last) else ""
+    if others and _asking([last], reader) >= SURE:
+        return last
+    return text if _asking(joined_parts(text), reader) >= ASIDE else ""
 
 
 def left_out(text: str, drafts: Sequence[Draft], reader: StatementReader) -> list[str]:
@@ -98,6 +107,12 @@ def tell_habits(sentences: Sequence[str], reader: StatementReader | None) -> lis
 def _telling(kinds: Probabilities) -> Probabilities:
     """Of rows of ``KINDS``, the probability that a text tells something."""
     return np.asarray(kinds[:, [KINDS.index(name) for name in TOLD]].sum(axis=1))
+
+
+def _asking(parts: Sequence[str], reader: StatementReader) -> float:
+    """Probability that the likeliest part asks or orders something."""
+    rows = [KINDS.index(name) for name in ("question", "command")]
+    return float(reader.kinds(parts)[:, rows].sum(axis=1).max())
 
 
 def _surely(parts: Sequence[str], reader: StatementReader) -> float:

@@ -7,6 +7,7 @@ whitespace, so a caller that keeps every sentence keeps the whole text.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -207,6 +208,11 @@ def _pieces(sentence: str, limit: int) -> list[str]:
         pieces.append(sentence[:cut].strip())
         sentence = sentence[cut:].strip()
     return [*pieces, sentence]
+
+
+def has_question_mark(sentence: str) -> bool:
+    """Whether a sentence ends in a question mark, of whatever script."""
+    return unicodedata.normalize("NFKC", sentence.rstrip())[-1:] in ("?", "؟", ";")
 
 
 def is_question(sentence: str) -> bool:

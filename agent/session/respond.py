@@ -24,8 +24,8 @@ from agent.answering.retrieve import OF_NOW, Retrieved
 from agent.answering.routing import Router
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
-from agent.extraction.told import asks_last
-from agent.language.identify import common_language
+from agent.extraction.told import asked_beside
+from agent.language.identify import common_language, is_english
 from agent.language.redaction import with_gaps
 from agent.memory.changes import CHANGED, possibly_newer
 from agent.memory.home import Home
@@ -109,7 +109,7 @@ def answered_beside(
     It is sought before the message is remembered, whose own words would be nearest to its question.
     No failure to answer keeps what is told from being remembered.
     """
-    question = _asked_beside(home, message, meant, likely)
+    question = _question_beside(home, message, meant, likely)
     if not question:
         return None
     try:
@@ -133,14 +133,18 @@ def with_answer(told: Reply, said: Reply) -> Reply:
     )
 
 
-def _asked_beside(home: Responder, message: str, meant: str, likely: Mapping[Route, float]) -> str:
-    """What a message that tells something asks: its last sentence, or all of it; may be empty."""
-    last = "" if home.statements is None else asks_last(message, home.statements)
-    if last:
-        question = in_context(last, [Exchange(message[: message.rindex(last)].strip())])
-        asks = home.router.detect(question).probabilities[Route.RETRIEVE] >= CHANCE
-        return question if asks else ""
-    return meant if _asks_rather(likely) else ""
+def _question_beside(
+    home: Responder, message: str, meant: str, likely: Mapping[Route, float]
+) -> str:
+    """What a message that tells something asks of memory; may be empty."""
+    asked = "" if home.statements is None else asked_beside(message, home.statements)
+    if asked == message:
+        return meant if _asks_rather(likely) else ""
+    if not asked or not is_english(message):  # a short question alone is in no language
+        return asked
+    asked = in_context(asked, [Exchange(message[: message.rindex(asked)].strip())])
+    likely = home.router.detect(asked).probabilities
+    return asked if likely[Route.RETRIEVE] >= CHANCE else ""
 
 
 def _asks_rather(likely: Mapping[Route, float]) -> bool:

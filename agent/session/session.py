@@ -23,7 +23,6 @@ from agent.applications.personas.persona_in_answers import with_persona
 from agent.config import Config
 from agent.extraction.told import ASIDE
 from agent.extraction.told import tells as likeliest
-from agent.language.identify import is_foreign
 from agent.language.validation import checked_k, checked_message
 from agent.memory.home import open_graph
 from agent.memory.remember import keep, remember_as_said, remember_source, without_secrets
@@ -61,6 +60,10 @@ ASKS = 0.9
 """Probability of a question, by the router, from which the reader has to be as sure as of a part
 of a sentence. With both, 0.997 of the messages of the people of ``samples/people`` in English are
 read for what they tell."""
+
+
+LAST = 8
+"""Messages before a short question that tell its language."""
 
 
 class Session(HomeModels):
@@ -122,7 +125,8 @@ class Session(HomeModels):
         if order is not None:
             return self._logged(message, self._ordered(order, source, clock, now), clock, now)
         with clock.measure("detect"), self._kept(source):
-            likely = self.router.detect(meant).probabilities
+            last = [turn.text for turn in self.graph.turns.last(LAST)]
+            likely = self.router.detect(meant, last).probabilities
         # What is told must not be lost and what is not known must not be made up, so both routes
         # are taken on less than an even chance: extraction finds nothing in a mere question, and
         # memory that holds no answer says so.
@@ -165,7 +169,7 @@ class Session(HomeModels):
 
     def tells(self, message: str, likely: Mapping[Route, float]) -> bool:
         """Whether the statement reader finds something told where the router does not."""
-        if self.statements is None or is_foreign(message):
+        if self.statements is None:
             return False
         least = ASIDE if likely[Route.RETRIEVE] >= ASKS else SURELY
         return likeliest(message, self.statements) >= least

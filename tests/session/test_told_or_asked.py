@@ -65,3 +65,36 @@ def test_a_question_that_the_model_fails_on_takes_no_reply_away(
     scripted.replies += [ModelError("The model is not there."), "1. me | moved | desk"]
     reply = session.respond("Moved my desk to the window today. Where does Jo live?")
     assert reply.text.startswith("Noted: Moved my desk")
+
+
+@pytest.mark.parametrize(
+    ("known", "told", "asked", "answer"),
+    [
+        ("Meine Schwester Jo wohnt in Kiel.", "Ich habe heute den Schreibtisch verschoben.",
+         "Wo wohnt Jo?", "Jo wohnt in Kiel."),
+        ("我妹妹小雨住在大连。", "我今天把桌子搬到窗边了。", "小雨住在哪里？", "小雨住在大连。"),
+    ],
+)  # fmt: skip
+def test_a_message_in_another_language_tells_and_asks_too(
+    session: Session, scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch,
+    known: str, told: str, asked: str, answer: str,
+):  # fmt: skip
+    session.remember(known)
+    said = SimpleNamespace(text=answer, abstained=False, evidence=())
+    questions: list[str] = []
+
+    def answered(_: object, question: str, *_rest: object) -> object:
+        questions.append(question)
+        return said
+
+    monkeypatch.setattr("agent.session.respond._answered", answered)
+    monkeypatch.setattr(scripted, "reply_to", lambda _: "1. me | moved | desk")
+    reply = session.respond(f"{told} {asked}")
+    assert questions == [asked]
+    assert reply.text.startswith(answer) and len(reply.entries) == 1
+
+
+def test_a_short_question_is_in_the_language_of_the_messages_before_it(session: Session):
+    before = ["Mi hermana Jo vive en Cádiz.", "¿Dónde vive Jo?", "gracias"]
+    assert session.router.detect("¿Dónde vive Ana?", before).route is Route.RETRIEVE
+    assert session.router.detect("gracias", before).route is Route.NEITHER
