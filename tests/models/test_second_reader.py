@@ -22,6 +22,7 @@ from agent.models.readers import second_reader as module
 from agent.models.readers.second_reader import (
     FEW,
     MANY,
+    TWO,
     Beside,
     SecondReader,
     alone,
@@ -222,18 +223,19 @@ def test_both_opinions_count():
 def test_where_little_was_told_the_same_opinions_mean_more():
     reader = SecondReader(Inside(), weights())
     pair = [("A cat.", "A dog.")]
-    told = (1, FEW, (FEW + MANY) // 2, MANY)
+    told = (1, TWO, 3, FEW)
     chances = [reader.changes(pair, [0.5], beside(0.0, there=n))[0] for n in told]
-    assert chances == pytest.approx([0.5, 0.5, 0.269, 0.119], abs=0.001)
+    assert chances == pytest.approx([0.5, 0.5, 0.339, 0.119], abs=0.001)
 
 
 def test_the_more_was_told_the_less_likely_one_of_it_is_changed():
     known = weights()
-    known["mix_of_words"][:, 3] = -1.0  # odds by one over the number of older texts, above two
+    known["mix_of_words"][0, 3] = 1.0  # odds by MANY over the number of older texts
     reader = SecondReader(Inside(), known)
     pair = [("I work at the bank.", "First day at the bakery.")]
-    odds = [logit(reader.changes(pair, [0.5], beside(0.0, there=n)))[0] for n in (0, 2, FEW)]
-    assert odds == pytest.approx([4.0, 4.0, 4.0 - np.log(FEW / 2)], abs=0.001)
+    told = (FEW, MANY // 2, MANY, 10 * MANY)
+    odds = [logit(reader.changes(pair, [0.5], beside(0.0, there=n)))[0] for n in told]
+    assert odds == pytest.approx([2 + np.log(MANY / FEW), 2 + np.log(2), 2.0, 2.0], abs=0.001)
 
 
 def test_odds_of_what_is_certain_are_finite():

@@ -7,11 +7,9 @@ makes other mistakes and is a hundred times as slow, so it is asked about few pa
 opinions count. So does how near the two texts are, of which neither reader knows
 (``benchmarks.pair_mix``).
 
-How much they count depends on the home. Among a hundred things that were told most that sounds
-like a change is none, and so it is among the first ten that somebody tells of their life; where two
-or three things were told the same opinions mean a change far more often. So the number of older
-texts is a sign too, there are weights for homes of much and of little, and that number says how
-much of each is taken.
+How much they count depends on the home. Where two things were told, the same opinions mean a change
+far more often than among a hundred, and the cosine tells nothing. So there are weights for homes of
+little and of much, and of much the number of older texts is a sign, too.
 """
 
 from __future__ import annotations
@@ -41,11 +39,11 @@ def about_change(old: str, new: str) -> str:
     return f"New message: {as_data(new)}\nOld note: {as_data(old)}"
 
 
-FEW, MANY = 4, 20
+TWO, FEW = 2, 5
 """Older texts up to which a home is of little, from which of much. Between the two the weights of
 both count."""
-TWO = 2
-"""Older texts up to which their number says nothing."""
+MANY = 20
+"""Older texts from which their number says nothing."""
 
 
 class Beside(NamedTuple):
@@ -128,13 +126,14 @@ def both_mixed(
 
 
 def size(there: Sequence[float] | Vectors) -> Vectors:
-    """The number of older texts, as a sign: its logarithm, from ``TWO`` on."""
-    return np.log(np.maximum(np.asarray(there, np.float32) / TWO, 1))
+    """The number of older texts, as a sign: the logarithm of how many fewer than ``MANY``."""
+    held: Vectors = np.log(MANY / np.clip(np.asarray(there, np.float32), TWO, MANY))
+    return held
 
 
 def of_homes(there: Vectors, signs: Sequence[Sequence[float] | Vectors], mix: Vectors) -> Vectors:
     """Log-odds by the weights of homes of much and of little."""
-    much = np.clip((there - FEW) / (MANY - FEW), 0, 1)
+    much = np.clip((there - TWO) / (FEW - TWO), 0, 1)
     both = much * log_odds(signs, mix[0]) + (1 - much) * log_odds(signs, mix[1])
     return np.asarray(both, np.float32)
 

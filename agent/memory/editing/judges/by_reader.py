@@ -15,6 +15,7 @@ CHANGES: Mapping[str, ChangeKind] = {
     "refines": ChangeKind.REFINES,
 }
 """Relations of the reader that change the older passage."""
+_ENDING = ("supersedes", "corrects", "ends")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,15 @@ def judged(reader: StatementReader, pairs: Sequence[tuple[str, str]]) -> list[Ju
 
 
 def judged_as(row: Probabilities) -> Judged:
-    """The judgement that the probabilities of ``RELATIONS`` come to."""
+    """The judgement that the probabilities of ``RELATIONS`` come to.
+
+    It is refined where that is likelier than that it holds no longer, in whatever way.
+    """
     chance = dict(zip(RELATIONS, map(float, row), strict=True))
-    likeliest = max(CHANGES, key=lambda name: chance[name])
+    likeliest = max(_ENDING, key=lambda name: chance[name])
+    refined = chance["refines"] > sum(chance[name] for name in _ENDING)
     return Judged(
-        CHANGES[likeliest],
+        ChangeKind.REFINES if refined else CHANGES[likeliest],
         sum(chance[name] for name in CHANGES),
         chance["adds"],
         chance["same"],
