@@ -292,7 +292,13 @@ def test_of_much_the_number_says_nothing_more():
 def test_among_the_first_things_told_little_is_a_change():
     """By the shipped weights: what sounds a little like one, alone and of a person's tenth."""
     assert alone([0.6], beside(0.0, there=1, near=0.3))[0] > 0.5
-    assert alone([0.6], beside(0.0, there=10, near=0.3))[0] < 0.2
+    assert alone([0.6], beside(0.0, there=10, near=0.3))[0] < 0.3
+
+
+def test_a_change_is_nowhere_less_likely_than_where_much_was_told():
+    """By the shipped weights: between homes of little and of much it was, once."""
+    told = [alone([0.86], beside(0.0, there=n, near=0.42))[0] for n in (2, 5, 8, 12, 16)]
+    assert min(told) > alone([0.86], beside(0.0, there=MANY, near=0.42))[0]
 
 
 def test_there_is_none_without_states_weights_or_a_loaded_model(monkeypatch: pytest.MonkeyPatch):
