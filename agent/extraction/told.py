@@ -26,7 +26,7 @@ TOLD = ("state", "preference", "event", "plan")
 SURE = 0.5
 """Probability from which a unit tells something."""
 ASIDE = 0.9
-"""The same of a part of a sentence, by itself: 'MOT is on the 4th, who books these at eight?'"""
+"""The same of a part of a sentence, by itself: 'mum moves to leeds in may, what is she thinking'"""
 FEWEST = 4
 """Words below which a text tells nothing by itself: 'The new one.' answers something."""
 HABIT = 0.8

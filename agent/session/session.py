@@ -58,10 +58,7 @@ SURELY = 0.7
 """Probability, by the statement reader, from which a message tells something."""
 ASKS = 0.9
 """Probability of a question, by the router, from which the reader has to be as sure as of a part
-of a sentence. With both, 0.997 of the messages of the people of ``samples/people`` in English are
-read for what they tell."""
-
-
+of a sentence (docs/decisions/0003-routing.md has what is read with both)."""
 LAST = 8
 """Messages before a short question that tell its language."""
 
@@ -324,7 +321,8 @@ class Session(HomeModels):
         from agent.io.ingest import retry
 
         def tells(text: str) -> bool:
-            return may_tell(text, self.router.detect(text).probabilities[Route.UPDATE])
+            likely = self.router.detect(text).probabilities
+            return may_tell(text, likely[Route.UPDATE]) or self.tells(text, likely)
 
         return retry(self.graph, self, self.config.now(), tells, only)
 

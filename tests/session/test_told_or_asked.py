@@ -6,12 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from agent.answering.plain_statements import LEAST
 from agent.answering.routing import Router
 from agent.errors import ModelError
 from agent.results import Route
 from agent.session.respond import NOT_KEPT
 from agent.session.session import Session
-from tests.conftest import ScriptedModel
+from store.types import SourceKind
+from tests.conftest import NOW, ScriptedModel
 
 
 def test_in_private_a_statement_that_the_router_misses_is_no_question(session: Session):
@@ -34,11 +36,20 @@ def test_what_the_router_takes_for_told_and_tells_nothing_is_answered(
 
 
 def test_a_question_beside_what_is_told_loses_nothing(session: Session):
-    text = "mot is booked for the 4th of may at garvie's, who gets up at eight for that"
+    text = "mum's moving to leeds in may, what is she thinking"
+    assert session.router.detect(text).probabilities[Route.UPDATE] < LEAST, "else nothing is shown"
     reply = session.respond(text)
     assert reply.route is Route.UPDATE
     (kept,) = session.graph.memories.list()
-    assert "garvie's" in kept.text
+    assert "leeds in may" in kept.text
+
+
+def test_what_stands_beside_a_question_is_taken_up_after_a_crash_too(session: Session):
+    text = "mum's moving to leeds in may, what is she thinking"
+    assert session.router.detect(text).probabilities[Route.UPDATE] < LEAST, "else nothing is shown"
+    session.graph.sources.add(SourceKind.CHAT, text, NOW)
+    (report,) = session.retry()
+    assert report.memories == 1
 
 
 def test_a_message_that_tells_and_asks_is_remembered_and_answered(
