@@ -23,6 +23,7 @@ CONVERSATION: tuple[Step, ...] = (
     home.something_is_in_doubt,
     "memlane say 'My sister Ana lives in Oslo.' --json",
     "memlane say 'Where does she live?' --json",
+    "memlane say 'I bought a kayak yesterday. What is my bank?' --json",
     "memlane ask 'Where does Uncle Leo live?' --no-llm --json",
     "memlane config set persona_share 50",
     "memlane ask 'Do I run regularly?' --no-llm --json",

@@ -24,8 +24,8 @@ def say(
 ) -> None:
     """Send one chat message.
 
-    New facts are remembered. Questions about them are answered from memory. Anything else gets an
-    ordinary answer.
+    New facts are remembered. Questions about them are answered from memory. One message may do
+    both. Anything else gets an ordinary answer.
     """
     run: Run = context.obj
     with run.assistant() as assistant:
