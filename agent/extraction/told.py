@@ -25,6 +25,8 @@ from store.types import Draft
 TOLD = ("state", "preference", "event", "plan")
 SURE = 0.5
 """Probability from which a unit tells something."""
+SURELY = 0.7
+"""The same of a message, or of a whole sentence beside a question."""
 ASIDE = 0.9
 """The same of a part of a sentence, by itself: 'mum moves to leeds in may, what is she thinking'"""
 FEWEST = 4
@@ -55,12 +57,12 @@ def tells(text: str, reader: StatementReader) -> float:
     if is_foreign(text) or len(words(text)) < FEWEST:
         return 0.0
     apart = sentences(text)
-    if len(apart) > 1 and (sentence := _surely(apart, reader)):
+    if len(apart) > 1 and (sentence := _surely(apart, reader, SURELY)):
         return sentence
     if _asking([text], reader) >= SURE:
         return 0.0
     likeliest = max((chance for _, chance in told_units(text, reader)), default=0.0)
-    return max(likeliest, _surely(joined_parts(text), reader))
+    return max(likeliest, _surely(joined_parts(text), reader, ASIDE))
 
 
 def asked_beside(text: str, reader: StatementReader) -> str:
@@ -115,11 +117,11 @@ def _asking(parts: Sequence[str], reader: StatementReader) -> float:
     return float(reader.kinds(parts)[:, rows].sum(axis=1).max())
 
 
-def _surely(parts: Sequence[str], reader: StatementReader) -> float:
-    """Probability that the likeliest part tells something by itself; 0 where none surely does."""
+def _surely(parts: Sequence[str], reader: StatementReader, least: float) -> float:
+    """Probability that the likeliest part tells something by itself; 0 below ``least``."""
     parts = [part for part in parts if len(words(part)) >= FEWEST]
     likeliest = float(_telling(reader.kinds(parts)).max()) if parts else 0.0
-    return likeliest if likeliest >= ASIDE else 0.0
+    return likeliest if likeliest >= least else 0.0
 
 
 def _shared(unit: Unit, start: int, end: int) -> float:

@@ -21,8 +21,9 @@ from agent.answering.selection.policy_factory import build_policy
 from agent.answering.selection.several_spaces import joined
 from agent.applications.personas.persona_in_answers import with_persona
 from agent.config import Config
-from agent.extraction.told import ASIDE
+from agent.extraction.told import ASIDE, SURELY
 from agent.extraction.told import tells as likeliest
+from agent.language.sentences import sentences
 from agent.language.validation import checked_k, checked_message
 from agent.memory.home import open_graph
 from agent.memory.remember import keep, remember_as_said, remember_source, without_secrets
@@ -54,11 +55,9 @@ if TYPE_CHECKING:
     from agent.applications.forms.fields import FormField
     from agent.io.ignore_rules import FoundFile
 
-SURELY = 0.7
-"""Probability, by the statement reader, from which a message tells something."""
 ASKS = 0.9
-"""Probability of a question, by the router, from which the reader has to be as sure as of a part
-of a sentence (docs/decisions/0003-routing.md has what is read with both)."""
+"""Probability of a question, by the router, from which the reader has to be as sure of a single
+sentence as of a part of one (docs/decisions/0003-routing.md has what is read with both)."""
 LAST = 8
 """Messages before a short question that tell its language."""
 
@@ -168,7 +167,8 @@ class Session(HomeModels):
         """Whether the statement reader finds something told where the router does not."""
         if self.statements is None:
             return False
-        least = ASIDE if likely[Route.RETRIEVE] >= ASKS else SURELY
+        asks = likely[Route.RETRIEVE] >= ASKS and len(sentences(message)) == 1
+        least = ASIDE if asks else SURELY
         return likeliest(message, self.statements) >= least
 
     def ask(

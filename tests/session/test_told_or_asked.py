@@ -11,7 +11,7 @@ from agent.answering.routing import Router
 from agent.errors import ModelError
 from agent.results import Route
 from agent.session.respond import NOT_KEPT
-from agent.session.session import Session
+from agent.session.session import ASKS, Session
 from store.types import SourceKind
 from tests.conftest import NOW, ScriptedModel
 
@@ -42,6 +42,18 @@ def test_a_question_beside_what_is_told_loses_nothing(session: Session):
     assert reply.route is Route.UPDATE
     (kept,) = session.graph.memories.list()
     assert "leeds in may" in kept.text
+
+
+def test_a_short_sentence_beside_a_question_is_remembered(
+    session: Session, scripted: ScriptedModel
+):
+    scripted.replies.append("1. Dana | looks after | the cats")
+    text = "Dana looks after the cats. and who is moving to leeds?"
+    likely = session.router.detect(text).probabilities
+    assert likely[Route.RETRIEVE] >= ASKS, "else nothing is shown"
+    reply = session.respond(text)
+    assert reply.route is Route.UPDATE
+    assert any("cats" in kept.text for kept in session.graph.memories.list())
 
 
 def test_what_stands_beside_a_question_is_taken_up_after_a_crash_too(session: Session):
