@@ -159,12 +159,22 @@ def test_what_has_ended_is_no_answer_beside_what_holds(
 def test_a_note_that_answers_better_is_not_hidden_by_what_may_have_changed_it(
     session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ):
-    session.graph.change_edges.put([ChangeEdge("m1", "m3", ChangeKind.SUPERSEDES, 0.9)], NOW)
+    session.graph.change_edges.put([ChangeEdge("m1", "m3", ChangeKind.SUPERSEDES, 0.8)], NOW)
     monkeypatch.setattr(
         "agent.answering.notes.gather.note_reader", lambda _: ScriptedNoteReader(answered=0.9)
     )
     assert session.ask("Where do I work?").text == "You work at Redford."
     assert "Redford" in model.asked[-1][-1].content
+
+
+def test_a_likely_change_counts_where_the_question_is_hardly_about_either_note(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    session.graph.change_edges.put([ChangeEdge("m1", "m3", ChangeKind.SUPERSEDES, 0.8)], NOW)
+    reader = ScriptedNoteReader(answered=0.9, Redford=0.2)
+    monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
+    session.ask("Where do I work?")
+    assert "Lund" in model.asked[-1][-1].content and "Redford" not in model.asked[-1][-1].content
 
 
 def test_a_doubtful_change_counts_where_the_newer_note_is_the_answer(

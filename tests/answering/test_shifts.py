@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -55,6 +56,24 @@ def test_without_a_time_or_an_amount_the_model_is_not_asked(older: str, newer: s
     assert shifted(older, SAID, newer, model) == "" and model.asked == []
 
 
+@pytest.mark.parametrize(
+    ("older", "newer", "result"),
+    [
+        ("Dr Abara sees me on 12 March at 16:20.", "Sorry, the dentist is at 16:40.",
+         "Thursday 12 March 2026 16:40"),
+        ("The plumber comes on Tuesday at 14:00.", "It's quarter to five actually.",
+         "Tuesday 3 March 2026 4:45"),  # in the morning or not: the words do not say
+        ("The recital is on 12 March.", "Doors open at 17:00.", ""),  # no time has changed
+        ("Choir is on Mondays at 19:00.", "Choir is at 20:00 now.", ""),  # no one day
+        ("The boat leaves on 12 March at 9:00.", "It leaves on the 13th at 10:00.", ""),
+        ("The boat leaves on 12 March at 9:00.", "It leaves at 10:00 and lands at 12:00.", ""),
+    ],
+)  # fmt: skip
+def test_a_new_time_of_day_is_on_the_earlier_day(older: str, newer: str, result: str):
+    assert shifted(older, SAID, newer, ScriptedModel()) == result
+    assert shifted(older, SAID, newer, ScriptedModel(), replaces=False) == ""
+
+
 def test_now_is_no_new_time():
     newer = "She starts two hours later from now on."
     assert shifted("Class is at 14:00.", SAID, newer, ScriptedModel(["later 2 hours"])) == "16:00"
@@ -72,9 +91,12 @@ def test_a_new_time_that_is_given_is_not_computed():
     assert shifted("Class is at 14:00.", SAID, newer, ScriptedModel(["later 2 hours"])) == ""
 
 
-def moved_notes() -> list[Note]:
+BEHIND = ("The plumber comes at 14:00.", "He is an hour behind, he says.")
+
+
+def moved_notes(texts: Sequence[str] = BEHIND) -> list[Note]:
     made = []
-    for n, text in enumerate(("The plumber comes at 14:00.", "He is an hour behind, he says."), 1):
+    for n, text in enumerate(texts, 1):
         said = SAID + timedelta(hours=n)
         memory = Memory(f"m{n}", text, "Event", "event.other", said)
         made.append(Note(memory, Passage(text, said, text, (f"s{n}", 0)), 0.9))
@@ -95,6 +117,22 @@ def test_an_answer_with_the_computed_time_stands_beside_the_words_that_moved_it(
     told = answer_from_notes("When is the plumber here?", moved_notes(), now=SAID, llm=model)
     moved = "On 2026-03-02 you said: “He is an hour behind, he says.” That makes it 15:00."
     assert told.text == f"The plumber comes at 15:00.\n{moved}"
+
+
+def test_the_day_of_what_was_corrected_is_told_with_the_new_time():
+    notes = moved_notes(("The dentist is on 12 March at 16:20.", "No, the dentist is at 16:40."))
+    model = ScriptedModel(["Your dentist is on Thursday 12 March at 16:40."])
+    told = answer_from_notes("When is my dentist?", notes, now=SAID, llm=model)
+    assert told.text.startswith("Your dentist is on Thursday 12 March at 16:40.")
+    assert "(that makes it Thursday 12 March 2026 16:40)" in model.asked[-1][-1].content
+
+
+def test_a_time_beside_what_may_still_hold_gets_no_day():
+    notes = moved_notes(("The dentist is on 12 March at 16:20.", "The hairdresser is at 16:40."))
+    notes[0] = replace(notes[0], changed=0.4)
+    model = ScriptedModel(["Your dentist is on 12 March at 16:20."])
+    answer_from_notes("When is my dentist?", notes, now=SAID, llm=model)
+    assert "that makes it" not in model.asked[-1][-1].content
 
 
 def test_an_answer_that_only_names_what_was_changed_is_no_answer():

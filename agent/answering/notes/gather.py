@@ -46,8 +46,9 @@ DOUBTED = 0.3
 """Probability of a change from which the older note is no answer by itself."""
 SURE = 0.5
 """Relevance of a note that was read together with others from which an answer has to tell it."""
-LEAST_ODDS = 0.01
-"""Relevance below which one note is as good as another."""
+SMOOTHING = 0.1
+"""Added to both relevances before their ratio counts: where the question is about neither, it says
+little (docs/decisions/0023-reading-adapter.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,8 @@ def _with_the_question(note: Note, notes: Sequence[Note]) -> Note:
         return note
     places = {other.passage.place for other in notes if other.memory.id == note.by}
     newer = max((n.relevance for n in notes if n.passage.place in places), default=note.relevance)
-    odds = note.changed / (1 - note.changed) * newer / max(note.relevance, LEAST_ODDS)
+    ratio = (newer + SMOOTHING) / (note.relevance + SMOOTHING)
+    odds = note.changed / (1 - note.changed) * ratio
     return replace(note, changed=odds / (1 + odds))
 
 

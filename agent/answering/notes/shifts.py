@@ -1,7 +1,8 @@
-"""Shifts: "an hour later", said of an earlier date or time, computed.
+"""Shifts: "an hour later", or "at 16:40 instead", said of an earlier date or time, computed.
 
 A language model says which way and by how much the newer words move the earlier time; it cannot
-add. The earlier date or time is read and the amount added by exact code.
+add. The earlier date or time is read and the amount added by exact code. Where the newer words give
+the time of day alone, the day is the earlier one.
 """
 
 from __future__ import annotations
@@ -78,22 +79,39 @@ class _Moment:
     """Whether the words leave open which half of the day is meant."""
 
 
-def shifted(older: str, said: datetime, newer: str, llm: LanguageModel) -> str:
+def shifted(
+    older: str, said: datetime, newer: str, llm: LanguageModel, *, replaces: bool = True
+) -> str:
     """The date or time of the older words after the shift that the newer words tell of.
 
     Empty where the older words have no date or time, where the newer ones have no amount, or where
-    they give the new date or time themselves. ``said`` is when the older words were said.
+    they give the new date or time themselves. A time of day alone is on the earlier day, if the
+    newer words take the place of the older ones (``replaces``). ``said`` is when the older words
+    were said.
     """
     told = [span for span in find_times(older, said) if span.start != said]  # but for "now"
     base = [moment for span in told if (moment := _moment(span))]
     given = [span for span in find_times(newer, said) if span.start != said]
     own = [span for span in given if not _is_amount(span, said)]
-    if not base or len(own) == len(given):
+    if not base:
         return ""
+    if len(own) == len(given):
+        return _on_its_day(base, own) if replaces else ""
     shift = shift_of(older, newer, llm)
     if any(_moment(span) and (span.grain in CLOCK) == shift.by_the_clock for span in own):
         return ""
     return _moved(base, shift)
+
+
+def _on_its_day(base: Sequence[_Moment], own: Sequence[TimeSpan]) -> str:
+    """The one new time of day, on the day of the one earlier date and time; else empty."""
+    new = [moment for span in own if (moment := _moment(span))]
+    if not (len(base) == len(own) == len(new) == 1):
+        return ""
+    (old,), (clock,) = base, new
+    if not (old.clock and old.dated and clock.clock) or clock.dated:
+        return ""
+    return f"{_day(old.start)} {_clock(clock.start, clock)}"
 
 
 def _is_amount(span: TimeSpan, said: datetime) -> bool:
@@ -137,12 +155,15 @@ def _moved(base: Sequence[_Moment], shift: Shift) -> str:
     if dated is not None and not clock.dated:
         start = datetime.combine(dated.start.date(), start.timetz())
     moved = start + shift.amount
-    # Where the words leave open which half of the day they mean, so does the result.
-    hour = moved.hour % 12 or 12
-    time = f"{hour}:{moved:%M}" if clock.either_half else f"{moved:%H:%M}"
+    time = _clock(moved, clock)
     if shift.by_the_clock and (dated is None or moved.date() == start.date()):
         return time
     return f"{_day(moved)} {time}" if dated is not None else ""
+
+
+def _clock(time: datetime, said: _Moment) -> str:
+    """A time of day; where the words leave open which half of the day they mean, so does it."""
+    return f"{time.hour % 12 or 12}:{time:%M}" if said.either_half else f"{time:%H:%M}"
 
 
 def _day(moment: datetime) -> str:

@@ -14,15 +14,16 @@ from agent.language.identify import is_english
 from agent.ports import LanguageModel
 
 
-def with_shift(note: Note, llm: LanguageModel) -> Note:
-    """The note with the computed time, where it moves an older one."""
+def with_shift(note: Note, over: Sequence[Note], llm: LanguageModel) -> Note:
+    """The note with the computed time, where it moves an older one; ``over`` hold no longer."""
     older = note.changes
     if older is None or not (older.read and note.passage.read):
         return note
     before = older.text if is_english(older.text) else older.read
     after = note.passage.words
     after = after if is_english(after) else note.passage.read
-    return replace(note, moved=shifted(before, older.said, after, llm))
+    replaces = any(other.passage == older for other in over)
+    return replace(note, moved=shifted(before, older.said, after, llm, replaces=replaces))
 
 
 def times_told(holding: Sequence[Note], question: str, now: datetime) -> list[datetime]:
