@@ -60,16 +60,20 @@ def test_without_a_time_or_an_amount_the_model_is_not_asked(older: str, newer: s
     ("older", "newer", "result"),
     [
         ("Dr Abara sees me on 12 March at 16:20.", "Sorry, the dentist is at 16:40.",
-         "Thursday 12 March 2026 16:40"),
+         "“Dr Abara sees me on Thursday 12 March 2026 16:40”"),
         ("The plumber comes on Tuesday at 14:00.", "It's quarter to five actually.",
-         "Tuesday 3 March 2026 4:45"),  # in the morning or not: the words do not say
+         "“The plumber comes on Tuesday 3 March 2026 4:45”"),  # of which half of the day?
+        ("The gala is on 12 March at 8:00.", "The gala is at 9:00 now.",
+         "“The gala is on Thursday 12 March 2026 9:00”"),  # said at nine
+        ("Lunch with Bo is on 12 March at 12:00.", "I meet Kim at 13:00.",
+         "Thursday 12 March 2026 13:00"),
         ("The recital is on 12 March.", "Doors open at 17:00.", ""),  # no time has changed
         ("Choir is on Mondays at 19:00.", "Choir is at 20:00 now.", ""),  # no one day
         ("The boat leaves on 12 March at 9:00.", "It leaves on the 13th at 10:00.", ""),
         ("The boat leaves on 12 March at 9:00.", "It leaves at 10:00 and lands at 12:00.", ""),
     ],
 )  # fmt: skip
-def test_a_new_time_of_day_is_on_the_earlier_day(older: str, newer: str, result: str):
+def test_at_a_new_time_of_day_all_else_is_as_it_was(older: str, newer: str, result: str):
     assert shifted(older, SAID, newer, ScriptedModel()) == result
     assert shifted(older, SAID, newer, ScriptedModel(), replaces=False) == ""
 
@@ -119,12 +123,28 @@ def test_an_answer_with_the_computed_time_stands_beside_the_words_that_moved_it(
     assert told.text == f"The plumber comes at 15:00.\n{moved}"
 
 
-def test_the_day_of_what_was_corrected_is_told_with_the_new_time():
-    notes = moved_notes(("The dentist is on 12 March at 16:20.", "No, the dentist is at 16:40."))
-    model = ScriptedModel(["Your dentist is on Thursday 12 March at 16:40."])
-    told = answer_from_notes("When is my dentist?", notes, now=SAID, llm=model)
-    assert told.text.startswith("Your dentist is on Thursday 12 March at 16:40.")
-    assert "(that makes it Thursday 12 March 2026 16:40)" in model.asked[-1][-1].content
+CORRECTED = ("Dr Abara is my dentist, on 12 March at 16:20.", "Sorry, the dentist is at 16:40.")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("When is my dentist?", "Your dentist is on Thursday 12 March at 16:40."),
+        ("Who is my dentist?", "Your dentist is Dr Abara."),
+    ],
+)
+def test_what_a_new_time_does_not_change_is_told(question: str, said: str):
+    model = ScriptedModel([said])
+    told = answer_from_notes(question, moved_notes(CORRECTED), now=SAID, llm=model)
+    assert told.text.startswith(said)
+    now = "(that makes it “Dr Abara is my dentist, on Thursday 12 March 2026 16:40”)"
+    assert now in model.asked[-1][-1].content
+
+
+def test_an_answer_with_the_new_time_alone_gets_the_day():
+    model = ScriptedModel(["Your dentist is at 16:40."])
+    told = answer_from_notes("Who is my dentist?", moved_notes(CORRECTED), now=SAID, llm=model)
+    assert "Dr Abara" in told.text and not told.text.startswith("Your dentist")
 
 
 def test_a_time_beside_what_may_still_hold_gets_no_day():

@@ -79,7 +79,7 @@ def answer_from_notes(
     over = [note for note in notes if note not in holding]
     hidden = {note.passage.place for note in over}
     holding = [_in_own_words(n, over) if n.passage.place in hidden else n for n in holding]
-    holding = _with_shifts(holding, over, llm)
+    holding = _with_shifts(holding, notes, llm)
     shown = _shown(holding)
     turns = build_turns(question, shown, now)
     said = llm.chat(turns, max_tokens=MAX_TOKENS, on_text=on_text).strip()
@@ -194,10 +194,13 @@ def _answers(question: str, note: Note, llm: LanguageModel) -> bool:
     return chance is None or note.relevance + CLOSED * chance >= QUOTED_ALONE
 
 
-def _with_shifts(holding: Sequence[Note], over: Sequence[Note], llm: LanguageModel) -> list[Note]:
-    """The notes, with the computed time in those that move an older one and may be the answer."""
+def _with_shifts(holding: Sequence[Note], notes: Sequence[Note], llm: LanguageModel) -> list[Note]:
+    """The notes, with the computed time in those that move an older one.
+
+    The model reads amounts for those alone that may be the answer.
+    """
     wanted = quotable(holding)
-    return [with_shift(note, over, llm) if note in wanted else note for note in holding]
+    return [with_shift(note, notes, llm if note in wanted else None) for note in holding]
 
 
 def _out_of_date(said: str, question: str, holding: Sequence[Note], over: Sequence[Note]) -> bool:

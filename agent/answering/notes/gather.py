@@ -76,13 +76,14 @@ class Note:
     score: float | None = None
     """What the policy that selected it gave it; None where it was not selected."""
     refined: str = ""
-    """The memory that has probably changed a part of it: another place, at the same time."""
+    """The memory that may have changed a part of it: another place, at the same time."""
     beside: frozenset[str] = frozenset()
     """Memories that hold together with it, by an edge: another allergy, another hobby."""
     changes: Passage | None = None
     """The older passage that it most likely changes, or a part of which it moves."""
     moved: str = ""
-    """The date or time that it moves the older one to, computed (``answering.notes.shifts``)."""
+    """The date or time that it moves the older one to, computed, or the older one's words with it
+    (``answering.notes.shifts``)."""
 
     @property
     def holds(self) -> bool:
@@ -184,7 +185,7 @@ def _note(
         memory,
         passages[memory.id],
         relevance,
-        refined=part.newer if part and part.probability >= CHANGED else "",
+        refined=part.newer if part and part.probability >= DOUBTED else "",
         beside=beside,
         changes=passages[first.older] if first and first.probability >= DOUBTED else None,
     )
@@ -215,8 +216,8 @@ def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> t
 
     What was selected stays whatever the reader says of it: it may be a link of a chain. What no
     longer holds takes nobody's place: it is not shown to the model. What a note changed comes with
-    it: that something is over is known by what it ended. Where no note is surely an answer, what
-    the other readers put first comes too.
+    it, whole or in part: that something is over is known by what it ended. Where no note is surely
+    an answer, what the other readers put first comes too.
     """
     if not any(note.surely_needed for note in notes):
         near = (note for note in notes if note.nearest and note.together and note.holds)
@@ -236,6 +237,7 @@ def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> t
     said = {note.passage.place for note in chosen}
     telling = {note.memory.id for note in notes if note.passage.place in said}
     gone = [note for note in notes if not note.holds and note.by in telling]
+    gone += [note for note in notes if note.refined in telling and note not in gone]
     chosen += [note for note in gone if note not in chosen][:BESIDE]
     return tuple(sorted(chosen, key=lambda note: (note.passage.said, number_of(note.memory.id))))
 

@@ -112,7 +112,7 @@ def read_beginnings(llm: LanguageModel, now: datetime) -> None:
 
 
 def _line(note: Note) -> str:
-    moved = f" (that makes it {note.moved})" if note.moved else ""
+    moved = f" (that makes it {as_data(note.moved)})" if note.moved else ""
     return f"[{note.passage.said:%a %Y-%m-%d}] {as_data(note.passage.text)}{moved}"
 
 

@@ -14,16 +14,20 @@ from agent.language.identify import is_english
 from agent.ports import LanguageModel
 
 
-def with_shift(note: Note, over: Sequence[Note], llm: LanguageModel) -> Note:
-    """The note with the computed time, where it moves an older one; ``over`` hold no longer."""
+def with_shift(note: Note, notes: Sequence[Note], llm: LanguageModel | None) -> Note:
+    """The note with the computed time, where it moves an older one of ``notes``.
+
+    Without a language model amounts ("an hour later") are not read.
+    """
     older = note.changes
     if older is None or not (older.read and note.passage.read):
         return note
     before = older.text if is_english(older.text) else older.read
     after = note.passage.words
     after = after if is_english(after) else note.passage.read
-    replaces = any(other.passage == older for other in over)
-    return replace(note, moved=shifted(before, older.said, after, llm, replaces=replaces))
+    changed = [one.passage for one in notes if not one.holds or one.refined == note.memory.id]
+    moved = shifted(before, older.said, after, llm, replaces=older in changed)
+    return replace(note, moved=moved)
 
 
 def times_told(holding: Sequence[Note], question: str, now: datetime) -> list[datetime]:
