@@ -2,7 +2,7 @@
 
 A language model says which way and by how much the newer words move the earlier time; it cannot
 add. The earlier date or time is read and the amount added by exact code. Where the newer words give
-the time of day alone, all else is as the earlier words have it.
+the time of day alone, the day is the earlier one.
 """
 
 from __future__ import annotations
@@ -14,16 +14,14 @@ from datetime import datetime, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from agent.answering.grounding import names
 from agent.language.dates import TimeSpan, find_times
 from agent.language.injection import as_data
-from agent.language.sentences import sentences
 from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn, LanguageModel
 
 MAX_TOKENS = 16
 LONGEST = 200
-"""Characters of older words that are told again with a new time."""
+"""Characters of older words that are told beside a new time."""
 _SYSTEM = (
     "Two messages of a user. The second puts what the first tells about to a later or an "
     "earlier time. Write 'later' or 'earlier' and the amount, as in 'later 2 days' "
@@ -89,10 +87,9 @@ def shifted(
     """The date or time of the older words after the shift that the newer words tell of.
 
     Empty where the older words have no date or time, where the newer ones have no amount, or where
-    they give the new date or time themselves. Where they give a time of day alone and take the
-    place of the older words (``replaces``), those with the new time in quotation marks, or its date
-    and time if the newer ones name something else. ``said`` is when the older words were said.
-    Without a language model no amount is read.
+    they give the new date or time themselves. A time of day alone is on the earlier day, if the
+    newer words take the place of the older ones (``replaces``), and these are told with it.
+    ``said`` is when the older words were said. Without a language model no amount is read.
     """
     told = [span for span in find_times(older, said) if not _is_now(span, said)]
     base = [moment for span in told if (moment := _moment(span))]
@@ -101,7 +98,7 @@ def shifted(
     if not base:
         return ""
     if len(own) == len(given):
-        return _at_a_new_time(older, told, newer, own) if replaces else ""
+        return _at_a_new_time(older, told, own) if replaces else ""
     if llm is None:
         return ""
     shift = shift_of(older, newer, llm)
@@ -110,27 +107,23 @@ def shifted(
     return _moved(base, shift)
 
 
-def _at_a_new_time(
-    older: str, told: Sequence[TimeSpan], newer: str, given: Sequence[TimeSpan]
-) -> str:
-    """The older words at the one time of day that the newer give; empty where that is not all."""
+def _at_a_new_time(older: str, told: Sequence[TimeSpan], given: Sequence[TimeSpan]) -> str:
+    """The one time of day that the newer words give, on the earlier day, and the older words.
+
+    Empty where that is not all. The newer words may change more than the time, so the older ones
+    are told as what was said before.
+    """
     base = [(span, moment) for span in told if (moment := _moment(span))]
-    new = [(span, moment) for span in given if (moment := _moment(span))]
+    new = [moment for span in given if (moment := _moment(span))]
     if not (len(base) == len(given) == len(new) == 1):
         return ""
-    ((before, old),), ((after, clock),) = base, new
+    ((before, old),), (clock,) = base, new
     if not (old.clock and old.dated and clock.clock) or clock.dated:
         return ""
     moved = f"{_day(old.start)} {_clock(clock.start, clock)}"
-    beside = names(_uncapitalized(newer.replace(after.text, ""))) - names(older)
-    if beside or older.count(before.text) != 1 or len(older) > LONGEST:
+    if older.count(before.text) != 1 or len(older) > LONGEST:
         return moved
-    return f"“{older.replace(before.text, moved).strip(' .')}”"
-
-
-def _uncapitalized(text: str) -> str:
-    """A text whose sentences begin with small letters: what stands there need be no name."""
-    return " ".join(said[:1].lower() + said[1:] for said in sentences(text))
+    return f"{moved}; before, “{older.replace(before.text, '…').strip(' .')}”"
 
 
 def _is_now(span: TimeSpan, said: datetime) -> bool:
