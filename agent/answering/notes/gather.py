@@ -82,8 +82,8 @@ class Note:
     changes: Passage | None = None
     """The older passage that it most likely changes, or a part of which it moves."""
     moved: str = ""
-    """The date or time that it moves the older one to, computed, or the older one's words with it
-    (``answering.notes.shifts``)."""
+    """The date or time that it moves the older one to, computed, and what the older one says where
+    it gives the day (``answering.notes.shifts``)."""
 
     @property
     def holds(self) -> bool:
