@@ -29,12 +29,12 @@ QUALITY = (
         "Changes as people tell them",
         "The current value is told more often than by the same model with all messages pasted, in"
         " every set. News that sounds like a change and is none is the weak side: with examples"
-        " pasting keeps more of what is unrelated apart. The reader learned from other writers, and thresholds were chosen on those; the form of the answer,"
-        " what a doubtful change counts and rules for other languages were chosen on these cases."
-        " The alternative has four worked examples. The two more languages are German and Spanish,"
-        " with cases of our own. Three months of chat by people who never saw the code: whether an"
-        " answer has all that it must and nothing that is out of date; nobody read what failed"
-        " there.",
+        " pasting keeps more of what is unrelated apart. The reader learned from other writers, and"
+        " thresholds were chosen on those; the form of the answer, what a doubtful change counts"
+        " and rules for other languages were chosen on these cases. The alternative has four worked"
+        " examples. The two more languages are German and Spanish, with cases of our own. Three"
+        " months of chat by people who never saw the code: whether an answer has all that it must"
+        " and nothing that is out of date; nobody read what failed there.",
         ("changes", "chats", "replacements"),
         "memlane",
         (
