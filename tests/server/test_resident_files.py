@@ -17,7 +17,15 @@ import pytest
 
 from agent.config import load_config
 from agent.server.resident.client import connect
-from agent.server.resident.paths import LONGEST_SOCKET, Lock, Place, bind, ensure_token, holder
+from agent.server.resident.paths import (
+    LONGEST_SOCKET,
+    Lock,
+    Place,
+    announce,
+    bind,
+    ensure_token,
+    holder,
+)
 from store.errors import InvalidInput, StoreBusy
 from tests.conftest import NOW
 from tests.support.residents import ROOT, SECRET, client_of, mode, started
@@ -64,6 +72,26 @@ def test_a_lock_is_held_by_one_and_let_go_of_by_a_kill(own_home: Path):
         assert connect(load_config(), lambda line: pytest.fail(line)) is None
     with started(own_home):
         assert client_of(own_home).remember("I own a kayak.", wait=True).entries
+
+
+def test_a_process_that_is_starting_has_a_number_from_the_lock_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    place = Place(tmp_path)
+    announce(place)
+    seen: list[int | None] = []
+    cut = os.ftruncate
+
+    def look(file: int, size: int) -> None:
+        cut(file, size)
+        seen.append(holder(place.lock))
+
+    monkeypatch.setattr(os, "ftruncate", look)
+    lock = Lock(place.lock)
+    lock.take()
+    assert seen == [os.getpid()]  # else a command that waits for it takes it for one that ended
+    monkeypatch.undo()
+    lock.release()
 
 
 def test_a_token_is_made_once_and_is_never_empty(own_home: Path):

@@ -123,8 +123,9 @@ class Lock:
                 f"memlane is already running for {self._path.parent} (process {pid}). "
                 "See it with: memlane status"
             )
-        os.ftruncate(file, 0)
-        os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
+        # The number first: at no moment is the file empty for whoever waits for this process.
+        size = os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
+        os.ftruncate(file, size)
         self._file = file
 
     def release(self) -> None:
@@ -154,22 +155,27 @@ def _is_starting(place: Place) -> bool:
         return False
     try:
         age = time.time() - place.lock.stat().st_mtime
-        if holder(place.lock) is not None:
-            return 0 <= age < START_S
-        return 0 <= age < SHOWS_UP_S and place.lock.read_bytes() == _ANNOUNCED
+        held, told = _read(place.lock)
     except OSError:
         return False
+    if held and told.isdigit():
+        return 0 <= age < START_S
+    return 0 <= age < SHOWS_UP_S and told == _ANNOUNCED
 
 
 def holder(path: Path) -> int | None:
     """The process that holds the lock; None if nobody does."""
     try:
-        file = path.open("rb")
+        held, told = _read(path)
     except OSError:
         return None
-    with file:
-        told = b"" if lock(file.fileno(), shared=True) else file.read(32).strip()
-    return int(told) if told.isdigit() else None
+    return int(told) if held and told.isdigit() else None
+
+
+def _read(path: Path) -> tuple[bool, bytes]:
+    """Whether somebody holds a lock, and the first line of its file. :raises OSError:"""
+    with path.open("rb") as file:
+        return not lock(file.fileno(), shared=True), file.readline(32).strip()
 
 
 def ensure_token(place: Place) -> str:
