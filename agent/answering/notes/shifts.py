@@ -92,28 +92,29 @@ def shifted(
     ``said`` is when the older words were said. Without a language model no amount is read.
     """
     told = [span for span in find_times(older, said) if not _is_now(span, said)]
-    base = [moment for span in told if (moment := _moment(span))]
+    base = [(span, moment) for span in told if (moment := _moment(span))]
     given = [span for span in find_times(newer, said) if not _is_now(span, said)]
     own = [span for span in given if not _is_amount(span, said)]
     if not base:
         return ""
     if len(own) == len(given):
-        return _at_a_new_time(older, told, own) if replaces else ""
+        return _at_a_new_time(older, base, own) if replaces else ""
     if llm is None:
         return ""
     shift = shift_of(older, newer, llm)
     if any(_moment(span) and (span.grain in CLOCK) == shift.by_the_clock for span in own):
         return ""
-    return _moved(base, shift)
+    return _moved([moment for _, moment in base], shift)
 
 
-def _at_a_new_time(older: str, told: Sequence[TimeSpan], given: Sequence[TimeSpan]) -> str:
+def _at_a_new_time(
+    older: str, base: Sequence[tuple[TimeSpan, _Moment]], given: Sequence[TimeSpan]
+) -> str:
     """The one time of day that the newer words give, on the earlier day, and the older words.
 
     Empty where that is not all. The newer words may change more than the time, so the older ones
     are told as what was said before.
     """
-    base = [(span, moment) for span in told if (moment := _moment(span))]
     new = [moment for span in given if (moment := _moment(span))]
     if not (len(base) == len(given) == len(new) == 1):
         return ""
