@@ -65,6 +65,16 @@ def tells(text: str, reader: StatementReader) -> float:
     return max(likeliest, _surely(joined_parts(text), reader, ASIDE))
 
 
+def surely_tells(text: str, reader: StatementReader, *, asks: bool) -> bool:
+    """Whether a text tells something surely enough to be remembered.
+
+    A single sentence that ``asks``, by the router, has to be as sure as a part of one
+    (docs/decisions/0003-routing.md has what is read with both).
+    """
+    least = ASIDE if asks and len(sentences(text)) == 1 else SURELY
+    return tells(text, reader) >= least
+
+
 def asked_beside(text: str, reader: StatementReader) -> str:
     """What a text asks that tells something: its last sentence, or all of it; may be empty.
 

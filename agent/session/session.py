@@ -21,9 +21,7 @@ from agent.answering.selection.policy_factory import build_policy
 from agent.answering.selection.several_spaces import joined
 from agent.applications.personas.persona_in_answers import with_persona
 from agent.config import Config
-from agent.extraction.told import ASIDE, SURELY
-from agent.extraction.told import tells as likeliest
-from agent.language.sentences import sentences
+from agent.extraction.told import surely_tells
 from agent.language.validation import checked_k, checked_message
 from agent.memory.home import open_graph
 from agent.memory.remember import keep, remember_as_said, remember_source, without_secrets
@@ -56,8 +54,7 @@ if TYPE_CHECKING:
     from agent.io.ignore_rules import FoundFile
 
 ASKS = 0.9
-"""Probability of a question, by the router, from which the reader has to be as sure of a single
-sentence as of a part of one (docs/decisions/0003-routing.md has what is read with both)."""
+"""Probability of a question, by the router, from which the reader has to be surer."""
 LAST = 8
 """Messages before a short question that tell its language."""
 
@@ -167,9 +164,7 @@ class Session(HomeModels):
         """Whether the statement reader finds something told where the router does not."""
         if self.statements is None:
             return False
-        asks = likely[Route.RETRIEVE] >= ASKS and len(sentences(message)) == 1
-        least = ASIDE if asks else SURELY
-        return likeliest(message, self.statements) >= least
+        return surely_tells(message, self.statements, asks=likely[Route.RETRIEVE] >= ASKS)
 
     def ask(
         self,

@@ -22,6 +22,8 @@ from agent.ports import ChatTurn, LanguageModel
 MAX_TOKENS = 16
 LONGEST = 200
 """Characters of older words that are told beside a new time."""
+BEFORE = "; before, "
+"""What stands between the new date or time and the older words."""
 _SYSTEM = (
     "Two messages of a user. The second puts what the first tells about to a later or an "
     "earlier time. Write 'later' or 'earlier' and the amount, as in 'later 2 days' "
@@ -124,7 +126,7 @@ def _at_a_new_time(
     moved = f"{_day(old.start)} {_clock(clock.start, clock)}"
     if older.count(before.text) != 1 or len(older) > LONGEST:
         return moved
-    return f"{moved}; before, “{older.replace(before.text, '…').strip(' .')}”"
+    return f"{moved}{BEFORE}“{older.replace(before.text, '…').strip(' .')}”"
 
 
 def _is_now(span: TimeSpan, said: datetime) -> bool:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from agent.answering.grounding import terms
 from agent.answering.notes.gather import Note
-from agent.answering.notes.shifts import CLOCK, shifted
+from agent.answering.notes.shifts import BEFORE, CLOCK, shifted
 from agent.language.dates import TimeSpan, find_times
 from agent.language.identify import is_english
 from agent.ports import LanguageModel
@@ -50,6 +50,7 @@ def _last_moment(span: TimeSpan) -> datetime | None:
 
 def misses_shift(said: str, note: Note, now: datetime) -> bool:
     """Whether the answer tells a date or time and not the one that was computed."""
-    if not note.moved or terms(note.moved) & terms(said) - terms(note.passage.text):
+    computed, _, _ = note.moved.partition(BEFORE)
+    if not computed or terms(computed) & terms(said) - terms(note.passage.text):
         return False
     return bool(find_times(said, now))
