@@ -23,7 +23,7 @@ from agent.memory.editing.judges.by_reader import CHANGES, Judged, judged_as
 from agent.memory.editing.plan import EditPlan
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Models
-from agent.memory.passages import as_told, passage_of
+from agent.memory.passages import as_told, goes_on, passage_of
 from agent.models.readers.second_reader import (
     Beside,
     SecondReader,
@@ -53,6 +53,9 @@ WORTH_ASKING = 0.05
 """The statement reader's probability below which it is not asked. Of the people learned from, each
 judged by weights that did not know them, it leaves out 62 % of the pairs and 2 of 188 changes that
 were found."""
+CORRECTS_SOON = 20.0
+"""How much likelier a correction is in the same conversation than among all pairs, as odds: 'oh no
+wait, it's 16:40' (docs/decisions/0018-second-reader.md)."""
 _REPLACING = (ChangeKind.SUPERSEDES, ChangeKind.CORRECTS, ChangeKind.ENDS)
 TextPair = tuple[str, str]
 """An older text and a newer one."""
@@ -66,6 +69,8 @@ class Views(NamedTuple):
     extracted: TextPair
     words: TextPair
     """The words alone, in their own language."""
+    soon: bool
+    """Whether the newer one was told in the same conversation."""
 
 
 @dataclass(slots=True)
@@ -186,7 +191,9 @@ def _texts(
             older.text if is_english(older.text) else old,
             newer.text if is_english(newer.text) else new,
         )
-        texts[ids] = Views((old, new), extracted, (before.words, after.words))
+        texts[ids] = Views(
+            (old, new), extracted, (before.words, after.words), goes_on(older, newer)
+        )
     return texts
 
 
@@ -233,7 +240,8 @@ def _judge(
             [beside[views] for views in asked],
         ).tolist()
     for views, chance in zip((*others, *asked), chances, strict=True):
-        known.weighed[views] = _with_change(rows[views], chance)
+        row = _with_change(rows[views], chance)
+        known.weighed[views] = _with_odds(row, "corrects", CORRECTS_SOON) if views.soon else row
 
 
 def _beside(
@@ -265,6 +273,15 @@ def _with_change(row: Probabilities, changed: float) -> Probabilities:
     before = float(row[changes].sum())
     scale = np.where(changes, changed / max(before, 1e-6), (1 - changed) / max(1 - before, 1e-6))
     return np.asarray(row * scale)
+
+
+def _with_odds(row: Probabilities, relation: str, times: float) -> Probabilities:
+    """The probabilities, with the odds of one relation multiplied."""
+    place = RELATIONS.index(relation)
+    chance = float(row[place])
+    likelier = times * chance / (times * chance + 1 - chance)
+    others = (1 - likelier) / max(1 - chance, 1e-6)
+    return np.asarray(np.where(np.arange(len(row)) == place, likelier, row * others))
 
 
 def _edges(pairs: Iterable[tuple[str, str]], judgements: Sequence[Judged]) -> Iterable[ChangeEdge]:

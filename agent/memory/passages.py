@@ -8,19 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agent.language.units import Unit, in_message, units
 from store.erasure.plan import GONE
 from store.errors import UnknownId
 from store.graph import MemoryGraph
 from store.tables.sources import BLANK
-from store.types import Memory, Source, SourceKind, Span
+from store.types import Memory, Source, SourceKind, Span, Trust
 
 LONGEST = 400
 """Characters of a passage; a longer one gives way to the memory's own sentence."""
 SHORT = 240
 """Characters up to which the whole text of a source is the passage."""
+WHILE = timedelta(hours=1)
+"""How long a conversation goes on without a word. After hours 'it' and 'she' seldom mean what was
+said before: in the chats of ``benchmarks/samples`` 4 of 24 such words were read right, 3 of 4
+within the hour (counted by hand).
+"""
+SHORTEST = 30
+"""Characters below which a part of the words before says nothing."""
 _QUOTED = (SourceKind.CHAT, SourceKind.MANUAL)
 """Sources whose sentences are read as they stand. The memories of documents are in their own words
 already, with the context (file, heading, row, speaker) that the words beside them do not give."""
@@ -41,10 +48,21 @@ class Passage:
     unit: str = ""
     """Of the message that is the passage, what the memory was read from; empty where it is all."""
 
+    about: str = ""
+    """What was said shortly before and it corrects: 'No, it was 158' says little without that."""
+
     @property
     def words(self) -> str:
         """The words alone, for the language model as a second reader."""
         return self.unit or self.text
+
+    def in_context(self, words: str, most: int) -> str:
+        """``words`` of it after what they correct, as far as ``most`` characters allow."""
+        room = most - len(words) - 2
+        if not self.about or room < SHORTEST:
+            return words
+        about = self.about if len(self.about) <= room else f"{self.about[:room]}…"
+        return f"{about} {words}"
 
 
 def passage_of(memory: Memory, sources: Mapping[str, Source]) -> Passage:
@@ -54,6 +72,13 @@ def passage_of(memory: Memory, sources: Mapping[str, Source]) -> Passage:
     if source is None or memory.span is None:
         return own
     return _passage(memory, source) or own
+
+
+def goes_on(older: Memory, newer: Memory) -> bool:
+    """Whether the user told the newer one in another message of the same conversation."""
+    told = all(memory.trust in (None, Trust.TOLD) for memory in (older, newer))
+    after = newer.created - older.created
+    return told and older.source != newer.source and timedelta(0) <= after <= WHILE
 
 
 def section(text: str, at: int) -> Span:

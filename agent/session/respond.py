@@ -18,7 +18,7 @@ from agent.answering.notes.gather import Note, gather, selected
 from agent.answering.plain_statements import CHANCE
 from agent.answering.question.parts import questions_in
 from agent.answering.question.question_time import About
-from agent.answering.question.references import WHILE, in_context, recent
+from agent.answering.question.references import in_context, recent
 from agent.answering.replies import unknown, without_excerpts
 from agent.answering.retrieve import OF_NOW, Retrieved
 from agent.answering.routing import Router
@@ -29,6 +29,7 @@ from agent.language.identify import common_language, is_english
 from agent.language.redaction import with_gaps
 from agent.memory.changes import CHANGED, possibly_newer
 from agent.memory.home import Home
+from agent.memory.passages import WHILE
 from agent.models.readers.note_reader import note_reader
 from agent.models.timing import Stopwatch
 from agent.ports import Embedder
@@ -104,7 +105,7 @@ def answer_message(
 def answered_beside(
     home: Responder, message: str, meant: str, likely: Mapping[Route, float], clock: Stopwatch
 ) -> Reply | None:
-    """The answer to what a message asks that tells something; None where it asks nothing known.
+    """The answer to what a message asks that tells something; None where nothing known is near.
 
     It is sought before the message is remembered, whose own words would be nearest to its question.
     No failure to answer keeps what is told from being remembered.
@@ -116,7 +117,7 @@ def answered_beside(
         said = answer_message(home, question, Route.RETRIEVE, clock)
     except MemlaneError:
         return None
-    return None if said.abstained else said
+    return said if said.memories or not said.abstained else None
 
 
 def with_answer(told: Reply, said: Reply) -> Reply:

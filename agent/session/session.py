@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
 from agent.answering.plain_statements import CHANCE, may_tell
-from agent.answering.question.references import WHILE, in_context, recent, told_as
+from agent.answering.question.references import in_context, recent, told_as
 from agent.answering.retrieve import Part, Retrieved, retrieve
 from agent.answering.selection.policy_factory import build_policy
 from agent.answering.selection.several_spaces import joined
@@ -24,6 +24,7 @@ from agent.config import Config
 from agent.extraction.told import surely_tells
 from agent.language.validation import checked_k, checked_message
 from agent.memory.home import open_graph
+from agent.memory.passages import WHILE
 from agent.memory.remember import keep, remember_as_said, remember_source, without_secrets
 from agent.memory.uncertain.contradictions import doubted, trusted_first
 from agent.memory.uncertain.settle import settle

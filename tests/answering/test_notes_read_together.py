@@ -188,6 +188,37 @@ def test_a_doubtful_change_counts_where_the_newer_note_is_the_answer(
     assert "Kindling" not in model.asked[-1][-1].content
 
 
+def test_what_probably_changed_passes_on_how_likely_it_is_needed(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    model.replies[:] = ["I don't know."]
+    session.graph.change_edges.put([ChangeEdge("m1", "m3", ChangeKind.SUPERSEDES, 0.97)], NOW)
+    reader = ScriptedNoteReader(answered=0.95, Redford=0.9, Kindling=0.3)
+    monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
+    reply = session.ask("Where do I work?")
+    assert not reply.abstained and "at Lund" in reply.text and "Kindling" not in reply.text
+
+
+@pytest.mark.parametrize(("minutes", "chance", "whole"), [(3, 0.6, True), (90, 0.6, False),
+                                                         (3, 0.4, False)])  # fmt: skip
+def test_a_correction_is_read_with_what_it_corrects(
+    session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch,
+    minutes: int, chance: float, whole: bool,
+):  # fmt: skip
+    reader = ScriptedNoteReader(answered=0.9, dental=0.9)
+    monkeypatch.setattr("agent.answering.notes.gather.note_reader", lambda _: reader)
+    texts = ("The dental check is at the mill at 16:20.", "Oh no, I read it wrong, it's 16:40.")
+    for number, text in enumerate(texts):
+        said = NOW - timedelta(days=1) + timedelta(minutes=number * minutes)
+        source = session.graph.sources.add(SourceKind.CHAT, text, said)
+        draft = Draft(text, "attribute.occupation", said, source=source.id, span=Span(0, len(text)))
+        session.graph.apply([Insert(replace(draft, trust=Trust.TOLD))], at=said)
+    session.graph.change_edges.put([ChangeEdge("m4", "m5", ChangeKind.CORRECTS, chance)], NOW)
+    session.ask("When is the dental check?")
+    assert (" ".join(texts) in reader.asked[0][1]) is whole
+    assert (" ".join(texts) in model.asked[-1][-1].content) is whole
+
+
 @pytest.mark.parametrize("change", [ChangeKind.SUPERSEDES, ChangeKind.ADDS])
 def test_what_may_have_changed_a_note_is_read_however_far_from_the_question(
     session: Session, monkeypatch: pytest.MonkeyPatch, change: ChangeKind

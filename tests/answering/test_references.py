@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from agent.answering.question.references import WHILE, YESTERDAY, in_context, recent, told_as
+from agent.answering.question.references import YESTERDAY, in_context, recent, told_as
 from agent.language.mentions import Kind, listed, mentions
+from agent.memory.passages import WHILE
 from agent.results import Exchange
 from agent.session.session import Session
 from store.types import Status

@@ -176,3 +176,31 @@ def test_an_answer_that_only_names_what_was_changed_is_no_answer():
     model = ScriptedModel(["You are learning Portuguese."])
     told = answer_from_notes("Which language am I learning?", notes, now=SAID, llm=model)
     assert "Korean" in told.text and "You are learning" not in told.text
+
+
+CHOIR = "Choir is on Mondays in the mill."
+
+
+@pytest.mark.parametrize(
+    ("newest", "brings_back"),
+    [("Choir is back to its old evening.", True), ("Choir is on Fridays now.", False)],
+)
+def test_what_a_note_brings_back_stands_beside_it(newest: str, brings_back: bool):
+    texts = (CHOIR, "They moved choir to Thursdays.", newest)
+    notes = moved_notes(texts)
+    for older, by in ((0, "m2"), (1, "m3")):
+        notes[older] = replace(notes[older], changed=0.9, by=by, change=ChangeKind.SUPERSEDES)
+    notes[2] = replace(notes[2], changes=notes[1].passage)
+    model = ScriptedModel(["I don't know."])
+    told = answer_from_notes("When is choir?", notes, now=SAID, llm=model)
+    assert (f"(before that: {CHOIR})" in model.asked[-1][-1].content) is brings_back
+    assert (f"Before that, on 2026-03-02: “{CHOIR}”" in told.text) is brings_back
+    assert "Thursdays" not in told.text
+
+
+def test_what_ends_another_note_moves_nothing():
+    notes = moved_notes(("The rota begins on 12 March.", "That rota lasted three weeks, no more."))
+    notes[0] = replace(notes[0], change=ChangeKind.ENDS)
+    model = ScriptedModel(["There is none."])
+    answer_from_notes("Which rota is it?", notes, now=SAID, llm=model)
+    assert len(model.asked) == 1 and "that makes it" not in model.asked[0][-1].content

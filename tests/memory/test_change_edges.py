@@ -119,10 +119,26 @@ def test_the_second_reader_may_take_a_change_away(
     assert second.pairs == [(old, new)]
 
 
-def remember_all(session: Session, *texts: str) -> None:
+@pytest.mark.parametrize(
+    ("minutes", "relation", "chance"),
+    [(3, "corrects", 0.84), (61, "corrects", 0.2), (3, "supersedes", 0.2)],
+)
+def test_a_correction_is_likelier_in_the_same_conversation(
+    session: Session, monkeypatch: pytest.MonkeyPatch, minutes: int, relation: str, chance: float
+):
+    monkeypatch.setattr(remember, "second_reader", lambda llm: Doubting(0.2))
+    session._statements = ScriptedReader(["16:40"], relation)
+    texts = ("The dentist is on Thursday at 16:20.", "Oh no, I read it wrong, it's 16:40.")
+    remember_all(session, *texts, apart=timedelta(minutes=minutes))
+    found = session.graph.change_edges.of([m.id for m in session.graph.memories.list()])
+    # 20 times the odds of one in four are five in six.
+    assert [round(edge.probability, 2) for edge in found] == [pytest.approx(chance, abs=0.011)]
+
+
+def remember_all(session: Session, *texts: str, apart: timedelta = timedelta(days=1)) -> None:
     """Store each text as a chat message gives it, in its own words."""
-    for days, text in enumerate(texts):
-        said = NOW + timedelta(days=days)
+    for number, text in enumerate(texts):
+        said = NOW + number * apart
         source = session.graph.sources.add(SourceKind.CHAT, text, said)
         draft = Draft(text, "attribute.occupation", said, source=source.id, trust=Trust.TOLD)
         remember.store_drafts([draft], source, session.graph, session, said)

@@ -12,6 +12,7 @@ from agent.errors import ModelError
 from agent.results import Route
 from agent.session.respond import NOT_KEPT
 from agent.session.session import ASKS, Session
+from policies.selection import Choice
 from store.types import SourceKind
 from tests.conftest import NOW, ScriptedModel
 
@@ -121,3 +122,15 @@ def test_a_short_question_is_in_the_language_of_the_messages_before_it(session: 
     before = ["Mi hermana Jo vive en Cádiz.", "¿Dónde vive Jo?", "gracias"]
     assert session.router.detect("¿Dónde vive Ana?", before).route is Route.RETRIEVE
     assert session.router.detect("gracias", before).route is Route.NEITHER
+
+
+def test_what_comes_nearest_to_a_question_beside_is_shown(
+    session: Session, scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+):
+    kept = session.remember("My sister Jo lives in Hull.").entries[0].memory
+    near = Choice(session.graph.memories.get(kept), 0.4)
+    said = SimpleNamespace(text="Nearest: “Jo lives in Hull.”", abstained=True, evidence=(near,))
+    monkeypatch.setattr("agent.session.respond._answered", lambda *_: said)
+    scripted.replies.append("1. me | moved | desk")
+    reply = session.respond("Moved my desk to the window today. Where does Jo live?")
+    assert reply.text.startswith(said.text) and len(reply.entries) == 1

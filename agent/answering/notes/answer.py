@@ -18,7 +18,7 @@ from agent.answering.grounding import evidence, invented, names, terms
 from agent.answering.notes.gather import DOUBTED, LEAST, Note
 from agent.answering.notes.prompt import build_turns, chance_of_answer
 from agent.answering.notes.quotations import BESIDE_BEST, excerpts, is_own, quotable, quotations
-from agent.answering.notes.times import misses_shift, times_told, with_shift
+from agent.answering.notes.times import misses_shift, times_told, with_before, with_shift
 from agent.answering.replies import nearest, no_longer, not_sure
 from agent.language.identify import common_language
 from agent.language.injection import steers
@@ -80,11 +80,13 @@ def answer_from_notes(
     hidden = {note.passage.place for note in over}
     holding = [_in_own_words(n, over) if n.passage.place in hidden else n for n in holding]
     holding = _with_shifts(holding, notes, llm)
+    holding = [with_before(note, notes, question) for note in holding]
     shown = _shown(holding)
     turns = build_turns(question, shown, now)
     said = llm.chat(turns, max_tokens=MAX_TOKENS, on_text=on_text).strip()
     best = max(holding, key=lambda note: note.relevance)
     wanted = quotable(holding)
+    base = max(holding, key=lambda note: _rests_on(said, question, note))
     ended = _ended(best, notes)
     if (
         not said
@@ -93,7 +95,7 @@ def answer_from_notes(
         or invented(said, question, [n.in_words() for n in shown], times_told(shown, question, now))
         or any(_echoes(said, note) for note in holding)
         or _out_of_date(said, question, holding, over)
-        or any(misses_shift(said, note, now) for note in wanted)
+        or any(misses_shift(said, note, now) for note in wanted if _is_of(base, note))
         or (ended and said.lower().startswith("yes"))
     ):
         changing = {note.memory.id for note in wanted}
@@ -110,7 +112,6 @@ def answer_from_notes(
             if not wanted:
                 return _nearest_of(question, [note for note in holding if note.together])
         return _quoting(question, wanted, lead=no_longer(question) if ended else "")
-    base = max(holding, key=lambda note: _rests_on(said, question, note))
     newer = next((note for note in holding if note.memory.id == base.by), None)
     unsaid = newer is not None and not _says(said, newer, question)
     if newer is not None and unsaid and base.changed >= DOUBTED and is_own(base) and is_own(newer):
@@ -246,14 +247,18 @@ def _ended(best: Note, notes: Sequence[Note]) -> bool:
 
 def _rests_on(said: str, question: str, note: Note) -> tuple[int, int, float]:
     """How far a sentence is of a note: by what the question did not say already, then by all."""
-    shared = terms(note.passage.text) & terms(said)
+    shared = terms(note.told) & terms(said)
     return len(shared - terms(question)), len(shared), note.relevance
+
+
+def _is_of(base: Note, note: Note) -> bool:
+    """Whether a sentence that rests on ``base`` tells what a note tells, or what it may change."""
+    return base == note or base.by == note.memory.id
 
 
 def _says(said: str, note: Note, question: str) -> bool:
     """Whether a sentence says something of a note that the question did not say already."""
-    told = f"{note.passage.text} {note.moved}"
-    return bool((terms(told) - terms(question)) & terms(said))
+    return bool((terms(note.told) - terms(question)) & terms(said))
 
 
 def _helps_to_check(note: Note, said: str, question: str, over: Sequence[Note]) -> bool:
@@ -290,7 +295,7 @@ def _leaves_out(said: str, part: Note, base: Note, question: str) -> bool:
 
 def _knew(said: str, best: Note, base: Note, question: str) -> bool:
     """Whether a sentence that rests on ``base`` says something that only ``best`` tells."""
-    own = terms(f"{best.passage.text} {best.moved}") - terms(f"{base.passage.text} {question}")
+    own = terms(best.told) - terms(f"{base.passage.text} {question}")
     return bool(own & terms(said))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from agent.answering.retrieve import Part, Retrieved
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Home
-from agent.memory.passages import Passage, as_told, passage_of, section, sources_of
+from agent.memory.passages import Passage, as_told, goes_on, passage_of, section, sources_of
 from policies.base import Question
 from policies.baselines.fusion import activate
 from policies.scoring.ranking import best, similar
@@ -24,6 +24,8 @@ ANCHORS, AROUND = 3, 4
 """Lines of documents that bring others of their section along, and how many each brings."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
 """Edges that bring the newer note along and leave the older one true."""
+CORRECTED = 0.5
+"""Probability of a correction from which its words are read with what they correct."""
 HOPS = 2
 """Steps along change edges from what was selected."""
 
@@ -104,14 +106,16 @@ def _of_space(put: Question, part: Part, *, past: bool, ended: bool) -> Candidat
     index = home.graph.index(home.embedder.identity, put.now)
     vectors = {name: index.vector(name) for name in own}
     memories = {named(name): part.shown(memory) for name, memory in own.items()}
+    passages = {named(n): _passage(part, memory, sources, glosses) for n, memory in own.items()}
+    between = tuple(
+        _by_trust(replace(edge, older=named(edge.older), newer=named(edge.newer)), memories)
+        for edge in edges.values()
+        if edge.older in own and edge.newer in own
+    )
     return Candidates(
         memories,
-        {named(n): _passage(part, memory, sources, glosses) for n, memory in own.items()},
-        tuple(
-            _by_trust(replace(edge, older=named(edge.older), newer=named(edge.newer)), memories)
-            for edge in edges.values()
-            if edge.older in own and edge.newer in own
-        ),
+        _in_context(passages, memories, between),
+        between,
         {named(n): -1.0 if v is None else float(v @ put.vector) for n, v in vectors.items()},
         frozenset(over),
         {
@@ -165,6 +169,19 @@ def _passage(
     place, start = passage.place
     read = in_english(passage, glosses) or ""
     return replace(passage, read=read, place=(part.named(place), start))
+
+
+def _in_context(
+    passages: Mapping[str, Passage], memories: Mapping[str, Memory], edges: Iterable[ChangeEdge]
+) -> dict[str, Passage]:
+    """The passages; what probably corrects something of the same conversation, with that."""
+    found = dict(passages)
+    for edge in sorted(edges, key=lambda one: one.probability):
+        corrects = edge.probability >= CORRECTED and edge.change is ChangeKind.CORRECTS
+        if corrects and goes_on(memories[edge.older], memories[edge.newer]):
+            about = passages[edge.older].words
+            found[edge.newer] = replace(passages[edge.newer], about=about)
+    return found
 
 
 def _by_trust(edge: ChangeEdge, memories: Mapping[str, Memory]) -> ChangeEdge:

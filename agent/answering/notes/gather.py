@@ -85,6 +85,10 @@ class Note:
     """The date or time that it moves the older one to, computed, and what the older one says where
     it gives the day (``answering.notes.shifts``)."""
 
+    before: Passage | None = None
+    """What held before the one that it changes, where it names nothing itself: 'back to the old
+    evening' (``answering.notes.times``)."""
+
     @property
     def holds(self) -> bool:
         """Whether it is still taken to be true."""
@@ -100,13 +104,20 @@ class Note:
         """Whether the notes were read together and this one is an answer by itself."""
         return self.together and self.relevance >= SURE
 
+    @property
+    def told(self) -> str:
+        """All that is told of it: the words of its passage, and what goes with them."""
+        before = self.before.words if self.before else ""
+        parts = (self.passage.about, self.passage.text, self.moved, before)
+        return " ".join(filter(None, parts))
+
     def as_choice(self) -> Choice:
         """The memory as a choice, with its score in the selection."""
         return Choice(self.memory, self.relevance if self.score is None else self.score)
 
     def in_words(self) -> Memory:
         """The memory in the words of its passage, and what was computed of them."""
-        return replace(self.memory, text=f"{self.passage.text} {self.moved}".rstrip())
+        return replace(self.memory, text=self.told)
 
 
 def gather(
@@ -154,7 +165,7 @@ def gather(
         for name, memory in pool.memories.items()
     ]
     if read is not None:
-        notes = [_with_the_question(note, notes) for note in notes]
+        notes = _passed_on([_with_the_question(note, notes) for note in notes])
     chosen = scores.keys() & relevance.keys()
     least = OVERRULING if found.likely is not None and not chosen else LEAST
     if read is not None:
@@ -209,6 +220,21 @@ def _with_the_question(note: Note, notes: Sequence[Note]) -> Note:
     ratio = (newer + SMOOTHING) / (note.relevance + SMOOTHING)
     odds = note.changed / (1 - note.changed) * ratio
     return replace(note, changed=odds / (1 + odds))
+
+
+def _passed_on(notes: Sequence[Note]) -> list[Note]:
+    """The notes, each as likely needed as it still holds; what changed it is needed for the rest.
+
+    'The physiotherapist cannot manage Thursday' names nobody, and the note that it changes does.
+    """
+    relevance = {note.memory.id: note.relevance for note in notes}
+    for note in sorted(notes, key=lambda note: note.passage.said):
+        if note.by in relevance and note.by != note.memory.id:
+            rest = note.changed * relevance[note.memory.id]
+            relevance[note.by] = min(1.0, relevance[note.by] + rest)
+            if note.holds:
+                relevance[note.memory.id] -= rest
+    return [replace(note, relevance=relevance[note.memory.id]) for note in notes]
 
 
 def _chosen(notes: Sequence[Note], selected: Collection[str], least: float) -> tuple[Note, ...]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from agent.answering.notes.gather import Note
 from agent.language.identify import common_language
 from agent.language.injection import as_data
+from agent.memory.passages import LONGEST
 from agent.models.closed_question import chance_of_yes, worked
 from agent.models.fixed_turns import fixed
 from agent.models.readers.note_reader import note_reader
@@ -113,7 +114,9 @@ def read_beginnings(llm: LanguageModel, now: datetime) -> None:
 
 def _line(note: Note) -> str:
     moved = f" (that makes it {as_data(note.moved)})" if note.moved else ""
-    return f"[{note.passage.said:%a %Y-%m-%d}] {as_data(note.passage.text)}{moved}"
+    before = f" (before that: {as_data(note.before.words)})" if note.before else ""
+    words = note.passage.in_context(note.passage.text, LONGEST)
+    return f"[{note.passage.said:%a %Y-%m-%d}] {as_data(words)}{moved}{before}"
 
 
 def chance_of_answer(question: str, note: Note, llm: LanguageModel) -> float | None:

@@ -54,6 +54,9 @@ def quotation(note: Note, words: str = "") -> str:
     if not is_english(text):
         return f"{day}: “{text}”"
     result = f" That makes it {note.moved}." if note.moved else ""
+    if note.before is not None:
+        earlier = " ".join(note.before.words.split())
+        result += f" Before that, on {note.before.said:%Y-%m-%d}: “{earlier}”"
     if note.memory.trust is Trust.NOTED:
         return f"Your note of {day} says: “{text}”{result}"
     return f"On {day} you said: “{text}”{result}"

@@ -16,7 +16,7 @@ from agent.errors import PromptTooLong
 from agent.language.identify import is_english
 from agent.language.injection import steers
 from agent.memory.passages import Passage
-from agent.models.readers.note_reader import NOTES, DatedNote, NoteReader
+from agent.models.readers.note_reader import LONGEST, NOTES, DatedNote, NoteReader
 from agent.ports import StatementReader
 from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 
@@ -95,7 +95,8 @@ def first_of(pool: Candidates, relevance: Mapping[str, float]) -> str:
 
 
 def _passage(pool: Candidates, name: str) -> DatedNote:
-    return pool.passages[name].said, pool.passages[name].words
+    passage = pool.passages[name]
+    return passage.said, passage.in_context(passage.words, LONGEST)
 
 
 def _own(pool: Candidates, name: str) -> list[DatedNote]:

@@ -27,11 +27,6 @@ YESTERDAY = timedelta(hours=36)
 """How old an exchange of the same conversation may be."""
 SHORT = 12
 """Words of a statement that is remembered as the conversation makes its first word mean."""
-WHILE = timedelta(hours=1)
-"""The same, for a word to lean on it. After hours 'it' and 'she' seldom mean what was said before:
-in the chats of ``benchmarks/samples`` 4 of 24 such words were read right, 3 of 4 within the hour
-(counted by hand).
-"""
 
 
 def recent(
