@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from agent.answering.notes.corrections import without_corrected
 from agent.answering.retrieve import Part, Retrieved
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Home
@@ -179,8 +180,9 @@ def _in_context(
     for edge in sorted(edges, key=lambda one: one.probability):
         corrects = edge.probability >= CORRECTED and edge.change is ChangeKind.CORRECTS
         if corrects and goes_on(memories[edge.older], memories[edge.newer]):
-            about = passages[edge.older].words
-            found[edge.newer] = replace(passages[edge.newer], about=about)
+            newer = passages[edge.newer]
+            about = without_corrected(passages[edge.older], newer)
+            found[edge.newer] = replace(newer, about=about)
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from agent.answering.notes.gather import Note
+from agent.answering.notes.shifts import BEFORE
 from agent.language.identify import common_language
 from agent.language.injection import as_data
 from agent.memory.passages import LONGEST
@@ -115,7 +116,9 @@ def read_beginnings(llm: LanguageModel, now: datetime) -> None:
 def _line(note: Note) -> str:
     moved = f" (that makes it {as_data(note.moved)})" if note.moved else ""
     before = f" (before that: {as_data(note.before.words)})" if note.before else ""
-    words = note.passage.in_context(note.passage.text, LONGEST)
+    words = note.passage.text
+    if BEFORE not in note.moved:
+        words = note.passage.in_context(words, LONGEST)
     return f"[{note.passage.said:%a %Y-%m-%d}] {as_data(words)}{moved}{before}"
 
 

@@ -105,9 +105,8 @@ def _own(pool: Candidates, name: str) -> list[DatedNote]:
     Of several facts in a line the reader misses one, and finds it beside the line
     (``python -m benchmarks.several_facts``).
     """
-    said, words = _passage(pool, name)
-    text = pool.memories[name].text
-    return [(said, text)] if len(text) < WHOLE * len(words) else []
+    passage, text = pool.passages[name], pool.memories[name].text
+    return [(passage.said, text)] if len(text) < WHOLE * len(passage.words) else []
 
 
 def _listed(pool: Candidates, relevance: Mapping[str, float]) -> list[str]:

@@ -72,7 +72,7 @@ class Shift:
 
 
 @dataclass(frozen=True, slots=True)
-class _Moment:
+class Moment:
     """A date or a time of day that words tell of."""
 
     start: datetime
@@ -94,7 +94,7 @@ def shifted(
     ``said`` is when the older words were said. Without a language model no amount is read.
     """
     told = [span for span in find_times(older, said) if not _is_now(span, said)]
-    base = [(span, moment) for span in told if (moment := _moment(span))]
+    base = [(span, moment) for span in told if (moment := moment_of(span))]
     given = [span for span in find_times(newer, said) if not _is_now(span, said)]
     own = [span for span in given if not _is_amount(span, said)]
     if not base:
@@ -104,26 +104,26 @@ def shifted(
     if llm is None:
         return ""
     shift = shift_of(older, newer, llm)
-    if any(_moment(span) and (span.grain in CLOCK) == shift.by_the_clock for span in own):
+    if any(moment_of(span) and (span.grain in CLOCK) == shift.by_the_clock for span in own):
         return ""
     return _moved([moment for _, moment in base], shift)
 
 
 def _at_a_new_time(
-    older: str, base: Sequence[tuple[TimeSpan, _Moment]], given: Sequence[TimeSpan]
+    older: str, base: Sequence[tuple[TimeSpan, Moment]], given: Sequence[TimeSpan]
 ) -> str:
     """The one time of day that the newer words give, on the earlier day, and the older words.
 
     Empty where that is not all. The newer words may change more than the time, so the older ones
     are told as what was said before.
     """
-    new = [moment for span in given if (moment := _moment(span))]
+    new = [moment for span in given if (moment := moment_of(span))]
     if not (len(base) == len(given) == len(new) == 1):
         return ""
     ((before, old),), (clock,) = base, new
     if not (old.clock and old.dated and clock.clock) or clock.dated:
         return ""
-    moved = f"{_day(old.start)} {_clock(clock.start, clock)}"
+    moved = day_and_time(datetime.combine(old.start.date(), clock.start.timetz()), clock)
     if older.count(before.text) != 1 or len(older) > LONGEST:
         return moved
     return f"{moved}{BEFORE}“{older.replace(before.text, '…').strip(' .')}”"
@@ -153,7 +153,7 @@ def shift_of(older: str, newer: str, llm: LanguageModel) -> Shift:
     return Shift(relativedelta(**sizes), any(unit in CLOCK for _, unit in parts))
 
 
-def _moment(span: TimeSpan) -> _Moment | None:
+def moment_of(span: TimeSpan) -> Moment | None:
     """When a span is; of one that is open at its front ("until Friday"), its last day."""
     start = span.start
     if start is None and span.end is not None:
@@ -162,10 +162,10 @@ def _moment(span: TimeSpan) -> _Moment | None:
     if start is None or not (clock or span.grain == "day"):
         return None
     halves = [other for other, _ in span.alternatives if other and abs(other - start) == HALF_DAY]
-    return _Moment(start, clock, span.dated, bool(halves))
+    return Moment(start, clock, span.dated, bool(halves))
 
 
-def _moved(base: Sequence[_Moment], shift: Shift) -> str:
+def _moved(base: Sequence[Moment], shift: Shift) -> str:
     """The first time of day moved, with its date where one is known; else the first date moved."""
     clock = next((moment for moment in base if moment.clock), None)
     dated = next((moment for moment in base if moment.dated), None)
@@ -178,10 +178,15 @@ def _moved(base: Sequence[_Moment], shift: Shift) -> str:
     time = _clock(moved, clock)
     if shift.by_the_clock and (dated is None or moved.date() == start.date()):
         return time
-    return f"{_day(moved)} {time}" if dated is not None else ""
+    return day_and_time(moved, clock) if dated is not None else ""
 
 
-def _clock(time: datetime, said: _Moment) -> str:
+def day_and_time(moment: datetime, said: Moment) -> str:
+    """The day, and the time of day as ``said`` where that has one."""
+    return f"{_day(moment)} {_clock(moment, said)}" if said.clock else _day(moment)
+
+
+def _clock(time: datetime, said: Moment) -> str:
     """A time of day; where the words leave open which half of the day they mean, so does it."""
     return f"{time.hour % 12 or 12}:{time:%M}" if said.either_half else f"{time:%H:%M}"
 

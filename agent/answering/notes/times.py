@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from agent.answering.grounding import names, terms
+from agent.answering.notes.corrections import corrected_day
 from agent.answering.notes.gather import DOUBTED, Note
 from agent.answering.notes.shifts import BEFORE, CLOCK, shifted
 from agent.language.dates import TimeSpan, find_times
@@ -28,6 +29,8 @@ def with_shift(note: Note, notes: Sequence[Note], llm: LanguageModel | None) -> 
         return note
     if any(one.by == note.memory.id and one.change is ChangeKind.ENDS for one in notes):
         return note
+    if note.passage.about and (day := corrected_day(older, note.passage)):
+        return replace(note, moved=day)
     before = older.text if is_english(older.text) else older.read
     after = note.passage.words
     after = after if is_english(after) else note.passage.read
@@ -39,9 +42,10 @@ def with_shift(note: Note, notes: Sequence[Note], llm: LanguageModel | None) -> 
 def with_before(note: Note, notes: Sequence[Note], question: str) -> Note:
     """The note, with what held before the one that it changes, where it names nothing itself.
 
-    'Choir is back to its old evening' is understood with what was said of that evening.
+    'Choir is back to its old evening' is understood with what was said of that evening. What names
+    something is known of English alone.
     """
-    if note.moved:
+    if note.moved or not is_english(note.passage.words):
         return note
     changed = [one for one in notes if one.by == note.memory.id and one.changed >= DOUBTED]
     ids = {one.memory.id for one in changed}

@@ -1,0 +1,43 @@
+"""Corrections: the value that is put right is left out, and a corrected day is computed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from agent.answering.notes.corrections import corrected_day, without_corrected
+from agent.memory.passages import Passage
+
+SAID = datetime(2026, 2, 20, 19, 2, tzinfo=UTC)
+
+
+def told(text: str) -> Passage:
+    return Passage(text, SAID, text)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "left"),
+    [
+        ("The rent is 640, due on the 3rd.", "604, sorry.", "The rent is …, due on the 3rd."),
+        ("The rent is 640, due on the 3rd.", "Sorry, the 5th.", "The rent is 640, due on …."),
+        ("Bay 12, the code is 4471.", "No, 4417.", "Bay 12, the code is 4471."),  # which one?
+        ("The reg is QX19 LDB.", "LDP at the end.", "The reg is QX19 LDB."),
+    ],
+)
+def test_what_is_put_right_is_left_out_where_it_is_the_only_one_of_its_kind(older, newer, left):
+    assert without_corrected(told(older), told(newer)) == left
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "day"),
+    [
+        ("Theo turns 9 on 18 April.", "Wrong, it's the 19th.", "Sunday 19 April 2026"),
+        ("She lands on 3 April at 9:25.", "No, on the 5th.", "Sunday 5 April 2026 9:25"),
+        ("She lands on 3 April.", "No, 5 May.", "Tuesday 5 May 2026"),
+        ("She lands on 3 April.", "No, in terminal 2.", ""),
+        ("She lands at nine.", "No, on the 5th.", ""),
+    ],
+)
+def test_a_corrected_day_is_in_the_same_month(older, newer, day):
+    assert corrected_day(told(older), told(newer)) == day
