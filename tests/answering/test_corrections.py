@@ -20,7 +20,7 @@ def told(text: str) -> Passage:
     ("older", "newer", "left"),
     [
         ("The rent is 640, due on the 3rd.", "604, sorry.", "The rent is …, due on the 3rd."),
-        ("The rent is 640, due on the 3rd.", "Sorry, the 5th.", "The rent is 640, due on …."),
+        ("The rent is 640, due on the 3rd.", "Sorry, the 5th.", "The rent is 640, due …."),
         ("Bay 12, the code is 4471.", "No, 4417.", "Bay 12, the code is 4471."),  # which one?
         ("The reg is QX19 LDB.", "LDP at the end.", "The reg is QX19 LDB."),
     ],
@@ -32,12 +32,16 @@ def test_what_is_put_right_is_left_out_where_it_is_the_only_one_of_its_kind(olde
 @pytest.mark.parametrize(
     ("older", "newer", "day"),
     [
-        ("Theo turns 9 on 18 April.", "Wrong, it's the 19th.", "Sunday 19 April 2026"),
+        ("Theo turns 9 on 18 April.", "Wrong, the 19th. I should know by now.",
+         "Sunday 19 April 2026"),
         ("She lands on 3 April at 9:25.", "No, on the 5th.", "Sunday 5 April 2026 9:25"),
+        ("She lands on 3 April at 9:25.", "The 5th, Easter Sunday, at 14:10.",
+         "Sunday 5 April 2026 14:10"),
         ("She lands on 3 April.", "No, 5 May.", "Tuesday 5 May 2026"),
+        ("She lands on 3 April.", "No, the 5th, and home on the 7th.", ""),
         ("She lands on 3 April.", "No, in terminal 2.", ""),
         ("She lands at nine.", "No, on the 5th.", ""),
     ],
-)
+)  # fmt: skip
 def test_a_corrected_day_is_in_the_same_month(older, newer, day):
     assert corrected_day(told(older), told(newer)) == day

@@ -6,10 +6,11 @@ as readily as the right one, so that value is left out, and a corrected day is c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from agent.answering.notes.shifts import day_and_time, moment_of
-from agent.language.dates import find_times
+from agent.answering.notes.shifts import Moment, day_and_time, moments
+from agent.language.dates import TimeSpan
 from agent.memory.passages import Passage
 
 LEFT_OUT = "…"
@@ -18,8 +19,8 @@ LEFT_OUT = "…"
 def without_corrected(older: Passage, newer: Passage) -> str:
     """The older words, with ``LEFT_OUT`` for the value of which the newer words give another one.
 
-    Values are times, and other words with a digit. Where there are several of a kind, which one is
-    meant is not known, and all stay.
+    Values are days and times, and other words with a digit. Where there are several of a kind,
+    which one is meant is not known, and all stay.
     """
     text = older.words
     (times, numbers), given = _values(older), _values(newer)
@@ -30,26 +31,37 @@ def without_corrected(older: Passage, newer: Passage) -> str:
 
 
 def corrected_day(older: Passage, newer: Passage) -> str:
-    """The day that a correction gives, in the month of the one it corrects, at the same time.
+    """The day that a correction gives, in the month of the one it corrects: "no, the 19th".
 
-    Empty where either tells of several times, or none is a day: 'the 19th, not the 18th'.
+    The time of day is the earlier one, unless the correction has one, too. Empty where either does
+    not tell of one day.
     """
-    old, new = (find_times(one.words, one.said) for one in (older, newer))
-    before = moment_of(old[0]) if len(old) == 1 else None
-    if before is None or not before.dated or len(new) != 1:
+    before = _one_day(moments(older.words, older.said))
+    if before is None:
         return ""
-    in_month = find_times(newer.words, before.start.replace(day=1, hour=0, minute=0))
-    given = moment_of(in_month[0]) if len(in_month) == 1 else None
-    if given is None or not given.dated:
+    month = before[0].start.replace(day=1, hour=0, minute=0)
+    after = _one_day(moments(newer.words, month))
+    if after is None:
         return ""
-    clock = given if given.clock else before
-    start = datetime.combine(given.start.date(), clock.start.timetz())
+    clock = after[1] or before[1]
+    if clock is None:
+        return day_and_time(after[0].start, after[0])
+    start = datetime.combine(after[0].start.date(), clock.start.timetz())
     return day_and_time(start, clock)
 
 
+def _one_day(told: Sequence[tuple[TimeSpan, Moment]]) -> tuple[Moment, Moment | None] | None:
+    """The one day of what is told, and its time of day; None where there is not one of each."""
+    days = [moment for _, moment in told if moment.dated]
+    clocks = [moment for _, moment in told if moment.clock]
+    if len({moment.start.date() for moment in days}) != 1 or len(clocks) > 1:
+        return None
+    return days[0], next(iter(clocks), None)
+
+
 def _values(passage: Passage) -> tuple[list[str], list[str]]:
-    """The times of a passage, and its other words with a digit."""
-    times = [span.text for span in find_times(passage.words, passage.said)]
+    """The days and times of a passage, and its other words with a digit."""
+    times = [span.text for span, _ in moments(passage.words, passage.said)]
     rest = passage.words
     for time in times:
         rest = rest.replace(time, " ")

@@ -93,8 +93,7 @@ def shifted(
     newer words take the place of the older ones (``replaces``), and these are told with it.
     ``said`` is when the older words were said. Without a language model no amount is read.
     """
-    told = [span for span in find_times(older, said) if not _is_now(span, said)]
-    base = [(span, moment) for span in told if (moment := moment_of(span))]
+    base = moments(older, said)
     given = [span for span in find_times(newer, said) if not _is_now(span, said)]
     own = [span for span in given if not _is_amount(span, said)]
     if not base:
@@ -129,9 +128,15 @@ def _at_a_new_time(
     return f"{moved}{BEFORE}“{older.replace(before.text, '…').strip(' .')}”"
 
 
+def moments(words: str, said: datetime) -> list[tuple[TimeSpan, Moment]]:
+    """The days and times of day that words tell of, but for "now"."""
+    told = [span for span in find_times(words, said) if not _is_now(span, said)]
+    return [(span, moment) for span in told if (moment := moment_of(span))]
+
+
 def _is_now(span: TimeSpan, said: datetime) -> bool:
     """Whether it is "now", and no time of day at which it was said by chance."""
-    return span.start == said and span.grain == "second"
+    return span.grain == "second" and said in (span.start, span.end)
 
 
 def _is_amount(span: TimeSpan, said: datetime) -> bool:
