@@ -25,8 +25,6 @@ ANCHORS, AROUND = 3, 4
 """Lines of documents that bring others of their section along, and how many each brings."""
 BOTH_HOLD = (ChangeKind.ADDS, ChangeKind.REFINES)
 """Edges that bring the newer note along and leave the older one true."""
-CORRECTING = (ChangeKind.CORRECTS, ChangeKind.REFINES)
-"""What a message does to one that was said shortly before, where it is read with it."""
 CORRECTED = 0.5
 """Probability of a correction from which its words are read with what they correct."""
 HOPS = 2
@@ -180,7 +178,7 @@ def _in_context(
     """The passages; what probably corrects something of the same conversation, with that."""
     found = dict(passages)
     for edge in sorted(edges, key=lambda one: one.probability):
-        corrects = edge.probability >= CORRECTED and edge.change in CORRECTING
+        corrects = edge.probability >= CORRECTED and edge.change is ChangeKind.CORRECTS
         if corrects and goes_on(memories[edge.older], memories[edge.newer]):
             newer = passages[edge.newer]
             about = without_corrected(passages[edge.older], newer)
