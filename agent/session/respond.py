@@ -108,15 +108,15 @@ def answered_beside(
     """The answer to what a message asks that tells something; None where nothing known is near.
 
     It is sought before the message is remembered, whose own words would be nearest to its question.
-    No failure to answer keeps what is told from being remembered.
+    A failure to answer is told and keeps nothing from being remembered.
     """
     question = _question_beside(home, message, meant, likely)
     if not question:
         return None
     try:
         said = answer_message(home, question, Route.RETRIEVE, clock)
-    except MemlaneError:
-        return None
+    except MemlaneError as error:
+        return Reply(Route.RETRIEVE, f"“{question}” is not answered. {error}", abstained=True)
     return said if said.memories or not said.abstained else None
 
 

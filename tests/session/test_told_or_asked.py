@@ -88,7 +88,9 @@ def test_a_question_that_the_model_fails_on_takes_no_reply_away(
     session.remember("My sister Jo lives in Hull.")
     scripted.replies += [ModelError("The model is not there."), "1. me | moved | desk"]
     reply = session.respond("Moved my desk to the window today. Where does Jo live?")
-    assert reply.text.startswith("Noted: Moved my desk")
+    failure, *noted = reply.text.splitlines()
+    assert failure == "“Where does Jo live?” is not answered. The model is not there."
+    assert noted[0].startswith("Noted: Moved my desk") and len(reply.entries) == 1
 
 
 @pytest.mark.parametrize(
