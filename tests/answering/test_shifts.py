@@ -13,7 +13,7 @@ from agent.answering.notes.gather import Note
 from agent.answering.notes.shifts import shifted
 from agent.memory.passages import Passage
 from store.tables.side_tables.change_edges import ChangeKind
-from store.types import Memory, Status
+from store.types import Memory, Status, Trust
 from tests.conftest import ScriptedModel
 
 SAID = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -182,12 +182,17 @@ CHOIR = "Choir is on Mondays in the mill."
 
 
 @pytest.mark.parametrize(
-    ("newest", "brings_back"),
-    [("Choir is back to its old evening.", True), ("Choir is on Fridays now.", False)],
+    ("newest", "trust", "brings_back"),
+    [
+        ("Choir is back to its old evening.", Trust.TOLD, True),
+        ("Choir is back to its old evening.", Trust.READ, False),  # somebody else's words
+        ("Choir is on Fridays now.", Trust.TOLD, False),
+    ],
 )
-def test_what_a_note_brings_back_stands_beside_it(newest: str, brings_back: bool):
+def test_what_a_note_brings_back_stands_beside_it(newest: str, trust: Trust, brings_back: bool):
     texts = (CHOIR, "They moved choir to Thursdays.", newest)
     notes = moved_notes(texts)
+    notes[0] = replace(notes[0], memory=replace(notes[0].memory, trust=trust))
     for older, by in ((0, "m2"), (1, "m3")):
         notes[older] = replace(notes[older], changed=0.9, by=by, change=ChangeKind.SUPERSEDES)
     notes[2] = replace(notes[2], changes=notes[1].passage)

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from agent.answering.grounding import names, terms
 from agent.answering.notes.corrections import corrected_day
 from agent.answering.notes.gather import DOUBTED, Note
+from agent.answering.notes.quotations import is_own
 from agent.answering.notes.shifts import BEFORE, CLOCK, shifted
 from agent.language.dates import TimeSpan, find_times
 from agent.language.identify import is_english
@@ -49,7 +50,7 @@ def with_before(note: Note, notes: Sequence[Note], question: str) -> Note:
         return note
     changed = [one for one in notes if one.by == note.memory.id and one.changed >= DOUBTED]
     ids = {one.memory.id for one in changed}
-    earlier = [one for one in notes if one.by in ids and one.changed >= CHANGED]
+    earlier = [one for one in notes if one.by in ids and one.changed >= CHANGED and is_own(one)]
     if not earlier:
         return note
     first = max(earlier, key=lambda one: (one.relevance, one.passage.said)).passage
