@@ -56,7 +56,7 @@ class Passage:
         """The words alone, for the language model as a second reader."""
         return self.unit or self.text
 
-    def in_context(self, words: str, most: int) -> str:
+    def with_corrected(self, words: str, most: int) -> str:
         """``words`` of it after what they correct, as far as ``most`` characters allow."""
         room = most - len(words) - 2
         if not self.about or room < SHORTEST:

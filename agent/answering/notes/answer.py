@@ -18,8 +18,9 @@ from agent.answering.grounding import evidence
 from agent.answering.notes.gather import DOUBTED, Note
 from agent.answering.notes.prompt import build_turns, chance_of_answer
 from agent.answering.notes.quotations import BESIDE_BEST, excerpts, is_own, quotable, quotations
+from agent.answering.notes.returns import with_before
 from agent.answering.notes.sentence import NO_LESS, Sentence, sentence_of
-from agent.answering.notes.times import misses_shift, times_told, with_before, with_shift
+from agent.answering.notes.times import misses_shift, times_told, with_shift
 from agent.answering.replies import nearest, no_longer, not_sure
 from agent.language.identify import common_language
 from agent.language.injection import steers

@@ -115,7 +115,7 @@ def _of_space(put: Question, part: Part, *, past: bool, ended: bool) -> Candidat
     )
     return Candidates(
         memories,
-        _in_context(passages, memories, between),
+        _with_corrected(passages, memories, between),
         between,
         {named(n): -1.0 if v is None else float(v @ put.vector) for n, v in vectors.items()},
         frozenset(over),
@@ -172,7 +172,7 @@ def _passage(
     return replace(passage, read=read, place=(part.named(place), start))
 
 
-def _in_context(
+def _with_corrected(
     passages: Mapping[str, Passage], memories: Mapping[str, Memory], edges: Iterable[ChangeEdge]
 ) -> dict[str, Passage]:
     """The passages; what probably corrects something of the same conversation, with that."""

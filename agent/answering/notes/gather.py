@@ -87,7 +87,7 @@ class Note:
 
     before: Passage | None = None
     """What held before the one that it changes, where it names nothing itself: 'back to the old
-    evening' (``answering.notes.times``)."""
+    evening' (``answering.notes.returns``)."""
 
     @property
     def holds(self) -> bool:

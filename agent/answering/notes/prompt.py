@@ -118,7 +118,7 @@ def _line(note: Note) -> str:
     before = f" (before that: {as_data(note.before.words)})" if note.before else ""
     words = note.passage.text
     if BEFORE not in note.moved:
-        words = note.passage.in_context(words, LONGEST)
+        words = note.passage.with_corrected(words, LONGEST)
     return f"[{note.passage.said:%a %Y-%m-%d}] {as_data(words)}{moved}{before}"
 
 

@@ -96,7 +96,7 @@ def first_of(pool: Candidates, relevance: Mapping[str, float]) -> str:
 
 def _passage(pool: Candidates, name: str) -> DatedNote:
     passage = pool.passages[name]
-    return passage.said, passage.in_context(passage.words, LONGEST)
+    return passage.said, passage.with_corrected(passage.words, LONGEST)
 
 
 def _own(pool: Candidates, name: str) -> list[DatedNote]:

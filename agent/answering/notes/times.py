@@ -1,5 +1,4 @@
-"""What notes tell of time: dates that an answer may name, those that a note moves to, and what a
-note brings back."""
+"""What notes tell of time: dates that an answer may name, and those that a note moves to."""
 
 from __future__ import annotations
 
@@ -7,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from agent.answering.grounding import names, terms
+from agent.answering.grounding import terms
 from agent.answering.notes.corrections import corrected_day
-from agent.answering.notes.gather import DOUBTED, Note
-from agent.answering.notes.quotations import is_own
+from agent.answering.notes.gather import Note
 from agent.answering.notes.shifts import BEFORE, CLOCK, shifted
 from agent.language.dates import TimeSpan, find_times
 from agent.language.identify import is_english
-from agent.memory.changes import CHANGED
 from agent.ports import LanguageModel
 from store.tables.side_tables.change_edges import ChangeKind
 
@@ -38,25 +35,6 @@ def with_shift(note: Note, notes: Sequence[Note], llm: LanguageModel | None) -> 
     changed = [one.passage for one in notes if not one.holds or one.refined == note.memory.id]
     moved = shifted(before, older.said, after, llm, replaces=older in changed)
     return replace(note, moved=moved)
-
-
-def with_before(note: Note, notes: Sequence[Note], question: str) -> Note:
-    """The note, with what held before the one that it changes, where it names nothing itself.
-
-    'Choir is back to its old evening' is understood with what was said of that evening. What names
-    something is known of English alone.
-    """
-    if note.moved or not is_english(note.passage.words):
-        return note
-    changed = [one for one in notes if one.by == note.memory.id and one.changed >= DOUBTED]
-    ids = {one.memory.id for one in changed}
-    earlier = [one for one in notes if one.by in ids and one.changed >= CHANGED and is_own(one)]
-    if not earlier:
-        return note
-    first = max(earlier, key=lambda one: (one.relevance, one.passage.said)).passage
-    known = terms(" ".join([question, first.words, *(one.passage.words for one in changed)]))
-    named = (terms(name) for name in names(note.passage.words))
-    return note if any(one - known for one in named) else replace(note, before=first)
 
 
 def times_told(holding: Sequence[Note], question: str, now: datetime) -> list[datetime]:
