@@ -241,7 +241,7 @@ def _judge(
         ).tolist()
     for views, chance in zip((*others, *asked), chances, strict=True):
         row = _with_change(rows[views], chance)
-        known.weighed[views] = _with_odds(row, "corrects", CORRECTS_SOON) if views.soon else row
+        known.weighed[views] = _as_told_soon(row) if views.soon else row
 
 
 def _beside(
@@ -275,11 +275,16 @@ def _with_change(row: Probabilities, changed: float) -> Probabilities:
     return np.asarray(row * scale)
 
 
-def _with_odds(row: Probabilities, relation: str, times: float) -> Probabilities:
-    """The probabilities, with the odds of one relation multiplied."""
-    place = RELATIONS.index(relation)
+def _as_told_soon(row: Probabilities) -> Probabilities:
+    """The probabilities of a pair that was told in one conversation.
+
+    What is no likely correction even there stays as it was: people tell many things in a row.
+    """
+    place = RELATIONS.index("corrects")
     chance = float(row[place])
-    likelier = times * chance / (times * chance + 1 - chance)
+    likelier = CORRECTS_SOON * chance / (CORRECTS_SOON * chance + 1 - chance)
+    if likelier < CHANGED:
+        return row
     others = (1 - likelier) / max(1 - chance, 1e-6)
     return np.asarray(np.where(np.arange(len(row)) == place, likelier, row * others))
 

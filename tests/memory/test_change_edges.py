@@ -120,19 +120,26 @@ def test_the_second_reader_may_take_a_change_away(
 
 
 @pytest.mark.parametrize(
-    ("minutes", "relation", "chance"),
-    [(3, "corrects", 0.84), (61, "corrects", 0.2), (3, "supersedes", 0.2)],
+    ("minutes", "relation", "alone", "chance"),
+    [
+        (3, "corrects", 0.2, 0.84),
+        (61, "corrects", 0.2, 0.2),
+        (3, "supersedes", 0.2, 0.2),
+        (3, "corrects", 0.04, None),  # unlikely even there: no edge
+    ],
 )
 def test_a_correction_is_likelier_in_the_same_conversation(
-    session: Session, monkeypatch: pytest.MonkeyPatch, minutes: int, relation: str, chance: float
-):
-    monkeypatch.setattr(remember, "second_reader", lambda llm: Doubting(0.2))
+    session: Session, monkeypatch: pytest.MonkeyPatch,
+    minutes: int, relation: str, alone: float, chance: float | None,
+):  # fmt: skip
+    monkeypatch.setattr(remember, "second_reader", lambda llm: Doubting(alone))
     session._statements = ScriptedReader(["16:40"], relation)
     texts = ("The dentist is on Thursday at 16:20.", "Oh no, I read it wrong, it's 16:40.")
     remember_all(session, *texts, apart=timedelta(minutes=minutes))
     found = session.graph.change_edges.of([m.id for m in session.graph.memories.list()])
-    # 20 times the odds of one in four are five in six.
-    assert [round(edge.probability, 2) for edge in found] == [pytest.approx(chance, abs=0.011)]
+    # 20 times the odds of one to four are five to one.
+    expected = [] if chance is None else [pytest.approx(chance, abs=0.011)]
+    assert [round(edge.probability, 2) for edge in found] == expected
 
 
 def remember_all(session: Session, *texts: str, apart: timedelta = timedelta(days=1)) -> None:
