@@ -209,3 +209,12 @@ def test_what_ends_another_note_moves_nothing():
     model = ScriptedModel(["There is none."])
     answer_from_notes("Which rota is it?", notes, now=SAID, llm=model)
     assert len(model.asked) == 1 and "that makes it" not in model.asked[0][-1].content
+
+
+def test_a_wrong_name_is_not_shown_beside_what_corrects_it():
+    texts = ("Theo's girl is Saskia, she is four.", "Ach, wrong family. Theo's girl is Milou.")
+    older, newer = moved_notes(texts)
+    newer = replace(newer, passage=replace(newer.passage, about=texts[0]))
+    model = ScriptedModel(["Theo's girl is Saskia."])
+    told = answer_from_notes("What's Theo's girl called?", [older, newer], now=SAID, llm=model)
+    assert "Saskia" not in model.asked[-1][-1].content and "Milou" in told.text

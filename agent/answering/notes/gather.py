@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.answering.notes.candidates import BOTH_HOLD, candidates
+from agent.answering.notes.corrections import LEFT_OUT
 from agent.answering.notes.reading import first_of, read_together, relevance_of, spread
 from agent.answering.retrieve import Retrieved
 from agent.language.identify import common_language
@@ -105,10 +106,16 @@ class Note:
         return self.together and self.relevance >= SURE
 
     @property
+    def about(self) -> str:
+        """What it corrects, if the value that it puts right is left out: else a small model tells
+        that ('wrong family, Theo's girl is Milou')."""
+        return self.passage.about if LEFT_OUT in self.passage.about else ""
+
+    @property
     def told(self) -> str:
         """All that is told of it: the words of its passage, and what goes with them."""
         before = self.before.words if self.before else ""
-        parts = (self.passage.about, self.passage.text, self.moved, before)
+        parts = (self.about, self.passage.text, self.moved, before)
         return " ".join(filter(None, parts))
 
     def as_choice(self) -> Choice:

@@ -117,7 +117,7 @@ def _line(note: Note) -> str:
     moved = f" (that makes it {as_data(note.moved)})" if note.moved else ""
     before = f" (before that: {as_data(note.before.words)})" if note.before else ""
     words = note.passage.text
-    if BEFORE not in note.moved:
+    if note.about and BEFORE not in note.moved:
         words = note.passage.with_corrected(words, LONGEST)
     return f"[{note.passage.said:%a %Y-%m-%d}] {as_data(words)}{moved}{before}"
 
