@@ -40,6 +40,7 @@ def test_what_is_put_right_is_left_out_where_it_is_the_only_one_of_its_kind(olde
         ("She lands on 3 April.", "No, 5 May.", "Tuesday 5 May 2026"),
         ("She lands on 3 April.", "No, the 5th, and home on the 7th.", ""),
         ("She lands on 3 April.", "No, in terminal 2.", ""),
+        ("She lands on Thursday.", "No, I meant Wednesday.", ""),
         ("She lands at nine.", "No, on the 5th.", ""),
     ],
 )  # fmt: skip
