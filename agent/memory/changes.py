@@ -53,7 +53,7 @@ WORTH_ASKING = 0.05
 """The statement reader's probability below which it is not asked. Of the people learned from, each
 judged by weights that did not know them, it leaves out 62 % of the pairs and 2 of 188 changes that
 were found."""
-CORRECTS_SOON = 20.0
+CORRECTS_SOON = 8.0
 """How much likelier a correction is in the same conversation than among all pairs, as odds: 'oh no
 wait, it's 16:40' (docs/decisions/0018-second-reader.md)."""
 _REPLACING = (ChangeKind.SUPERSEDES, ChangeKind.CORRECTS, ChangeKind.ENDS)

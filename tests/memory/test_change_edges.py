@@ -122,7 +122,7 @@ def test_the_second_reader_may_take_a_change_away(
 @pytest.mark.parametrize(
     ("minutes", "relation", "alone", "chance"),
     [
-        (3, "corrects", 0.2, 0.84),
+        (3, "corrects", 0.2, 0.67),
         (61, "corrects", 0.2, 0.2),
         (3, "supersedes", 0.2, 0.2),
         (3, "corrects", 0.04, None),  # unlikely even there: no edge
@@ -137,7 +137,7 @@ def test_a_correction_is_likelier_in_the_same_conversation(
     texts = ("The dentist is on Thursday at 16:20.", "Oh no, I read it wrong, it's 16:40.")
     remember_all(session, *texts, apart=timedelta(minutes=minutes))
     found = session.graph.change_edges.of([m.id for m in session.graph.memories.list()])
-    # 20 times the odds of one to four are five to one.
+    # 8 times the odds of one to four are two to one.
     expected = [] if chance is None else [pytest.approx(chance, abs=0.011)]
     assert [round(edge.probability, 2) for edge in found] == expected
 

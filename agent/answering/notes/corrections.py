@@ -41,9 +41,10 @@ def corrected_day(older: Passage, newer: Passage) -> str:
         return ""
     month = before[0].start.replace(day=1, hour=0, minute=0)
     after = _one_day(moments(newer.words, month))
-    alone = _one_day(moments(newer.words, newer.said))
+    told = moments(newer.words, newer.said)
     # "Wednesday" is another day in each month, "the 19th" is not.
-    if after is None or alone is None or after[0].start.day != alone[0].start.day:
+    days = {moment.start.day for _, moment in told if moment.dated}
+    if after is None or days != {after[0].start.day}:
         return ""
     clock = after[1] or before[1]
     if clock is None:
