@@ -22,6 +22,8 @@ def told(text: str) -> Passage:
         ("The rent is 640, due on the 3rd.", "604, sorry.", "The rent is …, due on the 3rd."),
         ("The rent is 640, due on the 3rd.", "Sorry, the 5th.", "The rent is 640, due …."),
         ("Bay 12, the code is 4471.", "No, 4417.", "Bay 12, the code is 4471."),  # which one?
+        ("Bay 4, open from 14:00.", "No, 5.", "Bay …, open from 14:00."),
+        ("Bay 12 … the blue one.", "No, the red one.", "Bay 12 ... the blue one."),
         ("The reg is QX19 LDB.", "LDP at the end.", "The reg is QX19 LDB."),
     ],
 )

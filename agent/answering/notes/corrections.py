@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from agent.answering.notes.shifts import Moment, day_and_time, moments
+from agent.answering.notes.shifts import LEFT_OUT, Moment, day_and_time, moments
 from agent.language.dates import TimeSpan
 from agent.memory.passages import Passage
 
-LEFT_OUT = "…"
+MARKS = ".,;:!?()"
+"""What stands around a word and is no part of it."""
+Place = tuple[int, int]
+"""Characters of a text, end exclusive."""
 
 
 def without_corrected(older: Passage, newer: Passage) -> str:
@@ -22,11 +25,11 @@ def without_corrected(older: Passage, newer: Passage) -> str:
     Values are days and times, and other words with a digit. Where there are several of a kind,
     which one is meant is not known, and all stay.
     """
-    text = older.words
-    (times, numbers), given = _values(older), _values(newer)
-    for own, others in zip((times, numbers), given, strict=True):
-        if len(own) == 1 and others:
-            text = text.replace(own[0], LEFT_OUT)
+    text = older.words.replace(LEFT_OUT, "...")  # so that the sign means only this
+    own, given = _values(text, older.said), _values(newer.words, newer.said)
+    single = [one[0] for one, others in zip(own, given, strict=True) if len(one) == 1 and others]
+    for start, end in sorted(single, reverse=True):
+        text = f"{text[:start]}{LEFT_OUT}{text[end:]}"
     return text
 
 
@@ -62,11 +65,19 @@ def _one_day(told: Sequence[tuple[TimeSpan, Moment]]) -> tuple[Moment, Moment | 
     return days[0], next(iter(clocks), None)
 
 
-def _values(passage: Passage) -> tuple[list[str], list[str]]:
-    """The days and times of a passage, and its other words with a digit."""
-    times = [span.text for span, _ in moments(passage.words, passage.said)]
-    rest = passage.words
-    for time in times:
-        rest = rest.replace(time, " ")
-    words = (word.strip(".,;:!?()") for word in rest.split())
-    return times, [word for word in words if any(char.isdigit() for char in word)]
+def _values(text: str, said: datetime) -> tuple[list[Place], list[Place]]:
+    """Where the days and times of a text stand, and its other words with a digit."""
+    times = [(span.start_char, span.end_char) for span, _ in moments(text, said)]
+    rest = text
+    for start, end in times:
+        rest = f"{rest[:start]}{' ' * (end - start)}{rest[end:]}"
+    numbers = []
+    at = 0
+    for word in rest.split():
+        at = rest.index(word, at)
+        bare = word.strip(MARKS)
+        if any(char.isdigit() for char in bare):
+            start = at + word.index(bare)
+            numbers.append((start, start + len(bare)))
+        at += len(word)
+    return times, numbers

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.answering.notes.candidates import BOTH_HOLD, candidates
-from agent.answering.notes.corrections import LEFT_OUT
 from agent.answering.notes.reading import first_of, read_together, relevance_of, spread
+from agent.answering.notes.shifts import LEFT_OUT
 from agent.answering.retrieve import Retrieved
 from agent.language.identify import common_language
 from agent.memory.changes import CHANGED

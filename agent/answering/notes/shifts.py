@@ -22,6 +22,8 @@ from agent.ports import ChatTurn, LanguageModel
 MAX_TOKENS = 16
 LONGEST = 200
 """Characters of older words that are told beside a new time."""
+LEFT_OUT = "…"
+"""What stands for a value that is no longer right."""
 BEFORE = "; before, "
 """What stands between the new date or time and the older words."""
 _SYSTEM = (
@@ -125,7 +127,7 @@ def _at_a_new_time(
     moved = day_and_time(datetime.combine(old.start.date(), clock.start.timetz()), clock)
     if older.count(before.text) != 1 or len(older) > LONGEST:
         return moved
-    return f"{moved}{BEFORE}“{older.replace(before.text, '…').strip(' .')}”"
+    return f"{moved}{BEFORE}“{older.replace(before.text, LEFT_OUT).strip(' .')}”"
 
 
 def moments(words: str, said: datetime) -> list[tuple[TimeSpan, Moment]]:
