@@ -16,6 +16,9 @@ from agent.language.sentences import is_chinese
 HARDLY = 0.02
 """Probability of English below which a text is taken for another language. Of 19,490 English
 sentences of ours (voices, banks, lives) two have less; of 62 in German and Spanish, all."""
+SURELY = 0.9
+"""Probability from which a text is surely in English. None of 294 texts of ours in
+German and Spanish has it, nine in ten English ones do."""
 FEWEST = 4
 """Words below which a text is taken for English: a name alone is in no language."""
 LANGUAGES = tuple(
@@ -29,6 +32,13 @@ _WORD = re.compile(r"[^\W\d_]+")
 def is_english(text: str) -> bool:
     """Whether a text may be English; also where it is too short to tell."""
     return language_of(text) == "en"
+
+
+def is_surely_english(text: str) -> bool:
+    """Whether a text is in English and no name or number that stands in any language."""
+    if is_chinese(text) or len(_WORD.findall(text)) < FEWEST:
+        return False
+    return dict(_ranking()(text))["en"] >= SURELY
 
 
 def is_foreign(text: str) -> bool:

@@ -237,6 +237,17 @@ def test_examples_in_english_do_not_stand_before_a_chinese_question():
     assert len(build_turns("我在哪家公司上班？", notes, NOW)) == 2
 
 
+@pytest.mark.parametrize(
+    ("said", "stands"),
+    [("You work at the garden centre in Kassel.", False), ("Du arbeitest im Gartencenter.", True)],
+)
+def test_a_sentence_in_another_language_than_the_question_does_not_stand(said, stands):
+    notes = notes_of("Gestern war mein erster Tag im Gartencenter in Kassel.")
+    model = ScriptedModel([said])
+    told = answer_from_notes("Wo arbeite ich jetzt gerade?", notes, now=NOW, llm=model)
+    assert told.text.startswith(said) == stands and "Gartencenter" in told.text
+
+
 def test_a_note_that_was_read_together_with_the_newer_one_holds():
     older, newer = notes_of(KINDLING, REDFORD, changed=0.3)
     read = [replace(older, together=True), replace(newer, relevance=0.1, together=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -47,4 +48,19 @@ def test_what_is_put_right_is_left_out_where_it_is_the_only_one_of_its_kind(olde
     ],
 )  # fmt: skip
 def test_a_corrected_day_is_in_the_same_month(older, newer, day):
-    assert corrected_day(told(older), told(newer)) == day
+    assert corrected_day(told(older), replace(told(newer), about=older)) == day
+
+
+@pytest.mark.parametrize(
+    ("newer", "day"),
+    [
+        ("Dentist can't do the 12th any more, it's the 19th at 2pm.", "Friday 19 June 2026 14:00"),
+        ("Dentist can't do the 12th any more, it's the 19th.", "Friday 19 June 2026"),
+        ("Dentist moved me off the 12th, it is July 3 now.", "Friday 3 July 2026"),
+        ("It's the 19th at 2pm now.", ""),  # of February, or of June?
+        ("Not the 12th: the 19th, and again on the 22nd.", ""),
+        ("The 12th is fine.", ""),
+    ],
+)
+def test_what_names_the_older_day_is_in_its_month(newer, day):
+    assert corrected_day(told("My dentist is on 12 June at 9am."), told(newer)) == day

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.language.identify import common_language, language_of
+from agent.language.identify import common_language, is_surely_english, language_of
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,16 @@ def test_a_short_question_is_in_the_language_of_what_it_is_about():
     notes = ["Meine Schwester wohnt jetzt in Flensburg.", "Ich fahre einen alten roten Polo."]
     assert common_language("Wo wohnt sie?", notes) == "de"
     assert common_language("Where does my sister live?", notes) == "en"
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("Your hotel is called Quinta da Rocha, and it is by the sea.", True),
+        ("Quinta da Rocha", False),
+        ("El hotel de Madeira es la Quinta da Rocha.", False),
+        ("我在 Redford Joinery Limited 上班。", False),
+    ],
+)
+def test_a_name_alone_is_not_surely_english(text: str, sure: bool):
+    assert is_surely_english(text) == sure

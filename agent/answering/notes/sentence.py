@@ -10,6 +10,7 @@ from agent.answering.answer import admits_nothing
 from agent.answering.grounding import invented, names, terms
 from agent.answering.notes.gather import DOUBTED, LEAST, Note
 from agent.answering.notes.quotations import is_own
+from agent.language.identify import is_english, is_surely_english
 from agent.language.injection import steers
 
 NO_LESS = 0.6
@@ -42,7 +43,7 @@ class Sentence:
     def stands(self, shown: Sequence[Note], times: Iterable[datetime]) -> bool:
         """Whether it is one sentence that says what the notes ``shown`` say, and what holds.
 
-        ``times`` are those that it may name beside theirs.
+        It is in the language of the question. ``times`` are those that it may name beside theirs.
         """
         known = [note.in_words() for note in shown]
         return not (
@@ -51,6 +52,7 @@ class Sentence:
             or invented(self.text, self.question, known, times)
             or any(_echoes(self.text, note) for note in self.holding)
             or self._is_out_of_date()
+            or (not is_english(self.question) and is_surely_english(self.text))
         )
 
     def is_of(self, note: Note) -> bool:

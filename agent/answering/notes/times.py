@@ -27,7 +27,7 @@ def with_shift(note: Note, notes: Sequence[Note], llm: LanguageModel | None) -> 
         return note
     if any(one.by == note.memory.id and one.change is ChangeKind.ENDS for one in notes):
         return note
-    if note.passage.about and (day := corrected_day(older, note.passage)):
+    if day := corrected_day(older, note.passage):
         return replace(note, moved=day)
     before = older.text if is_english(older.text) else older.read
     after = note.passage.words
