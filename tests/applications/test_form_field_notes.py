@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 
 from agent.applications.forms.autofill import fill
+from agent.applications.forms.candidates.by_meaning import Heard
 from agent.applications.forms.candidates.by_model import CERTAIN
+from agent.applications.forms.candidates.copying import RIGHT, Copy
 from agent.applications.forms.candidates.field_notes import (
     FieldReader,
+    Signs,
     as_question,
-    chance_by,
     field_reader,
 )
+from agent.applications.forms.candidates.other_fields import judged_together
 from agent.applications.forms.formats.open_form import fields_from_labels
 from agent.errors import PromptTooLong
 from agent.memory.changes import Newer
@@ -121,9 +124,41 @@ def test_no_reader_where_the_model_has_no_hidden_states():
     assert field_reader(Copying({}), ScriptedReader()) is None
 
 
+SURE = Signs(-0.1, -0.1, 2.0, 4.0, agrees=True)
+
+
 def test_a_copy_is_likelier_right_the_surer_each_sign_is():
-    low, high = (-2.0, -3.0, -3.0, 0.0), (-0.1, 2.0, 4.0, 1.0)
-    assert chance_by(low) < 0.5 < chance_by(high)
+    low = Signs(-2.0, -2.0, -3.0, -3.0, agrees=False)
+    assert low.chance < 0.5 < RIGHT < SURE.chance
+
+
+@pytest.mark.parametrize(
+    "signs",
+    [replace(SURE, others=1, lead=-2.0), replace(SURE, others=3), replace(SURE, elsewhere=True)],
+)
+def test_words_that_other_fields_get_too_are_less_likely_right(signs):
+    assert signs.chance < SURE.chance
+
+
+def test_of_fields_with_the_same_words_the_one_that_they_are_most_relevant_to_leads():
+    (memory,) = told("I have been a fitter at Vale Motors since May.")
+
+    def copied(value: str, relevance: float) -> Copy:
+        signs = replace(SURE, relevance=relevance)
+        return Copy(Heard(value, memory, signs.chance), -0.1, signs)
+
+    copies = {0: copied("Vale Motors", 2.0), 3: copied("vale motors", -0.5), 4: copied("May", 1.0)}
+    written = {0: "Vale Motors", 3: "vale motors", 4: "2026-05"}
+    judged = judged_together(copies, written, ["2026-05", "Ann Lee"])
+    by_place = {n: copy.signs for n, copy in judged.items() if copy.signs}
+    assert [(n, one.lead, one.others, one.elsewhere) for n, one in by_place.items()] == [
+        (0, 2.5, 1, False),
+        (3, -2.5, 1, False),
+        (4, 0.0, 0, True),
+    ]
+    assert judged[0].heard.chance > judged[3].heard.chance
+    unread = Copy(Heard("May", memory, 0.5), -0.1)
+    assert judged_together({0: unread}, {0: "May"}, ["May"]) == {0: unread}
 
 
 @pytest.mark.parametrize(("vet", "value"), [(0.02, None), (0.5, "Dr Ahmed")])
@@ -135,6 +170,18 @@ def test_a_value_whose_memory_the_field_is_hardly_about_is_offered(vet, value):
     assert without[0].value == "Dr Ahmed" and without[0].confidence < CERTAIN
     assert result.value == value
     assert "Dr Ahmed" in (result.value, *(one.value for one in result.alternatives))
+
+
+@pytest.mark.parametrize(
+    ("copied", "value"), [("Dr Lund", None), ("Ahmed", "Dr Ahmed"), ("", "Dr Ahmed")]
+)
+def test_where_the_model_copies_something_else_both_are_offered(copied, value):
+    memories = told("My vet is Dr Ahmed.", "It is Dr Lund whom I see for my health.")
+    reader = ScriptedNoteReader(0.9, Ahmed=0.5, Lund=0.8)
+    (result,) = filled(["Vet"], memories, Copying({"Vet": copied}), reader)
+    assert result.value == value
+    offered = [one.value for one in result.alternatives]
+    assert offered == ([] if value else ["Dr Ahmed", "Dr Lund"])
 
 
 @pytest.mark.parametrize(("relevance", "value"), [(0.8, "Heron"), (0.1, "Acme")])

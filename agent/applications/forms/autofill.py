@@ -173,8 +173,9 @@ def fill(
     if embedder is not None and near_all is not None:
         heard = fill_by_meaning(fields, asked, results, facts, near_all, embedder)
         if llm is not None:
-            form, copying = OpenForm(fields, asked, facts, heard), Copying(llm, near_all, notes)
-            withdraw_irrelevant(form, results, by_id, copying)
+            form = OpenForm(fields, asked, facts, heard, by_id, newer or {})
+            copying = Copying(llm, near_all, notes)
+            withdraw_irrelevant(form, results, copying)
             fill_by_model(form, results, copying)
     prefer_newer(fields, asked, results, facts, newer or {}, current, llm, notes)
     for n, (field, ask) in enumerate(zip(fields, asked, strict=True)):

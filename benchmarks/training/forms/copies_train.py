@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -22,7 +23,7 @@ from agent.applications.forms import autofill
 from agent.applications.forms.candidates.by_meaning import as_written
 from agent.applications.forms.candidates.by_model import Copying, OpenForm, copies
 from agent.applications.forms.candidates.copying import RIGHT
-from agent.applications.forms.candidates.field_notes import SIGNS, WEIGHTS
+from agent.applications.forms.candidates.field_notes import WEIGHTS, Signs
 from agent.config import load_config
 from agent.ports import Vectors
 from agent.results import FilledField
@@ -71,7 +72,7 @@ def fit(signs: Vectors, right: Vectors) -> Vectors:
 def _copies(quick: bool) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     if not WEIGHTS.exists():  # what is copied does not depend on them
-        np.savez_compressed(WEIGHTS, mix=np.zeros(len(SIGNS) + 1, np.float32))
+        np.savez_compressed(WEIGHTS, mix=np.zeros(len(fields(Signs)) + 1, np.float32))
     with open_session(load_config()) as models:
         models.llm = KeptAnswers(models.llm)
         for who, person in people(LEARNED)[: 1 if quick else None]:
@@ -88,10 +89,12 @@ def _of_person(person: Mapping[str, Any], models: Session) -> list[dict[str, Any
         for n, copy in copies(form, results, copying).items():
             field = form.fields[n]
             value = as_written(copy.heard, field, form.asked[n], form.facts)
-            if copy.signs and value is not None and value != "":
+            if results[n].value is not None:
+                continue  # filled already: what was copied only confirms or disputes that
+            if copy.signs is not None and value is not None and value != "":
                 wanted = answers(person["expected"][field.name])
                 right = str(value).casefold() in wanted
-                rows.append({"signs": copy.signs, "right": right})
+                rows.append({"signs": astuple(copy.signs), "right": right})
 
     with patch.object(autofill, "fill_by_model", note):
         filled(person, models, use_llm=True)

@@ -20,15 +20,17 @@ from agent.applications.forms.candidates.copy_prompts import SHAPES
 from agent.applications.forms.candidates.copying import Copy, copied
 from agent.applications.forms.candidates.field_notes import TOGETHER, FieldReader, Notes
 from agent.applications.forms.candidates.from_facts import sources_of
+from agent.applications.forms.candidates.other_fields import judged_together
 from agent.applications.forms.candidates.written import MOST_ALTERNATIVES, withdrawn
 from agent.applications.forms.facts.read import DATES, Fact
 from agent.applications.forms.fields import ME, Asked, FormField, worded
-from agent.applications.forms.matching.label_words import words
+from agent.applications.forms.matching.label_words import fold, words
 from agent.applications.forms.values.fit import dates_in, day_of
 from agent.language.injection import steers
+from agent.memory.changes import Newer
 from agent.models.readers.form_reader import form_reader
 from agent.ports import Embedder, LanguageModel
-from agent.results import Alternative, FilledField
+from agent.results import Alternative, FilledField, Value
 from store.types import Memory, may_replace
 
 LIKELIEST, NEAREST = 4, 4
@@ -61,6 +63,10 @@ class OpenForm:
     facts: Sequence[Fact]
     heard: Mapping[int, Sequence[Heard]]
     """What the form reader found, by the places of the fields (``by_meaning``)."""
+    memories: Mapping[str, Memory]
+    """Those that hold, by their ids."""
+    newer: Mapping[str, Sequence[Newer]]
+    """What may have changed one of them, by its id (``outdated``)."""
 
     def label(self, place: int) -> str:
         """What a field asks for, in words."""
@@ -114,14 +120,12 @@ def facts_by_model(
     return tuple(found)
 
 
-def withdraw_irrelevant(
-    form: OpenForm, results: list[FilledField], memories: Mapping[str, Memory], copying: Copying
-) -> None:
+def withdraw_irrelevant(form: OpenForm, results: list[FilledField], copying: Copying) -> None:
     """Empty, in place, fields whose value stands in a memory that the field is hardly about.
 
     Patterns and the form reader took the vet for the doctor. What is withdrawn is offered, and the
     model looks for another value. A memory that may not replace another one casts no doubt on it
-    either. ``memories`` are those that hold, by their ids.
+    either.
     """
     doubtful = [n for n, one in enumerate(results) if _is_doubtful(form.asked[n], one)][:MOST]
     reader = copying.reader() if doubtful else None
@@ -129,7 +133,7 @@ def withdraw_irrelevant(
         return
     labels = [form.label(n) for n in doubtful]
     for n, label, nearest in zip(doubtful, labels, copying.close(labels, TOGETHER), strict=True):
-        own = [memories[name] for name in results[n].memories if name in memories]
+        own = [form.memories[name] for name in results[n].memories if name in form.memories]
         trust = own[0].trust if own else None
         rivals = [memory for memory in nearest if may_replace(memory.trust, trust)]
         together = list({memory.id: memory for memory in (*own, *rivals)}.values())
@@ -144,7 +148,11 @@ def _is_doubtful(ask: Asked, result: FilledField) -> bool:
 
 
 def fill_by_model(form: OpenForm, results: list[FilledField], copying: Copying) -> None:
-    """Fill, in place, the open fields; of a form's codes each goes to the likeliest field only."""
+    """Fill, in place, the open fields; of a form's codes each goes to the likeliest field only.
+
+    A field that is filled already is emptied where the model copies something else for it: which of
+    the two belongs there is for the person to say.
+    """
     said = copies(form, results, copying)
     used = {str(result.value) for result in results if result.value is not None}
     worth = sorted(said.items(), key=lambda one: one[1].heard.chance)
@@ -153,6 +161,8 @@ def fill_by_model(form: OpenForm, results: list[FilledField], copying: Copying) 
         ask = form.asked[n]
         value = as_written(copy.heard, form.fields[n], ask, form.facts)
         if value is None or value == "":
+            continue
+        if results[n].value is not None and not _disputed(form, results[n], copy, value):
             continue
         own = not _is_code(copy.heard.value) or (
             best[copy.heard.value] == n
@@ -163,27 +173,56 @@ def fill_by_model(form: OpenForm, results: list[FilledField], copying: Copying) 
         whole = ask.key not in PARTS_OF_NAME
         offer = Alternative(value, round(copy.heard.chance, 3), (copy.heard.memory.id,))
         heard = form.heard.get(n, ())
+        if results[n].value is not None:
+            results[n] = _with_value(withdrawn(results[n]), offer, sure=False)
+            continue
         sure = own and whole and copy.is_sure(form.label(n), heard, copying.llm)
         results[n] = _with_value(results[n], offer, sure=sure)
 
 
 def copies(form: OpenForm, results: Sequence[FilledField], copying: Copying) -> dict[int, Copy]:
-    """What the model copies for the open fields, by their places; nothing is filled in."""
+    """What the model copies for the fields, by their places; nothing is filled in.
+
+    The open ones come first. Where notes are read, the others are copied as well.
+    """
     fields, asked = form.fields, form.asked
-    open_ones = [n for n in range(len(fields)) if is_open(fields[n], asked[n], results[n])][:MOST]
-    if not open_ones:
-        return {}
-    labels = [form.label(n) for n in open_ones]
-    said = {}
     notes = copying.reader()
+    places = [n for n in range(len(fields)) if is_open(fields[n], asked[n], results[n])]
+    if notes is not None:
+        blank = [replace(one, value=None, alternatives=()) for one in results]
+        filled = [n for n, one in enumerate(results) if one.value is not None]
+        places += [n for n in filled if is_open(fields[n], asked[n], blank[n])]
+    if not places:
+        return {}
+    places = places[:MOST]
+    labels = [form.label(n) for n in places]
+    said = {}
     near = copying.close(labels, TOGETHER if notes else NEAREST)
-    for n, label, nearest in zip(open_ones, labels, near, strict=True):
+    for n, label, nearest in zip(places, labels, near, strict=True):
         shape = SHAPES.get("date" if asked[n].key in DATES else fields[n].type, "")
         known = form.heard.get(n, ())
         memories = _near(known, nearest)
         if copy := copied(label, memories, copying.llm, shape=shape, heard=known, notes=notes):
             said[n] = copy
-    return said
+    shown = {n: as_written(copy.heard, fields[n], asked[n], form.facts) for n, copy in said.items()}
+    written = {n: str(shown[n] or copy.heard.value) for n, copy in said.items()}
+    others = [str(one.value) for n, one in enumerate(results) if one.value and n not in said]
+    return judged_together(said, written, others)
+
+
+def _disputed(form: OpenForm, result: FilledField, copy: Copy, value: Value) -> bool:
+    """Whether the model copied something else for a field that is filled.
+
+    Not where one is a part of the other, nor from a memory that may not replace the other one. What
+    may have changed that is looked at apart (``outdated``).
+    """
+    one, other = fold(str(result.value)), fold(str(value))
+    if one in other or other in one:
+        return False
+    memory = copy.heard.memory
+    own = [form.memories[name] for name in result.memories if name in form.memories]
+    later = {newer.memory.id for name in result.memories for newer in form.newer.get(name, ())}
+    return memory.id not in later and all(may_replace(memory.trust, had.trust) for had in own)
 
 
 def _near(heard: Sequence[Heard], nearest: Sequence[Memory]) -> list[Memory]:

@@ -19,18 +19,18 @@ from agent.applications.forms.candidates.copy_prompts import (
     build_turns,
     check,
 )
-from agent.applications.forms.candidates.field_notes import FieldNotes, FieldReader, chance_by
+from agent.applications.forms.candidates.field_notes import FieldNotes, FieldReader, Signs
 from agent.applications.forms.matching.label_words import fold, is_unspaced
 from agent.language.injection import as_data, steers
 from agent.models.closed_question import chance_of_yes
 from agent.ports import ChatTurn, LanguageModel
 from store.types import Memory, Trust, may_replace
 
-RIGHT, DOUBTFUL = 0.8, 0.3
+RIGHT, DOUBTFUL = 0.75, 0.3
 """Probabilities that copied words are right: they are filled in from the first; below the second
 the person's notes are looked at beside what they told. Set on ``benchmarks.copies_train``."""
 ABSENT = -4.0
-"""Log-probability (nats) of words that the second prompt does not copy."""
+"""Log-probability (nats) of words that a prompt does not copy, and the least that counts."""
 MAX_TOKENS = 24
 SURE, LESS_SURE = -0.65, -1.0
 """Where no notes are read: log-probability (nats) of copied words from which they are filled in;
@@ -51,16 +51,21 @@ class Copy:
     heard: Heard
     score: float
     """Their log-probability, in nats; ``-inf`` where the model does not tell it."""
-    signs: tuple[float, ...] = ()
-    """What the notes say of them that were read (``field_notes``): then ``heard.chance`` is the
-    calibrated probability that they are what the field asks for."""
+    signs: Signs | None = None
+    """What is known of them where notes were read: then ``heard.chance`` is the calibrated
+    probability that they are what the field asks for."""
 
     def judged_by(self, notes: FieldNotes, again: Copy | None, heard: Sequence[Heard]) -> Copy:
         """The same, judged by what was read in the memories and by what was copied again."""
         same = again is not None and fold(again.heard.value) == fold(self.heard.value)
         score = max(again.score, ABSENT) if again is not None and same else ABSENT
-        signs = notes.signs(self.heard.memory, score, agrees=self._agrees(heard))
-        return replace(self, heard=replace(self.heard, chance=chance_by(signs)), signs=signs)
+        own = max(self.score, ABSENT)
+        agrees = self._agrees(heard)
+        return self.with_signs(notes.signs(self.heard.memory, own, score, agrees=agrees))
+
+    def with_signs(self, signs: Signs) -> Copy:
+        """The same, as likely right as the signs say."""
+        return replace(self, heard=replace(self.heard, chance=signs.chance), signs=signs)
 
     def is_sure(self, label: str, heard: Sequence[Heard], llm: LanguageModel) -> bool:
         """Whether they are filled in, given what the form reader found for the field.
@@ -68,7 +73,7 @@ class Copy:
         Where no notes were read, what is likely enough is checked by the model: the closed question
         finds other mistakes than the open one.
         """
-        if self.signs:
+        if self.signs is not None:
             return self.heard.chance >= RIGHT
         agrees = self._agrees(heard)
         best = max(heard, key=lambda one: one.chance, default=None)

@@ -10,6 +10,7 @@ were learned from forms of people, most of whose texts were written without a lo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
 
@@ -24,8 +25,6 @@ from policies.weight_file import read_arrays
 from store.types import Memory
 
 WEIGHTS = Path(note_reader.__file__).parent / "data" / "form_copies.npz"
-SIGNS = ("score by the second prompt", "relevance", "any answers", "the form reader agrees")
-"""What ``mix`` has a weight for; scores in nats, probabilities as log-odds."""
 TOGETHER = 8
 """Most memories that are read for a field; it is nearly always among them."""
 NOTHING = 0.06
@@ -35,6 +34,35 @@ KEPT = 100
 """Fields of which it is kept what was read for them."""
 SHARE, MOST_READ = 0.3, 4
 """Of the relevance of the likeliest memory, that from which another one is read too; how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What is known of words that were copied for a field; each has a weight.
+
+    Scores are in nats, probabilities as log-odds.
+    """
+
+    score: float
+    """Of the words by the first prompt, and by the second."""
+    score_again: float
+    relevance: float
+    """Of the memory that they stand in."""
+    answered: float
+    """That any memory answers."""
+    agrees: bool
+    """Whether the form reader found the same."""
+    lead: float = 0.0
+    """Of the relevance, before that for the likeliest other field with the same words."""
+    others: int = 0
+    """Other fields of the form with the same words."""
+    elsewhere: bool = False
+    """Whether another field is filled with them without the model."""
+
+    @property
+    def chance(self) -> float:
+        """The calibrated probability that the words are what the field asks for."""
+        return float(mixed([[float(one)] for one in astuple(self)], _weights()["mix"])[0])
 
 
 class FieldNotes:
@@ -52,15 +80,10 @@ class FieldNotes:
         """Whether hardly any of the memories answers."""
         return self._answered < NOTHING
 
-    def signs(self, memory: Memory, score: float, *, agrees: bool) -> tuple[float, ...]:
-        """The ``SIGNS`` of words that were copied from one of the memories."""
+    def signs(self, memory: Memory, score: float, score_again: float, *, agrees: bool) -> Signs:
+        """What is known of words that were copied from one of the memories."""
         relevant, answered = logit([self._relevance[memory.id], self._answered]).tolist()
-        return score, relevant, answered, float(agrees)
-
-
-def chance_by(signs: Sequence[float]) -> float:
-    """The calibrated probability that copied words are what the field asks for."""
-    return float(mixed([[one] for one in signs], _weights()["mix"])[0])
+        return Signs(score, score_again, relevant, answered, agrees)
 
 
 class FieldReader:
