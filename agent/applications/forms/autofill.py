@@ -35,6 +35,7 @@ from agent.extraction.own_words import first_person
 from agent.memory.changes import LEAST, Newer, possibly_newer
 from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors.waiting import ensure_vectors_for
+from agent.models.readers.form_reader import form_reader
 from agent.ports import Embedder, LanguageModel, Vectors
 from agent.results import Alternative, FilledField, Value
 from store.derived.partitions import NearMemory
@@ -174,7 +175,7 @@ def fill(
         heard = fill_by_meaning(fields, asked, results, facts, near_all, embedder)
         if llm is not None:
             form = OpenForm(fields, asked, facts, heard, by_id, newer or {})
-            copying = Copying(llm, near_all, notes)
+            copying = Copying(llm, near_all, notes, form_reader(embedder))
             withdraw_irrelevant(form, results, copying)
             fill_by_model(form, results, copying)
     prefer_newer(fields, asked, results, facts, newer or {}, current, llm, notes)

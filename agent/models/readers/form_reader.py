@@ -46,6 +46,15 @@ class BestRun:
     chance: float
 
 
+@dataclass(frozen=True, slots=True)
+class KindMatch:
+    """Of a field and a value: how likely each is of a known kind, and both of the same one."""
+
+    field: float
+    value: float
+    both: float
+
+
 def runs(text: str, words: Words) -> list[Run]:
     """All runs of whole words, without the marks around them; none is a part of a word."""
     chunks: list[tuple[int, int, int, int]] = []
@@ -125,11 +134,27 @@ class FormReader:
         said = self._encoder.encode_words(texts)
         return [self._one(t, w, asked) for t, w in zip(texts, said, strict=True)]
 
+    def match(self, text: str, start: int, end: int, asked: Vectors) -> KindMatch:
+        """Whether words of a text are of the kind that a field asks for, a row of ``kinds_of``."""
+        (words,) = self._encoder.encode_words([text])
+        found = runs(text, words)
+        valued = self._valued()
+        field = asked[valued]
+        if not found:
+            return KindMatch(float(field.sum()), 0.0, 0.0)
+        run = min(found, key=lambda one: abs(one.start - start) + abs(one.end - end))
+        value = softmax(_spans(seen(text, words, [run]), self._w))[0][valued]
+        return KindMatch(float(field.sum()), float(value.sum()), float(field @ value))
+
+    def _valued(self) -> NDArray[np.bool_]:
+        """Which ``kinds`` are those of a value."""
+        return np.array([kind != "" for kind in self.kinds])
+
     def _one(self, text: str, words: Words, asked: Vectors) -> list[BestRun | None]:
         found = runs(text, words)
         if not found:
             return [None] * len(asked)
-        valued = np.array([kind != "" for kind in self.kinds])
+        valued = self._valued()
         kinds = softmax(_spans(seen(text, words, found), self._w))
         chances = asked[:, valued] @ kinds[:, valued].T
         best = chances.argmax(axis=1)

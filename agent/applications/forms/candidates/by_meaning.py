@@ -13,8 +13,8 @@ from agent.applications.forms.candidates.written import MOST_ALTERNATIVES, empty
 from agent.applications.forms.facts.read import DATES, Fact, without_article
 from agent.applications.forms.fields import Asked, FormField, worded
 from agent.applications.forms.values.fit import dates_in, day_of, fit, fit_date
-from agent.models.readers.form_reader import FormReader, form_reader
-from agent.ports import Embedder
+from agent.models.readers.form_reader import FormReader, KindMatch, form_reader
+from agent.ports import Embedder, Vectors
 from agent.results import Alternative, FilledField, Value
 from store.types import Memory, Trust
 
@@ -36,6 +36,26 @@ class Heard:
     value: str
     memory: Memory
     chance: float
+
+
+@dataclass(frozen=True, slots=True)
+class FieldKind:
+    """The kind of thing that a field asks for, by the form reader."""
+
+    reader: FormReader
+    chances: Vectors
+    """A row of ``FormReader.kinds_of``."""
+
+    def match(self, text: str, start: int, end: int) -> KindMatch:
+        """Whether words of a text are of that kind."""
+        return self.reader.match(text, start, end, self.chances)
+
+
+def kinds_asked(asked: Sequence[str], reader: FormReader | None) -> list[FieldKind | None]:
+    """The kind of each field; None without a reader."""
+    if reader is None or not asked:
+        return [None] * len(asked)
+    return [FieldKind(reader, row) for row in reader.kinds_of(asked)]
 
 
 def hear(asked: Sequence[str], nearest: Nearest, reader: FormReader) -> list[list[Heard]]:

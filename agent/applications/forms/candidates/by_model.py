@@ -15,6 +15,7 @@ from agent.applications.forms.candidates.by_meaning import (
     as_written,
     hear,
     is_open,
+    kinds_asked,
 )
 from agent.applications.forms.candidates.copy_prompts import SHAPES
 from agent.applications.forms.candidates.copying import Copy, copied
@@ -28,7 +29,7 @@ from agent.applications.forms.matching.label_words import fold, words
 from agent.applications.forms.values.fit import dates_in, day_of
 from agent.language.injection import steers
 from agent.memory.changes import Newer
-from agent.models.readers.form_reader import form_reader
+from agent.models.readers.form_reader import FormReader, form_reader
 from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField, Value
 from store.types import Memory, may_replace
@@ -80,6 +81,7 @@ class Copying:
     llm: LanguageModel
     close: Nearest
     notes: Notes | None = None
+    kinds: FormReader | None = None
 
     def reader(self) -> FieldReader | None:
         """The reader of memories; None where there is none."""
@@ -105,9 +107,11 @@ def facts_by_model(
     found = []
     of_fields = copying.reader()
     close_by = copying.close(labels, TOGETHER if of_fields else NEAREST)
-    for key, label, near, nearest in zip(keys, labels, heard, close_by, strict=True):
+    kinds = kinds_asked(labels, reader)
+    for key, label, near, nearest, kind in zip(keys, labels, heard, close_by, kinds, strict=True):
         shape = SHAPES.get("date" if key in DATES else key, "")
-        copy = copied(label, _near(near, nearest), llm, shape=shape, heard=near, notes=of_fields)
+        memories = _near(near, nearest)
+        copy = copied(label, memories, llm, shape=shape, heard=near, notes=of_fields, kind=kind)
         if copy is None or not copy.is_sure(label, near, llm):
             continue
         days = day_of(copy.heard.value) or list(dates_in(copy.heard.value))
@@ -198,11 +202,13 @@ def copies(form: OpenForm, results: Sequence[FilledField], copying: Copying) -> 
     labels = [form.label(n) for n in places]
     said = {}
     near = copying.close(labels, TOGETHER if notes else NEAREST)
-    for n, label, nearest in zip(places, labels, near, strict=True):
+    kinds = kinds_asked(labels, copying.kinds if notes else None)
+    for n, label, nearest, kind in zip(places, labels, near, kinds, strict=True):
         shape = SHAPES.get("date" if asked[n].key in DATES else fields[n].type, "")
         known = form.heard.get(n, ())
-        memories = _near(known, nearest)
-        if copy := copied(label, memories, copying.llm, shape=shape, heard=known, notes=notes):
+        memories, llm = _near(known, nearest), copying.llm
+        copy = copied(label, memories, llm, shape=shape, heard=known, notes=notes, kind=kind)
+        if copy is not None:
             said[n] = copy
     shown = {n: as_written(copy.heard, fields[n], asked[n], form.facts) for n, copy in said.items()}
     written = {n: str(shown[n] or copy.heard.value) for n, copy in said.items()}

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp, inf, log
 
-from agent.applications.forms.candidates.by_meaning import Heard, without_label
+from agent.applications.forms.candidates.by_meaning import FieldKind, Heard, without_label
 from agent.applications.forms.candidates.copy_prompts import (
     CHECK,
     FIRST,
@@ -26,7 +26,7 @@ from agent.models.closed_question import chance_of_yes
 from agent.ports import ChatTurn, LanguageModel
 from store.types import Memory, Trust, may_replace
 
-RIGHT, DOUBTFUL = 0.75, 0.3
+RIGHT, DOUBTFUL = 0.8, 0.3
 """Probabilities that copied words are right: they are filled in from the first; below the second
 the person's notes are looked at beside what they told. Set on ``benchmarks.copies_train``."""
 ABSENT = -4.0
@@ -55,13 +55,23 @@ class Copy:
     """What is known of them where notes were read: then ``heard.chance`` is the calibrated
     probability that they are what the field asks for."""
 
-    def judged_by(self, notes: FieldNotes, again: Copy | None, heard: Sequence[Heard]) -> Copy:
+    def judged_by(
+        self,
+        notes: FieldNotes,
+        again: Copy | None,
+        heard: Sequence[Heard],
+        kind: FieldKind | None,
+    ) -> Copy:
         """The same, judged by what was read in the memories and by what was copied again."""
         same = again is not None and fold(again.heard.value) == fold(self.heard.value)
         score = max(again.score, ABSENT) if again is not None and same else ABSENT
         own = max(self.score, ABSENT)
         agrees = self._agrees(heard)
-        return self.with_signs(notes.signs(self.heard.memory, own, score, agrees=agrees))
+        memory = self.heard.memory
+        signs = notes.signs(memory, own, score, agrees=agrees)
+        if kind is not None and (place := place_of(self.heard.value, memory.text)):
+            signs = signs.with_kinds(kind.match(memory.text, *place))
+        return self.with_signs(signs)
 
     def with_signs(self, signs: Signs) -> Copy:
         """The same, as likely right as the signs say."""
@@ -99,6 +109,7 @@ def copied(
     shape: str = "",
     heard: Sequence[Heard] = (),
     notes: FieldReader | None = None,
+    kind: FieldKind | None = None,
 ) -> Copy | None:
     """The value that the model copies from a memory; None where it finds none.
 
@@ -117,7 +128,7 @@ def copied(
         copy = _copied(f"{label}{shape}", read.likely if read else safe, llm)
         if copy is not None and read is not None:
             again = _copied(f"{label}{shape}", read.likely[:1], llm, SECOND)
-            copy = copy.judged_by(read, again, heard)
+            copy = copy.judged_by(read, again, heard, kind)
             if copy.heard.chance < DOUBTFUL:
                 doubtful, copy = doubtful or copy, None
         if copy is not None:

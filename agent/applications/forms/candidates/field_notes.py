@@ -10,14 +10,16 @@ were learned from forms of people, most of whose texts were written without a lo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import cache
+from math import log
 from pathlib import Path
 
 import numpy as np
 
 from agent.errors import PromptTooLong
 from agent.models.readers import note_reader
+from agent.models.readers.form_reader import KindMatch
 from agent.models.readers.note_reader import NoteReader
 from agent.models.readers.second_reader import logit, mixed
 from agent.ports import LanguageModel, StatementReader, Vectors
@@ -30,6 +32,8 @@ TOGETHER = 8
 NOTHING = 0.06
 """Probability that any memory answers, below which nothing is copied from them: the copies that the
 weights were learned from have 0.12 and more."""
+LEAST_MATCH = 0.001
+"""Probability of one kind below which less says no more."""
 KEPT = 100
 """Fields of which it is kept what was read for them."""
 SHARE, MOST_READ = 0.3, 4
@@ -52,6 +56,12 @@ class Signs:
     """That any memory answers."""
     agrees: bool
     """Whether the form reader found the same."""
+    field_known: float = 0.0
+    """That the form reader knows the kind that the field asks for, as a probability."""
+    value_known: float = 0.0
+    """The same of the kind of the words."""
+    same_kind: float = log(LEAST_MATCH)
+    """Logarithm of the probability that the two are one."""
     lead: float = 0.0
     """Of the relevance, before that for the likeliest other field with the same words."""
     others: int = 0
@@ -63,6 +73,11 @@ class Signs:
     def chance(self) -> float:
         """The calibrated probability that the words are what the field asks for."""
         return float(mixed([[float(one)] for one in astuple(self)], _weights()["mix"])[0])
+
+    def with_kinds(self, match: KindMatch) -> Signs:
+        """With what the form reader says of the kinds of field and words."""
+        same_kind = log(match.both + LEAST_MATCH)
+        return replace(self, field_known=match.field, value_known=match.value, same_kind=same_kind)
 
 
 class FieldNotes:
