@@ -111,3 +111,16 @@ def test_chances_are_those_of_both_halves(embedder: Embedder):
     assert found[0] is not None
     assert found[1] is not None
     assert found[0].chance > found[1].chance
+
+
+@pytest.mark.parametrize(("value", "same"), [("4 July 2022", True), ("Leith", False), ("", False)])
+def test_words_are_matched_with_the_kind_that_a_field_asks_for(embedder, value, same):
+    reader = form_reader(embedder)
+    assert reader is not None
+    (asked,) = reader.kinds_of(["Passport issue date"])
+    text = "My passport was issued in Leith on 4 July 2022." if value else "..."
+    start = text.find(value)
+    match = reader.match(text, start, start + len(value), asked)
+    assert match.field > 0.9
+    assert (match.both > 0.5) is same
+    assert match.both <= match.value

@@ -56,12 +56,13 @@ class Signs:
     """That any memory answers."""
     agrees: bool
     """Whether the form reader found the same."""
-    field_known: float = 0.0
+    field_known: float = 0.93
     """That the form reader knows the kind that the field asks for, as a probability."""
-    value_known: float = 0.0
+    value_known: float = 0.36
     """The same of the kind of the words."""
-    same_kind: float = log(LEAST_MATCH)
-    """Logarithm of the probability that the two are one."""
+    same_kind: float = log(0.012)
+    """Logarithm of the probability that the two are one. Without a form reader these three are what
+    they are on average of the copies that the weights were learned from."""
     lead: float = 0.0
     """Of the relevance, before that for the likeliest other field with the same words."""
     others: int = 0
