@@ -212,8 +212,8 @@ def copies(form: OpenForm, results: Sequence[FilledField], copying: Copying) -> 
             said[n] = copy
     shown = {n: as_written(copy.heard, fields[n], asked[n], form.facts) for n, copy in said.items()}
     written = {n: str(shown[n] or copy.heard.value) for n, copy in said.items()}
-    others = [str(one.value) for n, one in enumerate(results) if one.value and n not in said]
-    return judged_together(said, written, others)
+    rest = [one.value for n, one in enumerate(results) if n not in said and one.value is not None]
+    return judged_together(said, written, list(map(str, rest)))
 
 
 def _disputed(form: OpenForm, result: FilledField, copy: Copy, value: Value) -> bool:
