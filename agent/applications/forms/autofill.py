@@ -35,7 +35,6 @@ from agent.extraction.own_words import first_person
 from agent.memory.changes import LEAST, Newer, possibly_newer
 from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors.waiting import ensure_vectors_for
-from agent.models.readers.form_reader import form_reader
 from agent.ports import Embedder, LanguageModel, Vectors
 from agent.results import Alternative, FilledField, Value
 from store.derived.partitions import NearMemory
@@ -154,7 +153,7 @@ def fill(
     facts = read_facts(current)
     if llm is not None and embedder is not None and near_all is not None:
         open_asks = [ask for ask in asked if ask.fillable]
-        facts += facts_by_model(open_asks, facts, Copying(llm, near_all, notes), embedder)
+        facts += facts_by_model(open_asks, facts, Copying(llm, near_all, embedder, notes))
     open_questions = [
         (field, ask)
         for field, ask in zip(fields, asked, strict=True)
@@ -175,7 +174,7 @@ def fill(
         heard = fill_by_meaning(fields, asked, results, facts, near_all, embedder)
         if llm is not None:
             form = OpenForm(fields, asked, facts, heard, by_id, newer or {})
-            copying = Copying(llm, near_all, notes, form_reader(embedder))
+            copying = Copying(llm, near_all, embedder, notes)
             withdraw_irrelevant(form, results, copying)
             fill_by_model(form, results, copying)
     prefer_newer(fields, asked, results, facts, newer or {}, current, llm, notes)

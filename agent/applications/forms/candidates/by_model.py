@@ -29,7 +29,7 @@ from agent.applications.forms.matching.label_words import fold, words
 from agent.applications.forms.values.fit import dates_in, day_of
 from agent.language.injection import steers
 from agent.memory.changes import Newer
-from agent.models.readers.form_reader import FormReader, form_reader
+from agent.models.readers.form_reader import form_reader
 from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField, Value
 from store.types import Memory, may_replace
@@ -80,8 +80,8 @@ class Copying:
 
     llm: LanguageModel
     close: Nearest
+    embedder: Embedder
     notes: Notes | None = None
-    kinds: FormReader | None = None
 
     def reader(self) -> FieldReader | None:
         """The reader of memories; None where there is none."""
@@ -89,7 +89,7 @@ class Copying:
 
 
 def facts_by_model(
-    asked: Sequence[Asked], facts: Sequence[Fact], copying: Copying, embedder: Embedder
+    asked: Sequence[Asked], facts: Sequence[Fact], copying: Copying
 ) -> tuple[Fact, ...]:
     """What the person told of the ``SLOTS`` that fields of the form are, or are parts of.
 
@@ -101,7 +101,7 @@ def facts_by_model(
     if not keys:
         return ()
     labels = [SLOTS[key] for key in keys]
-    reader = form_reader(embedder)
+    reader = form_reader(copying.embedder)
     llm = copying.llm
     heard = hear(labels, copying.close, reader) if reader else [[] for _ in labels]
     found = []
@@ -187,22 +187,29 @@ def fill_by_model(form: OpenForm, results: list[FilledField], copying: Copying) 
 def copies(form: OpenForm, results: Sequence[FilledField], copying: Copying) -> dict[int, Copy]:
     """What the model copies for the fields, by their places; nothing is filled in.
 
-    The open ones come first. Where notes are read, the others are copied as well.
+    The open ones come first. Where notes are read, those that are filled are copied as well; where
+    all are filled for certain, no model is loaded.
     """
     fields, asked = form.fields, form.asked
-    notes = copying.reader()
+    blank = [replace(one, value=None, alternatives=()) for one in results]
     places = [n for n in range(len(fields)) if is_open(fields[n], asked[n], results[n])]
+    filled = [
+        n
+        for n, one in enumerate(results)
+        if one.value is not None and is_open(fields[n], asked[n], blank[n])
+    ]
+    if not places and not any(_is_doubtful(asked[n], results[n]) for n in filled):
+        return {}
+    notes = copying.reader()
     if notes is not None:
-        blank = [replace(one, value=None, alternatives=()) for one in results]
-        filled = [n for n, one in enumerate(results) if one.value is not None]
-        places += [n for n in filled if is_open(fields[n], asked[n], blank[n])]
+        places += filled
     if not places:
         return {}
     places = places[:MOST]
     labels = [form.label(n) for n in places]
     said = {}
     near = copying.close(labels, TOGETHER if notes else NEAREST)
-    kinds = kinds_asked(labels, copying.kinds if notes else None)
+    kinds = kinds_asked(labels, form_reader(copying.embedder) if notes else None)
     for n, label, nearest, kind in zip(places, labels, near, kinds, strict=True):
         shape = SHAPES.get("date" if asked[n].key in DATES else fields[n].type, "")
         known = form.heard.get(n, ())
