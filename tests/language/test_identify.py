@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from agent.language.identify import common_language, is_surely_english, language_of
+from benchmarks.shared.common import SAMPLES
 
 
 @pytest.mark.parametrize(
@@ -45,3 +48,12 @@ def test_a_short_question_is_in_the_language_of_what_it_is_about():
 )
 def test_a_name_alone_is_not_surely_english(text: str, sure: bool):
     assert is_surely_english(text) == sure
+
+
+def test_no_german_or_spanish_text_of_ours_is_surely_english():
+    files = [*SAMPLES.glob("people/*_de.json"), *SAMPLES.glob("people/*_es.json")]
+    told = [
+        one["text"] for file in files for one in json.loads(file.read_text("utf-8"))["messages"]
+    ]
+    assert len(told) > 200
+    assert [text for text in told if is_surely_english(text)] == []

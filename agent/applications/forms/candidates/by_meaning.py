@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from agent.applications.forms.candidates.from_facts import Candidate
 from agent.applications.forms.candidates.written import MOST_ALTERNATIVES, empty, written
@@ -14,7 +15,7 @@ from agent.applications.forms.facts.read import DATES, Fact, without_article
 from agent.applications.forms.fields import Asked, FormField, worded
 from agent.applications.forms.values.fit import dates_in, day_of, fit, fit_date
 from agent.models.readers.form_reader import FormReader, KindMatch, form_reader
-from agent.ports import Embedder, Vectors
+from agent.ports import Embedder
 from agent.results import Alternative, FilledField, Value
 from store.types import Memory, Trust
 
@@ -38,24 +39,15 @@ class Heard:
     chance: float
 
 
-@dataclass(frozen=True, slots=True)
-class FieldKind:
-    """The kind of thing that a field asks for, by the form reader."""
-
-    reader: FormReader
-    chances: Vectors
-    """A row of ``FormReader.kinds_of``."""
-
-    def match(self, text: str, start: int, end: int) -> KindMatch:
-        """Whether words of a text are of that kind."""
-        return self.reader.match(text, start, end, self.chances)
+KindOf = Callable[[str, int, int], KindMatch]
+"""Whether words of a text, from and to, are of the kind that one field asks for."""
 
 
-def kinds_asked(asked: Sequence[str], reader: FormReader | None) -> list[FieldKind | None]:
-    """The kind of each field; None without a reader."""
+def kinds_asked(asked: Sequence[str], reader: FormReader | None) -> list[KindOf | None]:
+    """Of each field what tells its kind from others; None without a reader."""
     if reader is None or not asked:
         return [None] * len(asked)
-    return [FieldKind(reader, row) for row in reader.kinds_of(asked)]
+    return [partial(reader.match, asked=row) for row in reader.kinds_of(asked)]
 
 
 def hear(asked: Sequence[str], nearest: Nearest, reader: FormReader) -> list[list[Heard]]:

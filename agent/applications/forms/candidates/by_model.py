@@ -191,12 +191,12 @@ def copies(form: OpenForm, results: Sequence[FilledField], copying: Copying) -> 
     all are filled for certain, no model is loaded.
     """
     fields, asked = form.fields, form.asked
-    blank = [replace(one, value=None, alternatives=()) for one in results]
     places = [n for n in range(len(fields)) if is_open(fields[n], asked[n], results[n])]
     filled = [
         n
         for n, one in enumerate(results)
-        if one.value is not None and is_open(fields[n], asked[n], blank[n])
+        if one.value is not None
+        and is_open(fields[n], asked[n], replace(one, value=None, alternatives=()))
     ]
     if not places and not any(_is_doubtful(asked[n], results[n]) for n in filled):
         return {}

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp, inf, log
 
-from agent.applications.forms.candidates.by_meaning import FieldKind, Heard, without_label
+from agent.applications.forms.candidates.by_meaning import Heard, KindOf, without_label
 from agent.applications.forms.candidates.copy_prompts import (
     CHECK,
     FIRST,
@@ -60,7 +60,7 @@ class Copy:
         notes: FieldNotes,
         again: Copy | None,
         heard: Sequence[Heard],
-        kind: FieldKind | None,
+        kind: KindOf | None,
     ) -> Copy:
         """The same, judged by what was read in the memories and by what was copied again."""
         same = again is not None and fold(again.heard.value) == fold(self.heard.value)
@@ -70,7 +70,7 @@ class Copy:
         memory = self.heard.memory
         signs = notes.signs(memory, own, score, agrees=agrees)
         if kind is not None and (place := place_of(self.heard.value, memory.text)):
-            signs = signs.with_kinds(kind.match(memory.text, *place))
+            signs = signs.with_kinds(kind(memory.text, *place))
         return self.with_signs(signs)
 
     def with_signs(self, signs: Signs) -> Copy:
@@ -109,7 +109,7 @@ def copied(
     shape: str = "",
     heard: Sequence[Heard] = (),
     notes: FieldReader | None = None,
-    kind: FieldKind | None = None,
+    kind: KindOf | None = None,
 ) -> Copy | None:
     """The value that the model copies from a memory; None where it finds none.
 

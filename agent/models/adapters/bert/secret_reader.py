@@ -61,16 +61,15 @@ class TrainedSecretReader:
     :param folder: The encoder that the weights were trained on.
     :param weights: A npz file: the adapters by the name of the matrix that they change, the head.
     :param threads: Most threads that read at the same time; 0 is one a processor.
-    :param int8: Whether the layers multiply integers, in half the time (decision 27 has both).
     """
 
-    def __init__(self, folder: Path, weights: Path, *, threads: int = 0, int8: bool = True) -> None:
+    def __init__(self, folder: Path, weights: Path, *, threads: int = 0) -> None:
         stored = {
             name: array.astype(np.float32)
             for name, array in read_arrays(weights).items()
             if array.dtype.kind == "f"
         }
-        self._bert = Bert(folder, threads=threads, changed=_adapted(folder, stored), int8=int8)
+        self._bert = Bert(folder, threads=threads, changed=_adapted(folder, stored), int8=True)
         self._head = _head(
             {
                 name.removeprefix("head."): array
