@@ -17,8 +17,8 @@ HARDLY = 0.02
 """Probability of English below which a text is taken for another language. Of 19,490 English
 sentences of ours (voices, banks, lives) two have less; of 62 in German and Spanish, all."""
 SURELY = 0.9
-"""Probability from which a text is surely in English. None of our German and Spanish texts has it (a
-test reads them), nine in ten English ones do."""
+"""Probability from which a text is surely in English. None of our German and Spanish texts has it
+(a test reads them), nine in ten English ones do."""
 FEWEST = 4
 """Words below which a text is taken for English: a name alone is in no language."""
 LANGUAGES = tuple(
