@@ -12,7 +12,6 @@ from agent.config import load_config
 from agent.models.readers.local_secret_reader import LocalSecretReader
 from agent.ports import SecretReader
 from agent.session.session import Session
-from benchmarks.quality.attacks import security_table
 from benchmarks.quality.attacks.attack_edits import acknowledged
 from benchmarks.quality.attacks.attacks import COUNTS
 from benchmarks.quality.attacks.long_day import HOURS, Hour
@@ -21,6 +20,7 @@ from benchmarks.quality.attacks.poison_bank import ATTACKS, KNOWN, Attack, Way, 
 from benchmarks.quality.redaction import secrets_alike, secrets_bank
 from benchmarks.quality.redaction.secrets import bank, measured
 from benchmarks.shared.many_memories import memories
+from benchmarks.shared.results_page import security_table
 from tests.conftest import NOW
 from tests.support.crash_work import SilentModel
 
@@ -56,7 +56,7 @@ def test_an_attack_changes_nothing_and_is_not_obeyed(session: Session, way: Way,
 
 def test_the_table_of_the_security_page_is_what_the_results_say():
     text = security_table.TARGET.read_text("utf-8")
-    assert security_table.page(text) == text, "write it: python -m benchmarks.security_table"
+    assert security_table.page(text) == text, "write it: python -m benchmarks.report"
     named = [name for name, _, _ in security_table.ROWS]
     parts = {f"attacks_{part}" for part in COUNTS}
     assert set(named) == parts | {"secrets", "poison", "long_day"}

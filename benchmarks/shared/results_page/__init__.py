@@ -1,1 +1,1 @@
-"""docs/results.md: what is claimed, and the page made of the result files."""
+"""docs/results.md, and the table of attacks in docs/security.md, made of the result files."""

@@ -1,4 +1,5 @@
-"""Writes ``docs/results.md`` from ``benchmarks/results``: ``python -m benchmarks.report``.
+"""Writes ``docs/results.md`` and the table of attacks in ``docs/security.md`` from
+``benchmarks/results``: ``python -m benchmarks.report``.
 
 ``python -m benchmarks.report --dirty`` lists the result files that come from uncommitted code, with
 the command of each, and writes nothing.
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.shared.common import ROOT, file_of
-from benchmarks.shared.results_page import claims_papers, claims_product
+from benchmarks.shared.results_page import claims_papers, claims_product, security_table
 from benchmarks.shared.results_page.claims import OPTIONS, Bar, Claim, Row
 
 RESULTS = ROOT / "benchmarks" / "results"
@@ -242,7 +243,9 @@ def main() -> None:
         print(f"{len(found)} of {len(files.by_name)} result files come from uncommitted code")
         return
     TARGET.write_text(page(files), encoding="utf-8")
-    print(f"{len(CLAIMS)} claims, {len(files.by_name)} result files in {TARGET}")
+    security = security_table.TARGET
+    security.write_text(security_table.page(security.read_text("utf-8")), "utf-8")
+    print(f"{len(CLAIMS)} claims, {len(files.by_name)} result files in {TARGET} and {security}")
 
 
 if __name__ == "__main__":

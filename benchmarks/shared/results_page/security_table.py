@@ -1,7 +1,4 @@
-"""Writes the table of attacks in docs/security.md from the files of results.
-
-``python -m benchmarks.security_table``, after ``attacks``, ``secrets`` or ``poison`` has run.
-"""
+"""The table of attacks in docs/security.md, made of the result files."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.shared.common import ROOT, parser, progress
+from benchmarks.shared.common import ROOT
 
 TARGET = ROOT / "docs" / "security.md"
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->"
@@ -82,13 +79,3 @@ def page(text: str) -> str:
     """The page with the present table between its marks."""
     before, _, rest = text.partition(BEGIN)
     return before + BEGIN + table() + END + rest.partition(END)[2]
-
-
-def main() -> None:
-    parser("security_table", __doc__ or "").parse_args()
-    TARGET.write_text(page(TARGET.read_text("utf-8")), "utf-8")
-    progress(f"wrote {TARGET}")
-
-
-if __name__ == "__main__":
-    main()
