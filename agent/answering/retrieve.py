@@ -21,11 +21,11 @@ from agent.answering.question.question_time import (
 from agent.answering.question.slot_lookup import in_slot
 from agent.answering.question.time_filter import asks_of_days, eligible, falls_in, of_few_days
 from agent.language.dates import find_times
-from agent.memory.changes import CHANGED, probably_ended
 from agent.memory.entities.aliases import also_said, also_said_then
 from agent.memory.entities.events import event_of
 from agent.memory.entities.identity import Identities
 from agent.memory.home import Home
+from agent.memory.time.changed import CHANGED, probably_ended
 from agent.memory.time.timeline import Telling, Tellings, Timeline
 from agent.memory.vectors.waiting import ensure_vectors_for
 from agent.ports import Embedder, Vectors

@@ -40,6 +40,14 @@ def joined_parts(text: str) -> list[str]:
     return [part.strip() for said in told for part in _JOINED.split(said)]
 
 
+def part_at(text: str, place: int) -> str:
+    """The part of ``joined_parts`` that a character of the text is in."""
+    ends = [match.span() for match in _JOINED.finditer(text)]
+    before = max((end for _, end in ends if end <= place), default=0)
+    after = min((start for start, _ in ends if start >= place), default=len(text))
+    return text[before:after].strip()
+
+
 def split_facts(line: str) -> list[str]:
     """'My name is Ann, I'm 41 and I work in Cork.' -> three sentences.
 

@@ -8,7 +8,7 @@ older memory sees the newer one beside it. Which automatic replacement may be ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
@@ -19,11 +19,13 @@ import numpy as np
 
 from agent.language.identify import is_english
 from agent.memory.editing.candidates import Compared, to_compare
+from agent.memory.editing.changes.restated import Told, as_restated, restated_day, restated_time
 from agent.memory.editing.judges.by_reader import CHANGES, Judged, judged_as
 from agent.memory.editing.plan import EditPlan
 from agent.memory.gloss import Glosses, in_english
 from agent.memory.home import Models
 from agent.memory.passages import as_told, goes_on, passage_of
+from agent.memory.time.changed import CHANGED
 from agent.models.readers.second_reader import (
     Beside,
     SecondReader,
@@ -35,14 +37,11 @@ from agent.ports import RELATIONS, Embedder, Probabilities, StatementReader, Vec
 from store.graph import MemoryGraph
 from store.journal import Insert, Replace
 from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Draft, Memory, Status, may_replace
+from store.types import Draft, Memory, Trust
 
 REPLACES = 0.5
 """Probability, by both readers, that what a plan replaces is changed or said again; below it the
 plan only inserts. The statement reader alone was sure already (``editing.replacing``)."""
-CHANGED = 0.5
-"""Probability of a change from which the older memory is taken to hold no longer: it is calibrated,
-so what more likely holds is not hidden."""
 LEAST = 0.1
 """Probability of a change from which an edge is kept."""
 TOGETHER = 0.5
@@ -56,7 +55,6 @@ were found."""
 CORRECTS_SOON = 8.0
 """How much likelier a correction is in the same conversation than among all pairs, as odds: 'oh no
 wait, it's 16:40' (docs/decisions/0018-second-reader.md)."""
-_REPLACING = (ChangeKind.SUPERSEDES, ChangeKind.CORRECTS, ChangeKind.ENDS)
 TextPair = tuple[str, str]
 """An older text and a newer one."""
 
@@ -120,7 +118,8 @@ def judge_ahead(
     """Judge what ``possible_changes`` will ask once the plan is applied, into ``known``.
 
     Of the likeliest changes ``second`` is asked as well. What it takes for no change replaces
-    nothing in the plan that is given back: it is inserted, and an edge tells of the doubt.
+    nothing in the plan that is given back: it is inserted, and an edge tells of the doubt. What
+    probably changes something has the days that it means beside that.
 
     The reader takes half a second of a processor, in which nobody else could write: what is applied
     under the write lock finds its judgements here, but for what others wrote in between.
@@ -141,25 +140,78 @@ def judge_ahead(
     texts = _texts(pairs, graph, models)
     near = _nearness(pairs, texts, models.embedder)
     _judge(texts, near, reader, known, len(index), second)
-    if second is None:
-        return plan
+    judged: dict[str, list[tuple[Memory, Views, Judged]]] = {one.id: [] for one in made}
+    for ids, views in texts.items():
+        older, newer, _ = pairs[ids]
+        if newer.id in judged:
+            judged[newer.id].append((older, views, judged_as(known.weighed[views])))
+    if second is not None:
+        plan = _without_unlikely(plan, replaced, judged)
+    plan = _with_days_meant(plan, judged)
+    drafts = (edit.draft for edit in plan.edits if isinstance(edit, Insert | Replace))
+    now_said = {one.id: draft.text for one, draft in zip(made, drafts, strict=True)}
+    stored = {
+        ids: pair._replace(newer=replace(pair.newer, text=now_said[pair.newer.id]))
+        for ids, pair in pairs.items()
+        if pair.newer.id in now_said and pair.newer.text != now_said[pair.newer.id]
+    }
+    for ids, views in _texts(stored, graph, models).items():
+        # What was judged of a draft counts for the sentence that is stored.
+        known.weighed[views] = known.weighed[texts[ids]]
+        known.read[views.read] = known.read[texts[ids].read]
+        known.read[views.extracted] = known.read[texts[ids].extracted]
+    return plan
+
+
+def _without_unlikely(
+    plan: EditPlan,
+    replaced: Iterable[tuple[Memory, Memory]],
+    judged: Mapping[str, Sequence[tuple[Memory, Views, Judged]]],
+) -> EditPlan:
+    """The plan without the replacements that both readers take for no change."""
     unlikely = {
         old.id
         for old, memory in replaced
-        if (views := texts.get((old.id, memory.id))) is not None
-        and not _replaces(judged_as(known.weighed[views]))
+        for other, _, one in judged[memory.id]
+        if other.id == old.id and one.changed + one.same < REPLACES
     }
-    return replace(
-        plan,
-        edits=tuple(
-            Insert(edit.draft) if isinstance(edit, Replace) and edit.memory in unlikely else edit
-            for edit in plan.edits
-        ),
+    edits = (
+        Insert(edit.draft) if isinstance(edit, Replace) and edit.memory in unlikely else edit
+        for edit in plan.edits
     )
+    return replace(plan, edits=tuple(edits))
 
 
-def _replaces(one: Judged) -> bool:
-    return one.changed + one.same >= REPLACES
+def _with_days_meant(
+    plan: EditPlan, judged: Mapping[str, Sequence[tuple[Memory, Views, Judged]]]
+) -> EditPlan:
+    """The plan, each draft with the days that it means beside what it changes."""
+    pairs = iter(judged.values())
+    edits = (
+        replace(edit, draft=_restated(edit.draft, next(pairs)))
+        if isinstance(edit, Insert | Replace)
+        else edit
+        for edit in plan.edits
+    )
+    return replace(plan, edits=tuple(edits))
+
+
+def _restated(draft: Draft, judged: Sequence[tuple[Memory, Views, Judged]]) -> Draft:
+    """The draft with the day and time that it means beside the likeliest memory that it changes.
+
+    Only what the user told says the day of something else that the user told.
+    """
+    for older, views, one in sorted(judged, key=lambda found: -found[2].changed):
+        if one.changed < CHANGED or one.change not in (ChangeKind.SUPERSEDES, ChangeKind.CORRECTS):
+            continue
+        if not {older.trust, draft.trust} <= {None, Trust.TOLD}:
+            continue
+        before, after = Told(older.text, older.created), Told(views.words[1], draft.created)
+        corrects = views.soon and one.change is ChangeKind.CORRECTS
+        meant = restated_day(before, after, corrects=corrects) or restated_time(before, after)
+        if meant is not None:
+            return as_restated(draft, meant)
+    return draft
 
 
 def _ahead(draft: Draft, number: int) -> Memory:
@@ -295,60 +347,3 @@ def _edges(pairs: Iterable[tuple[str, str]], judgements: Sequence[Judged]) -> It
             yield ChangeEdge(older, newer, one.change, one.changed)
         elif one.added >= TOGETHER:
             yield ChangeEdge(older, newer, ChangeKind.ADDS, one.added)
-
-
-class Newer(NamedTuple):
-    """A memory that may have changed an older one, and how."""
-
-    memory: Memory
-    change: ChangeKind
-    probability: float
-
-
-def probably_ended(
-    known: Callable[[str], Memory | None], graph: MemoryGraph, *, least: float
-) -> dict[str, Memory]:
-    """By their ids, memories that another one probably ended, as they are if it did.
-
-    For the timeline of a question about what was before; nothing is stored. Only edges of at least
-    this probability count, between memories that no edit has ended.
-    """
-    ended: dict[str, Memory] = {}
-    for edge in graph.change_edges.open():  # likeliest first
-        if edge.probability < least or edge.change not in _REPLACING or edge.older in ended:
-            continue
-        old, new = known(edge.older), known(edge.newer)
-        if old is None or new is None or not may_replace(new.trust, old.trust):
-            continue
-        ends = edge.change is ChangeKind.ENDS
-        if not ends and new.valid_until is not None and new.valid_until <= new.created:
-            continue  # 'I lived in Oslo until 2019' takes no other address's place
-        end = new.valid_from or new.created
-        until = end if old.valid_until is None else min(end, old.valid_until)
-        after = None if ends else new.id
-        ended[old.id] = replace(old, status=Status.REPLACED, valid_until=until, replaced_by=after)
-    return ended
-
-
-def possibly_newer(
-    memories: Sequence[Memory], graph: MemoryGraph, *, least: float, by: datetime
-) -> dict[str, tuple[Newer, ...]]:
-    """By the id of each memory that may have been changed, what may have changed it ``by`` then.
-
-    The likeliest comes first. Only edges of at least this probability count. What begins later has
-    changed nothing yet; what is trusted too little changes nothing (``store.types.may_replace``).
-    """
-    known = {memory.id: memory for memory in memories}
-    newer: dict[str, tuple[Newer, ...]] = {}
-    for edge in graph.change_edges.of(known):  # likeliest first
-        if edge.probability < least or edge.change not in _REPLACING:
-            continue
-        old, new = known.get(edge.older), known.get(edge.newer)
-        if not (old and new and may_replace(new.trust, old.trust)):
-            continue
-        if (new.valid_from or new.created) <= by:
-            newer[edge.older] = (
-                *newer.get(edge.older, ()),
-                Newer(new, edge.change, edge.probability),
-            )
-    return newer

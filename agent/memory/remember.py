@@ -216,17 +216,23 @@ def store_drafts(
     second = second_reader(models.llm) if source.kind is SourceKind.CHAT else None
     for attempt in range(1, ATTEMPTS + 1):
         plan = plan_against(drafts, vectors, graph, models, now)
-        # A partial update makes a sentence that is in no draft.
-        texts = [e.draft.text for e in plan.edits if isinstance(e, Insert | Replace)]
-        if made := [text for text in texts if text not in vectors]:
-            vectors.update(zip(made, embedder.encode(made), strict=True))
+        # A partial update makes a sentence that is in no draft, and so does a day it means.
+        _encode(plan, vectors, embedder)
         plan = judge_ahead(plan, vectors, graph, models, now, judged, second)
+        _encode(plan, vectors, embedder)
         try:
             return _apply(plan, source, graph, models, vectors, now, actor, judged)
         except EditConflict:
             if attempt == ATTEMPTS:
                 raise
     raise AssertionError("unreachable")
+
+
+def _encode(plan: EditPlan, vectors: dict[str, Vectors], embedder: Embedder) -> None:
+    """Add the vectors of sentences that have none yet."""
+    texts = [edit.draft.text for edit in plan.edits if isinstance(edit, Insert | Replace)]
+    if made := [text for text in texts if text not in vectors]:
+        vectors.update(zip(made, embedder.encode(made), strict=True))
 
 
 def plan_against(

@@ -13,8 +13,8 @@ from agent.answering.notes.candidates import BOTH_HOLD
 from agent.answering.retrieve import Part
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.language.validation import checked_message
-from agent.memory.changes import CHANGED
 from agent.memory.home import Home
+from agent.memory.time.changed import CHANGED
 from agent.results import Reply, Route
 from agent.session.respond import Responder
 from policies.selection import Choice

@@ -27,9 +27,9 @@ from agent.applications.ratings.recommend import recommended
 from agent.extraction.told import asked_beside
 from agent.language.identify import common_language, is_english
 from agent.language.redaction import with_gaps
-from agent.memory.changes import CHANGED, possibly_newer
 from agent.memory.home import Home
 from agent.memory.passages import WHILE
+from agent.memory.time.changed import CHANGED, possibly_newer
 from agent.models.readers.note_reader import note_reader
 from agent.models.timing import Stopwatch
 from agent.ports import Embedder

@@ -80,6 +80,7 @@ def reminder(reminder: Reminder) -> dict[str, object]:
         "years": reminder.years,
         "repeats": reminder.rule,
         "memory": reminder.memory.id,
+        "changed_by": reminder.changed_by and reminder.changed_by.id,
     }
 
 
@@ -94,7 +95,9 @@ def reminder_line(reminder: Reminder) -> str:
     trust = reminder.memory.trust
     origin = "" if trust is None or trust == "told" else f", {phrase(trust)}"
     mark = _MARKS[reminder.kind.value]
-    return f"{when}  {reminder.text}{years}{mark}  [{reminder.memory.id}{origin}]"
+    newer = reminder.changed_by
+    changed = "" if newer is None else f", probably changed by {newer.id}"
+    return f"{when}  {reminder.text}{years}{mark}  [{reminder.memory.id}{origin}{changed}]"
 
 
 def travel(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from agent.results import Reply
 
-WITHDRAWN = "withdrawn: nothing you told me supports it"
+WITHDRAWN = "withdrawn: it did not pass the checks"
 _TIMES_A_SECOND = 12
 
 

@@ -16,7 +16,7 @@ from agent.applications.forms.candidates.copy_prompts import CHECK
 from agent.applications.forms.candidates.copying import place_of
 from agent.applications.forms.fields import FormField
 from agent.applications.forms.formats.open_form import fields_from_labels
-from agent.memory.changes import Newer
+from agent.memory.time.changed import Newer
 from agent.ports import ChatTurn, Vectors
 from store.tables.side_tables.change_edges import ChangeKind
 from store.tables.side_tables.form_consents import FormConsent

@@ -10,7 +10,7 @@ from agent.applications.forms.autofill import fill
 from agent.applications.forms.formats.open_form import fields_from_html, fields_from_labels
 from agent.extraction.triples.read import triples_for
 from agent.extraction.validity import held
-from agent.memory.changes import Newer
+from agent.memory.time.changed import Newer
 from agent.results import FilledField
 from store.tables.side_tables.change_edges import ChangeKind
 from store.types import Memory, Trust

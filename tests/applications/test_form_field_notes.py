@@ -20,7 +20,7 @@ from agent.applications.forms.candidates.field_notes import (
 from agent.applications.forms.candidates.other_fields import judged_together
 from agent.applications.forms.formats.open_form import fields_from_labels
 from agent.errors import PromptTooLong
-from agent.memory.changes import Newer
+from agent.memory.time.changed import Newer
 from store.tables.side_tables.change_edges import ChangeKind
 from store.types import Memory, Trust
 from tests.answering.test_notes_read_together import ScriptedNoteReader

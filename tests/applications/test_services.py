@@ -10,6 +10,7 @@ import pytest
 from dateutil.rrule import rrulestr
 from icalendar import Calendar
 
+from agent.applications.services.desktop_notifications import message
 from agent.applications.services.ical_export import calendar_of
 from agent.applications.services.recurrence import clock_of, next_time, next_year_day, rule_of
 from agent.applications.services.reminders import coming, reminders
@@ -21,6 +22,7 @@ from agent.language.dates import resolve_text
 from agent.memory.entities.identity import Identities
 from store.graph import MemoryGraph
 from store.journal import Forget, Insert, Replace
+from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 from store.types import Draft, Memory, Source, SourceKind, Triple
 from tests.conftest import Result
 
@@ -204,6 +206,29 @@ def test_what_was_moved_or_forgotten_is_not_reminded_of(graph: MemoryGraph):
     graph.apply([Forget("m2")], at=NOW)
     found = coming(graph, NOW, days=30)
     assert [(f"{one.when:%d %H:%M}", one.text) for one in found] == [("21 11:00", "The exam")]
+
+
+def test_what_has_probably_changed_is_reminded_of_and_says_so(graph: MemoryGraph):
+    told = [draft("The exam is on 20 May at 10:00."), draft("They moved it to 21 May at 11:00.")]
+    graph.apply([Insert(one) for one in told], at=NOW)
+    for chance, changed in ((0.4, None), (0.6, "m2")):
+        graph.change_edges.put([ChangeEdge("m1", "m2", ChangeKind.SUPERSEDES, chance)], NOW)
+        first, second = coming(graph, NOW, days=30)
+        assert (first.changed_by and first.changed_by.id, second.changed_by) == (changed, None)
+    assert message(first)[1] == "The exam, 10:00 (probably changed since)"
+    assert message(second)[1].endswith("11:00")
+
+
+@pytest.mark.parametrize(
+    ("said", "when"),
+    [
+        ("They can't do the 12th any more, it's the 19th at 2pm.", "2024-05-19 14:00"),
+        ("We don't meet on Friday and on Saturday.", None),
+    ],
+)
+def test_a_day_that_is_not_denied_is_reminded_of(said: str, when: str | None):
+    found = at(said)
+    assert (found and found[0]) == when
 
 
 def test_a_habit_ends_where_a_planned_one_takes_its_place(graph: MemoryGraph):

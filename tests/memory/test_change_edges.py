@@ -14,15 +14,11 @@ from agent.answering.notes.gather import gather
 from agent.config import Config
 from agent.language.units import units
 from agent.memory import remember
-from agent.memory.changes import (
-    Judgements,
-    Newer,
-    judge_ahead,
-    possibly_newer,
-)
+from agent.memory.changes import Judgements, judge_ahead
 from agent.memory.editing.judges.by_reader import judged
 from agent.memory.editing.plan import EditPlan
 from agent.memory.editing.replacing import allows, changeable, sure_replacements
+from agent.memory.time.changed import Newer, possibly_newer
 from agent.ports import Embedder, Probabilities
 from agent.session.session import Session
 from store.graph import MemoryGraph

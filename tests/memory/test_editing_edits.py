@@ -14,9 +14,10 @@ import pytest
 from agent.config import load_config
 from agent.memory.editing.conflicts import Holds, answer_in
 from agent.memory.editing.corrections import Correction, correction_in
+from agent.memory.uncertain.settle import settle
 from agent.models.timing import Stopwatch
 from agent.session.session import Session, open_session
-from store.types import Status
+from store.types import SourceKind, Status
 
 NOW = datetime(2024, 5, 8, 9, 0, tzinfo=UTC)
 
@@ -196,6 +197,29 @@ def test_a_correction_mends_the_memory_in_place(session, said, correction, wante
     assert session.graph.verify(session.embedder.identity) == ()
     assert any(wanted.split()[-1].rstrip(".") in t.tail for t in
                session.graph.memories.get(memory).triples)  # fmt: skip
+
+
+def test_a_correction_that_names_nothing_is_of_the_last_time_that_was_told(session):
+    plumber = told(session, "The plumber comes on Friday at 8:00.").entries[0].memory
+    club = told(session, "Book club is on the 2nd of June at 19:30 at Ida's.").entries[0].memory
+    before = session.graph.memories.get(plumber)
+    session.respond("Sorry, the 9th")
+    assert session.graph.memories.get(plumber) == before
+    memory = session.graph.memories.get(club)
+    assert memory.text == "Book club is on the 9th of June 2024 at 19:30 at Ida's."
+    # It is over with its new day.
+    assert memory.valid_until is not None
+    assert f"{memory.valid_until:%Y-%m-%d}" == "2024-06-10"
+
+
+def test_after_an_hour_such_a_correction_is_of_nothing_told_before(session):
+    memory = told(session, "The plumber comes on Friday at 8:00.").entries[0].memory
+    before = session.graph.memories.get(memory)
+    source = session.graph.sources.add(
+        SourceKind.CHAT, "Sorry, 8:30", session.config.now() + timedelta(minutes=61)
+    )
+    assert settle(source, session.graph, session, source.captured) is None
+    assert session.graph.memories.get(memory) == before
 
 
 def test_a_correction_can_be_taken_back(session):

@@ -6,10 +6,11 @@ as readily as the right one, so that value is left out, and a corrected day is c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
-from agent.answering.notes.shifts import LEFT_OUT, Moment, day_and_time, moments
+from agent.answering.notes.shifts import LEFT_OUT, day, day_and_time
+from agent.language.dates.moments import moments
+from agent.memory.editing.changes.restated import Told, restated_day
 from agent.memory.passages import Passage
 
 MARKS = ".,;:!?()"
@@ -33,41 +34,15 @@ def without_corrected(older: Passage, newer: Passage) -> str:
 
 
 def corrected_day(older: Passage, newer: Passage) -> str:
-    """The day that the newer words give, in the month of the older one.
-
-    That is the month which a correction means ("no, the 19th"), and also what names the older day
-    ("it is the 19th now, not the 12th"). The time of day of a correction is the earlier one, unless
-    it has one, too. Empty where either does not tell of one day.
-    """
-    before = _one_day([moment for _, moment in moments(older.words, older.said)])
-    if before is None:
+    """The day that the newer words give, in the month of the older one; empty where none is."""
+    meant = restated_day(
+        Told(older.words, older.said),
+        Told(newer.words, newer.said),
+        corrects=bool(newer.about),
+    )
+    if meant is None:
         return ""
-    old = before[0].start.date()
-    month = before[0].start.replace(day=1, hour=0, minute=0)
-    given = [moment for _, moment in moments(newer.words, month)]
-    other = [moment for moment in given if not moment.dated or moment.start.date() != old]
-    if not newer.about and other == given:
-        return ""
-    after = _one_day(other)
-    told = moments(newer.words, newer.said)
-    # "Wednesday" is another day in each month, "the 19th" is not.
-    days = {moment.start.day for _, moment in told if moment.dated} - {old.day}
-    if after is None or days != {after[0].start.day}:
-        return ""
-    clock = after[1] or (before[1] if newer.about else None)
-    if clock is None:
-        return day_and_time(after[0].start, after[0])
-    start = datetime.combine(after[0].start.date(), clock.start.timetz())
-    return day_and_time(start, clock)
-
-
-def _one_day(told: Sequence[Moment]) -> tuple[Moment, Moment | None] | None:
-    """The one day of what is told, and its time of day; None where there is not one of each."""
-    days = [moment for moment in told if moment.dated]
-    clocks = [moment for moment in told if moment.clock]
-    if len({moment.start.date() for moment in days}) != 1 or len(clocks) > 1:
-        return None
-    return days[0], next(iter(clocks), None)
+    return day_and_time(meant.start, meant.clock) if meant.clock else day(meant.start)
 
 
 def _values(text: str, said: datetime) -> tuple[list[Place], list[Place]]:

@@ -17,10 +17,10 @@ from agent.answering.notes.reading import first_of, read_together, relevance_of,
 from agent.answering.notes.shifts import LEFT_OUT
 from agent.answering.retrieve import Retrieved
 from agent.language.identify import common_language
-from agent.memory.changes import CHANGED
 from agent.memory.gloss import Glosses
 from agent.memory.home import Home
 from agent.memory.passages import Passage
+from agent.memory.time.changed import CHANGED
 from agent.models.readers.note_reader import note_reader
 from agent.ports import StatementReader
 from policies.selection import Choice, Selection, Step

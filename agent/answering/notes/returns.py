@@ -9,7 +9,7 @@ from agent.answering.grounding import names, terms
 from agent.answering.notes.gather import DOUBTED, Note
 from agent.answering.notes.quotations import is_own
 from agent.language.identify import is_english
-from agent.memory.changes import CHANGED
+from agent.memory.time.changed import CHANGED
 
 
 def with_before(note: Note, notes: Sequence[Note], question: str) -> Note:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from dateutil.relativedelta import relativedelta
 
 from agent.language.dates import TimeSpan, find_times
+from agent.language.dates.moments import CLOCK, Moment, is_now, moment_of, moments
 from agent.language.injection import as_data
+from agent.memory.editing.changes.restated import Told, restated_time
 from agent.models.fixed_turns import fixed
 from agent.ports import ChatTurn, LanguageModel
 
@@ -59,9 +61,6 @@ root ::= ("later" | "earlier") part part?
 part ::= " " [1-9] [0-9]? " " ("minute" | "hour" | "day" | "week" | "month") "s"?
 """
 _AMOUNT = re.compile(r" (\d+) (minute|hour|day|week|month)")
-HALF_DAY = timedelta(hours=12)
-CLOCK = frozenset({"second", "minute", "hour"})
-"""Grains of a time of day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +70,6 @@ class Shift:
     amount: relativedelta
     by_the_clock: bool
     """Whether it moves a time of day."""
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A date or a time of day that words tell of."""
-
-    start: datetime
-    clock: bool
-    """Whether it has a time of day."""
-    dated: bool
-    either_half: bool
-    """Whether the words leave open which half of the day is meant."""
 
 
 def shifted(
@@ -96,12 +83,12 @@ def shifted(
     ``said`` is when the older words were said. Without a language model no amount is read.
     """
     base = moments(older, said)
-    given = [span for span in find_times(newer, said) if not _is_now(span, said)]
+    given = [span for span in find_times(newer, said) if not is_now(span, said)]
     own = [span for span in given if not _is_amount(span, said)]
     if not base:
         return ""
     if len(own) == len(given):
-        return _at_a_new_time(older, base, own) if replaces else ""
+        return _at_a_new_time(Told(older, said), Told(newer, said)) if replaces else ""
     if llm is None:
         return ""
     shift = shift_of(older, newer, llm)
@@ -110,35 +97,20 @@ def shifted(
     return _moved([moment for _, moment in base], shift)
 
 
-def _at_a_new_time(
-    older: str, base: Sequence[tuple[TimeSpan, Moment]], given: Sequence[TimeSpan]
-) -> str:
-    """The one time of day that the newer words give, on the earlier day, and the older words.
+def _at_a_new_time(older: Told, newer: Told) -> str:
+    """The time of day that the newer words give on the earlier day, and the older words.
 
-    Empty where that is not all. The newer words may change more than the time, so the older ones
-    are told as what was said before.
+    The newer words may change more than the time, so the older ones are told as what was said
+    before.
     """
-    new = [moment for span in given if (moment := moment_of(span))]
-    if not (len(base) == len(given) == len(new) == 1):
+    new = restated_time(older, newer)
+    if new is None or new.clock is None:
         return ""
-    ((before, old),), (clock,) = base, new
-    if not (old.clock and old.dated and clock.clock) or clock.dated:
-        return ""
-    moved = day_and_time(datetime.combine(old.start.date(), clock.start.timetz()), clock)
-    if older.count(before.text) != 1 or len(older) > LONGEST:
+    moved = day_and_time(new.start, new.clock)
+    ((before, _),) = moments(older.words, older.said)
+    if older.words.count(before.text) != 1 or len(older.words) > LONGEST:
         return moved
-    return f"{moved}{BEFORE}“{older.replace(before.text, LEFT_OUT).strip(' .')}”"
-
-
-def moments(words: str, said: datetime) -> list[tuple[TimeSpan, Moment]]:
-    """The days and times of day that words tell of, but for "now"."""
-    told = [span for span in find_times(words, said) if not _is_now(span, said)]
-    return [(span, moment) for span in told if (moment := moment_of(span))]
-
-
-def _is_now(span: TimeSpan, said: datetime) -> bool:
-    """Whether it is "now", and no time of day at which it was said by chance."""
-    return span.grain == "second" and said in (span.start, span.end)
+    return f"{moved}{BEFORE}“{older.words.replace(before.text, LEFT_OUT).strip(' .')}”"
 
 
 def _is_amount(span: TimeSpan, said: datetime) -> bool:
@@ -160,24 +132,12 @@ def shift_of(older: str, newer: str, llm: LanguageModel) -> Shift:
     return Shift(relativedelta(**sizes), any(unit in CLOCK for _, unit in parts))
 
 
-def moment_of(span: TimeSpan) -> Moment | None:
-    """When a span is; of one that is open at its front ("until Friday"), its last day."""
-    start = span.start
-    if start is None and span.end is not None:
-        start = span.end - timedelta(days=1) if span.bound == "until" else span.end
-    clock = span.grain in CLOCK
-    if start is None or not (clock or span.grain == "day"):
-        return None
-    halves = [other for other, _ in span.alternatives if other and abs(other - start) == HALF_DAY]
-    return Moment(start, clock, span.dated, bool(halves))
-
-
 def _moved(base: Sequence[Moment], shift: Shift) -> str:
     """The first time of day moved, with its date where one is known; else the first date moved."""
     clock = next((moment for moment in base if moment.clock), None)
     dated = next((moment for moment in base if moment.dated), None)
     if clock is None:
-        return _day(dated.start + shift.amount) if dated and not shift.by_the_clock else ""
+        return day(dated.start + shift.amount) if dated and not shift.by_the_clock else ""
     start = clock.start
     if dated is not None and not clock.dated:
         start = datetime.combine(dated.start.date(), start.timetz())
@@ -190,7 +150,7 @@ def _moved(base: Sequence[Moment], shift: Shift) -> str:
 
 def day_and_time(moment: datetime, said: Moment) -> str:
     """The day, and the time of day as ``said`` where that has one."""
-    return f"{_day(moment)} {_clock(moment, said)}" if said.clock else _day(moment)
+    return f"{day(moment)} {_clock(moment, said)}" if said.clock else day(moment)
 
 
 def _clock(time: datetime, said: Moment) -> str:
@@ -198,5 +158,6 @@ def _clock(time: datetime, said: Moment) -> str:
     return f"{time.hour % 12 or 12}:{time:%M}" if said.either_half else f"{time:%H:%M}"
 
 
-def _day(moment: datetime) -> str:
+def day(moment: datetime) -> str:
+    """The day with its weekday and year."""
     return f"{moment:%A} {moment.day} {moment:%B %Y}"

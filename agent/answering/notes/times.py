@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from agent.answering.grounding import terms
 from agent.answering.notes.corrections import corrected_day
 from agent.answering.notes.gather import Note
-from agent.answering.notes.shifts import BEFORE, CLOCK, shifted
+from agent.answering.notes.shifts import BEFORE, shifted
 from agent.language.dates import TimeSpan, find_times
+from agent.language.dates.moments import CLOCK
 from agent.language.identify import is_english
 from agent.ports import LanguageModel
 from store.tables.side_tables.change_edges import ChangeKind

@@ -32,7 +32,8 @@ from agent.applications.forms.matching.match import match_fields
 from agent.applications.forms.sensitive import is_sensitive
 from agent.applications.forms.values.fit import fit
 from agent.extraction.own_words import first_person
-from agent.memory.changes import LEAST, Newer, possibly_newer
+from agent.memory.changes import LEAST
+from agent.memory.time.changed import Newer, possibly_newer
 from agent.memory.time.timeline import Timeline, present
 from agent.memory.vectors.waiting import ensure_vectors_for
 from agent.ports import Embedder, LanguageModel, Vectors

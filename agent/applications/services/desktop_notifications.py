@@ -107,7 +107,8 @@ def message(one: Reminder) -> tuple[str, str]:
     """Title and text of a notification."""
     title = {Kind.EXPIRY: "Last day", Kind.BIRTHDAY: "Birthday"}.get(one.kind, "Reminder")
     when = "today" if one.all_day else f"{one.when:%H:%M}"
-    return f"memlane: {title}", as_data(f"{one.text}, {when}")[:_LONGEST]
+    changed = "" if one.changed_by is None else " (probably changed since)"
+    return f"memlane: {title}", as_data(f"{one.text}, {when}{changed}")[:_LONGEST]
 
 
 def show_today(graph: MemoryGraph, now: datetime, show: Show) -> bool:

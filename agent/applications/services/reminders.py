@@ -1,19 +1,22 @@
 """Upcoming events, birthdays, anniversaries, ends and habits.
 
 One reminder a memory, at its next time; an event that several sources tell of is reminded of once.
-What is over, replaced by then or forgotten is never reminded of.
+What is over, replaced by then or forgotten is never reminded of. What has probably changed is, and
+says so: nobody has decided that it is over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 from agent.applications.services.upcoming import Kind, occasion
 from agent.language.dates.values import midnight
 from agent.memory.entities.events import events
 from agent.memory.entities.identity import Identities
+from agent.memory.time.changed import CHANGED, Newer, possibly_newer
 from agent.memory.time.timeline import Timeline
 from agent.results import Standing
 from store.graph import MemoryGraph
@@ -37,6 +40,8 @@ class Reminder:
     """How it comes back (RFC 5545)."""
     years: int | None = None
     """How many years a birthday or anniversary makes."""
+    changed_by: Memory | None = None
+    """What has probably changed the memory, the likeliest."""
 
 
 def coming(graph: MemoryGraph, now: datetime, days: int = DAYS) -> tuple[Reminder, ...]:
@@ -45,13 +50,21 @@ def coming(graph: MemoryGraph, now: datetime, days: int = DAYS) -> tuple[Reminde
     ``now`` is aware; today is the first day. Soonest first.
     """
     memories = graph.memories.list(Status.CURRENT, Status.REPLACED)
-    return reminders(memories, now, days, Identities.of(graph, now))
+    newer = possibly_newer(memories, graph, least=CHANGED, by=now)
+    return reminders(memories, now, days, Identities.of(graph, now), newer)
 
 
 def reminders(
-    memories: Sequence[Memory], now: datetime, days: int, known: Identities
+    memories: Sequence[Memory],
+    now: datetime,
+    days: int,
+    known: Identities,
+    newer: Mapping[str, Sequence[Newer]] = MappingProxyType({}),
 ) -> tuple[Reminder, ...]:
-    """See ``coming``; ``memories`` are those that were not forgotten."""
+    """See ``coming``; ``memories`` are those that were not forgotten, ``newer`` what changes them.
+
+    ``newer`` is by the id of the older memory, the likeliest first.
+    """
     wall = now.replace(tzinfo=None)
     last = midnight(wall) + timedelta(days=days)
     line = Timeline(memories)
@@ -65,7 +78,10 @@ def reminders(
         when, end = local(one.at, now), line.periods[memory.id].end
         if end is not None and when > end:
             continue  # by then something else is planned to hold
-        found.append(Reminder(when, one.all_day, one.kind, one.what, memory, one.rule, one.years))
+        changed = next((after.memory for after in newer.get(memory.id, ())), None)
+        found.append(
+            Reminder(when, one.all_day, one.kind, one.what, memory, one.rule, one.years, changed)
+        )
     found.sort(key=lambda one: (one.when, not one.all_day, int(one.memory.id[1:])))
     return tuple(_once(found, known))
 

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from agent.applications.services.reminders import Reminder, reminders
+from agent.applications.services.reminders import Reminder, coming
 from agent.applications.services.upcoming import occasion
 from agent.language.dates.values import midnight
-from agent.memory.entities.identity import Identities
 from agent.memory.time.decay import Faded, faded
 from agent.memory.time.history import source_of, why
 from agent.memory.uncertain.pending_questions import undecided
@@ -139,7 +138,7 @@ def digest(
         now,
         since,
         days,
-        reminders(memories, now, days, Identities.of(graph, now)),
+        coming(graph, now, days),
         tuple(_changed(graph, entries[-MOST:])),
         max(len(entries) - MOST, 0),
         tuple(m for m in memories if m.id not in touched and _ended(m, since, now)),

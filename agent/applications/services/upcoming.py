@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from agent.applications.services.recurrence import clock_of, next_time, next_year_day, rule_of
+from agent.extraction.own_words import has_verb
+from agent.language.clauses import part_at
 from agent.language.dates import TimeSpan, find_times, validity
 from agent.language.dates.brackets import WEEKLY
 from agent.language.dates.english.lexicon import names_weekday
@@ -122,12 +124,16 @@ def occasion(memory: Memory, now: datetime) -> Occasion | None:
 
 def _occasion(memory: Memory, now: datetime) -> Occasion | None:
     text = memory.text
-    if not _may_come(text, now) or (negated(text) and not _NOT_TO_MISS.search(text)):
+    if not _may_come(text, now):
         return None
     rule = next((t.tail for t in memory.triples if t.relation == "recurs"), None)
     if rule is not None:
         return _recorded(text, rule, now)
     spans = find_times(text, memory.created)
+    if negated(text) and not _NOT_TO_MISS.search(text):
+        spans = tuple(span for span in spans if _takes_place(text, span))
+        told = [replace(one, what=text.rstrip(".")) for one in _coming(memory, spans, now)]
+        return min(told, key=lambda one: one.at, default=None)
     if _BIRTHDAY.search(text) or _BORN.search(text):
         return _each_year(Kind.BIRTHDAY, text, spans, now)
     if not _HELD_ONCE.search(text) and (_YEARLY.search(text) or _MARRIED.search(text)):
@@ -135,6 +141,15 @@ def _occasion(memory: Memory, now: datetime) -> Occasion | None:
     if (ends := _ending(memory, spans, now)) is not None:
         return ends
     return min(_coming(memory, spans, now), key=lambda one: one.at, default=None)
+
+
+def _takes_place(text: str, span: TimeSpan) -> bool:
+    """Whether a time of a sentence that denies something is told by a clause that does not.
+
+    "They can't do the 12th, it's the 19th now" is on the 19th.
+    """
+    part = part_at(text, span.start_char)
+    return has_verb(part) and not negated(part)
 
 
 def _may_come(text: str, now: datetime) -> bool:

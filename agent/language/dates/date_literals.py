@@ -14,13 +14,14 @@ MONTHS = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
     r"|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
 )
+_TH = r"(?:st|nd|rd|th)?"
 KINDS: Mapping[str, re.Pattern[str]] = {
     kind: re.compile(pattern, re.IGNORECASE)
     for kind, pattern in (
         (
             "date",
-            rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}} {MONTHS}(?: \d{{4}})?\b"
-            rf"|\b{MONTHS} \d{{1,2}}\b(?:,? \d{{4}}\b)?",
+            rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}}{_TH}(?: of)? {MONTHS}(?: \d{{4}})?\b"
+            rf"|\b{MONTHS} \d{{1,2}}{_TH}\b(?:,? \d{{4}}\b)?",
         ),
         ("time", r"\b\d{1,2}(?::\d{2})(?:\s?[ap]\.?m\b\.?)?|\b\d{1,2}\s?[ap]\.?m\b\.?"),
     )

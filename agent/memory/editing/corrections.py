@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from agent.language.dates import find_times, validity
+from agent.extraction.validity import held
+from agent.language.dates import find_times
 from agent.language.dates.date_literals import KINDS, MONTHS, clock, right_weekdays, values_of
 from agent.language.dates.dated import in_figures
 from agent.language.patterns import linear
@@ -85,27 +86,29 @@ def correction_in(message: str) -> Correction | None:
 def plan_correction(
     correction: Correction, recent: Sequence[Memory], now: datetime
 ) -> Amend | None:
-    """The amendment of the most recent memory that the correction fits; None where none does."""
+    """The amendment of the most recent memory that the correction fits; None where none does.
+
+    What names nothing that is wrong is of the last memory with a time, and of no earlier one.
+    """
     for memory in recent:
         plain = in_figures(memory.text)
         text = corrected(plain, correction, now)
         if text is None or text == plain:
+            if correction.wrong is None and find_times(plain, now):
+                return None
             continue
-        ends = validity(text, memory.created).valid_until
-        before = validity(memory.text, memory.created).valid_until
-        changes_end = ends != before and ends is not None
+        triples = tuple(
+            Triple(
+                corrected(t.head, correction, now) or t.head,
+                t.relation,
+                corrected(t.tail, correction, now) or t.tail,
+            )
+            for t in memory.triples
+        )
+        _, ends = held(text, memory.subclass, triples, memory.created)
+        _, before = held(memory.text, memory.subclass, memory.triples, memory.created)
         return Amend(
-            memory.id,
-            text=text,
-            triples=tuple(
-                Triple(
-                    corrected(t.head, correction, now) or t.head,
-                    t.relation,
-                    corrected(t.tail, correction, now) or t.tail,
-                )
-                for t in memory.triples
-            ),
-            valid_until=ends if changes_end else None,
+            memory.id, text=text, triples=triples, valid_until=None if ends == before else ends
         )
     return None
 
@@ -184,9 +187,14 @@ def _month(name: str) -> int:
 
 
 def _worded(day: date, like: str) -> str:
-    """'4 May 2024' where the year stood too, else '4 May'."""
-    year = f" {day.year}" if re.search(r"\d{4}", like) else ""
-    return f"{day.day} {day:%B}{year}"
+    """'4 May 2024' where the year stood too, else '4 May'; '4th of May' where it was told so."""
+    year = f" {day.year}" if like[-4:].isdecimal() else ""
+    number = f"{day.day}{_suffix(day.day)}" if like[:4].lstrip("0123456789")[:1].isalpha() else ""
+    return f"{number or day.day}{' of' if ' of ' in like else ''} {day:%B}{year}"
+
+
+def _suffix(day: int) -> str:
+    return "th" if 11 <= day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
 
 
 def _hour(text: str, right: str, wrong: str | None) -> str | None:

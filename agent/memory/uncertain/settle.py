@@ -8,6 +8,7 @@ from agent.memory.editing.conflicts import Holds, answer_in, yes_or_no
 from agent.memory.editing.corrections import RECENT, correction_in, plan_correction
 from agent.memory.entities.merge_split import decide
 from agent.memory.home import Models
+from agent.memory.passages import WHILE
 from agent.memory.uncertain.pending_questions import decision_on, open_in, settle_pair, suggested_in
 from agent.results import Remembered
 from store.errors import UnknownId
@@ -70,11 +71,19 @@ def _decided(
 def _corrected(
     source: Source, graph: MemoryGraph, models: Models, now: datetime
 ) -> Remembered | None:
-    """The last edits' memory that the message corrects, amended."""
+    """The last edits' memory that the message corrects, amended.
+
+    'The 4th, not the 14th' names what is wrong, wherever it was told lately. 'Sorry, the 4th' names
+    nothing, and is only of what the same conversation told.
+    """
     correction = correction_in(source.text)
     if correction is None:
         return None
-    touched = [entry.memory for entry in reversed(graph.journal.list(RECENT)) if not entry.redacted]
+    touched = [
+        entry.memory
+        for entry in reversed(graph.journal.list(RECENT))
+        if not entry.redacted and (correction.wrong or entry.at >= source.captured - WHILE)
+    ]
     recent = [graph.memories.get(memory) for memory in dict.fromkeys(touched)]
     plan = plan_correction(correction, [m for m in recent if m.holds_at(now)], source.captured)
     if plan is None or plan.text is None:

@@ -28,9 +28,10 @@ from sklearn.metrics import average_precision_score
 
 from agent.config import load_config
 from agent.language.units import in_message
-from agent.memory.changes import CHANGED, LEAST
+from agent.memory.changes import LEAST
 from agent.memory.editing.candidates import NEAREST, OF_FILE, RECENT, in_context
 from agent.memory.editing.judges.by_reader import judged_as
+from agent.memory.time.changed import CHANGED
 from agent.models.adapters.bert.statement_reader import TrainedReader
 from agent.models.lazy import LocalEmbedder
 from agent.models.readers.local_statement_reader import WEIGHTS

@@ -21,8 +21,8 @@ from agent.answering.notes.gather import DOUBTED
 from agent.applications.forms.autofill import fill
 from agent.applications.forms.fields import FormField
 from agent.applications.forms.formats.open_form import fields_from_labels, open_form
-from agent.memory.changes import possibly_newer
 from agent.memory.remember import store_drafts
+from agent.memory.time.changed import possibly_newer
 from agent.results import FilledField
 from agent.session.session import Session
 from benchmarks.quality.uses.autofill_people import PEOPLE, FormSheet, Meant, People

@@ -33,7 +33,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
 from agent.config import load_config
-from agent.memory.changes import CHANGED, LEAST, WORTH_ASKING
+from agent.memory.changes import LEAST, WORTH_ASKING
+from agent.memory.time.changed import CHANGED
 from agent.models.adapters.bert.statement_reader import TrainedReader
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.models.readers.local_statement_reader import WEIGHTS as READER

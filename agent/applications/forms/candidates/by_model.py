@@ -28,7 +28,7 @@ from agent.applications.forms.fields import ME, Asked, FormField, worded
 from agent.applications.forms.matching.label_words import fold, words
 from agent.applications.forms.values.fit import dates_in, day_of
 from agent.language.injection import steers
-from agent.memory.changes import Newer
+from agent.memory.time.changed import Newer
 from agent.models.readers.form_reader import form_reader
 from agent.ports import Embedder, LanguageModel
 from agent.results import Alternative, FilledField, Value

@@ -22,7 +22,7 @@ from agent.applications.forms.candidates.written import withdrawn
 from agent.applications.forms.facts.read import Fact
 from agent.applications.forms.fields import Asked, FormField, worded
 from agent.applications.forms.matching.label_words import fold
-from agent.memory.changes import Newer
+from agent.memory.time.changed import Newer
 from agent.ports import LanguageModel
 from agent.results import Alternative, FilledField
 from store.tables.side_tables.change_edges import ChangeKind

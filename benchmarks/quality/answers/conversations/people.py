@@ -24,9 +24,9 @@ from pathlib import Path
 
 from agent.answering.answer import admits_nothing
 from agent.config import load_config
-from agent.memory.changes import CHANGED
 from agent.memory.passages import passage_of, sources_of
 from agent.memory.remember import remember_as_said
+from agent.memory.time.changed import CHANGED
 from agent.session.session import Session, open_session
 from benchmarks.quality.answers.conversations.people_data import (
     HELD,
