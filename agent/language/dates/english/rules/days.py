@@ -274,10 +274,10 @@ def _nearest(moments: list[datetime], found: RuleMatch) -> When | None:
 
 @rule(
     "DATE",
-    "(on|by|until|till|before|after|since|for|from) the d:ORD_DAY !OTHER_WORD !UNIT !MONTH",
-    "(on|by|until|till|before|after|since) d:ORD_DAY !OTHER_WORD !UNIT !MONTH",
+    "(on|by|until|till|before|after|since|for|from) the d:ORD_DAY !UNIT !MONTH",
+    "(on|by|until|till|before|after|since) d:ORD_DAY !UNIT !MONTH",
     "(on|for|by|until|till) the d:DAY !OTHER_WORD !UNIT !MONTH !LENGTH !- !TIME !of",
-    "the d:ORD_DAY !OTHER_WORD !UNIT !MONTH !of !and !or !in !PERIOD",
+    "the d:ORD_DAY !UNIT !MONTH !of !and !or !in !PERIOD",
 )
 def day_number(found: RuleMatch) -> When | None:
     """On the 4th; by the 22nd: the last and the next month that has it."""
