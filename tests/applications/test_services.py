@@ -217,6 +217,7 @@ def test_what_has_probably_changed_is_reminded_of_and_says_so(graph: MemoryGraph
         assert (first.changed_by and first.changed_by.id, second.changed_by) == (changed, None)
     assert message(first)[1] == "The exam, 10:00 (probably changed since)"
     assert message(second)[1].endswith("11:00")
+    assert calendar_of([first, second], NOW).count(b"STATUS:TENTATIVE") == 1
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,8 @@ def _event(one: Reminder, written: datetime) -> Event:
         event.add("rrule", vRecur.from_ical(one.rule))
     if one.kind is Kind.EVENT and (place := event_place(one.memory)):
         event.add("location", place)
+    if one.changed_by is not None:
+        event.add("status", "TENTATIVE")
     event.add("transp", "TRANSPARENT" if one.all_day else "OPAQUE")
     alarm = Alarm()
     alarm.add("action", "DISPLAY")
