@@ -179,6 +179,9 @@ def test_hours_are_read_as_they_are_said():
     assert str(clock_of("every Monday at 7pm")) == "19:00:00"
     assert str(clock_of("every Monday at 12am")) == "00:00:00"
     assert str(clock_of("at 9")) == "09:00:00"
+    assert str(clock_of("Mondays at 4")) == "16:00:00"
+    assert str(clock_of("every evening at 9")) == "21:00:00"
+    assert str(clock_of("every Monday 7 to 9pm")) == "19:00:00"
     assert clock_of("every Monday") is None
 
 

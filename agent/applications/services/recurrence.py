@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
+
+from agent.language.dates.moments import moments
 
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _DAYS = re.compile(rf"\b({_DAY})s?\b", re.IGNORECASE)
@@ -30,12 +32,10 @@ _NTH_DAY = re.compile(rf"\b({'|'.join(_ORDINALS)})\s+({_DAY})\b", re.IGNORECASE)
 _DAY_OF_MONTH = re.compile(
     rf"\b(?:(?P<number>\d{{1,2}})(?:st|nd|rd|th)|(?P<word>{'|'.join(_ORDINALS)}))\b", re.IGNORECASE
 )
-_CLOCK = re.compile(
-    r"\b(?:(?:at )?(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?\s?(?P<half>[ap])\.?m\b"
-    r"|(?P<hour2>\d{1,2}):(?P<minute2>\d\d)|at (?P<hour3>\d{1,2})(?![\d.:]|\s?[ap]\.?m\b)"
-    r"|(?P<noon>noon)\b)",
-    re.IGNORECASE,
-)
+_EACH = re.compile(r"\b(?:every|each)\b", re.IGNORECASE)
+_AT = re.compile(r"\bat\b.*", re.IGNORECASE)
+_SOME_DAY = datetime(2024, 5, 8, 12, tzinfo=UTC)
+"""When a time of day alone is said: it is the same on any day."""
 _FAR = timedelta(days=3 * 366)
 """How far ahead a next time is looked for: a rule may allow only days that hardly exist."""
 
@@ -65,17 +65,16 @@ def _two_letters(day: str) -> str:
 
 
 def clock_of(words: str) -> time | None:
-    """The time of day that the words name first, as they say it; None for a day alone."""
-    found = _CLOCK.search(words)
-    if found is None:
-        return None
-    if found["noon"]:
-        return time(12)
-    hour = int(found["hour"] or found["hour2"] or found["hour3"])
-    minute = int(found["minute"] or found["minute2"] or 0)
-    if found["half"]:
-        hour = hour % 12 + (12 if found["half"].lower() == "p" else 0)
-    return time(hour, minute) if hour < 24 and minute < 60 else None
+    """The time of day that the words name first; None for a day alone.
+
+    Read without the days on which it repeats: 'Mondays at 4' is at 16:00, as 'Monday at 4' is.
+    """
+    alone = _AT.search(words)
+    for said in (_EACH.sub("", _DAYS.sub("", words)), alone.group() if alone else ""):
+        clocks = (moment.start for _, moment in moments(said, _SOME_DAY) if moment.clock)
+        if (start := next(clocks, None)) is not None:
+            return start.time()
+    return None
 
 
 def next_time(rule: str, first: datetime, now: datetime) -> datetime | None:
