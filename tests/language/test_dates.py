@@ -197,6 +197,8 @@ def test_what_repeats_is_no_single_day(text: str):
         ("at 01:40", "01:40"),
         ("5pm", "17:00"),
         ("half past five", "17:30"),
+        ("half five", "17:30"),
+        ("half 9 in the morning", "09:30"),
         ("noon", "12:00"),
         ("midnight", "00:00"),
         ("eight forty five pm", "20:45"),

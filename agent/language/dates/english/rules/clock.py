@@ -122,11 +122,12 @@ def hour_and_minutes(found: RuleMatch) -> When | None:
     "(h:half/quarter|n:MINUTE) (minutes|mins|min|minute)? (past|after) (t:TIME|o:HOUR) (m:am/pm)?",
     "(h:quarter|n:MINUTE) (minutes|mins|min|minute) (to|till|before|of) (t:TIME|o:HOUR) (m:am/pm)?",
     "a? (h:half/quarter) (to|till) (t:TIME|o:HOUR) (m:am/pm)?",
+    "(h:half) (o:HOUR) (m:am/pm)? !UNIT !MONTH",
     "(w:at) (n:MINUTE) to (o:HOUR) (m:am/pm)?",
     "n:LENGTH (b:past/to/till/after/before) (t:TIME|o:HOUR)",
 )
 def minutes_from_the_hour(found: RuleMatch) -> When | None:
-    """Half past five; quarter to six; twenty minutes past eight; at twenty to three."""
+    """Half past five, half five; quarter to six; twenty minutes past eight; at twenty to three."""
     if "n" in found and found.part("n").when is not None:
         seconds = found.when("n").seconds or 0
         if found.when("n").grain != "minute" or not 0 < seconds < 3600:
