@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agent.answering.notes.candidates import Candidates
+from agent.answering.notes.reading import first_of
 from agent.config import Config
 from agent.memory.gloss import Glosses
 from agent.models.readers.note_reader import NOTES, DatedNote, NoteProbabilities
@@ -19,7 +21,7 @@ from agent.session.session import Session
 from store.graph import MemoryGraph
 from store.journal import Expire, Insert, Replace
 from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
-from store.types import Draft, SourceKind, Span, Trust
+from store.types import Draft, Memory, SourceKind, Span, Trust
 from tests.conftest import NOW, ScriptedModel
 from tests.support.scripted_readers import ScriptedReader
 
@@ -130,6 +132,24 @@ def test_where_hardly_any_note_answers_the_model_is_not_asked(
     reply = session.ask("Where do I work?")
     assert reply.abstained and reply.text == text
     assert model.asked == []
+
+
+@pytest.mark.parametrize(
+    ("relevance", "near", "first"),
+    [
+        ((0.9, 0.1, 0.1), (0.2, 0.5, 0.4), ""),  # none is near by both
+        ((0.9, 0.85, 0.1), (0.2, 0.5, 0.9), "b"),
+        ((0.79, 0.1, 0.1), (0.9, 0.1, 0.1), ""),
+    ],
+)
+def test_the_nearest_is_near_by_meaning_and_by_the_reader(
+    relevance: tuple[float, ...], near: tuple[float, ...], first: str
+):
+    names = "abc"
+    memories = {name: Memory(name, "", "", "", NOW) for name in names}
+    cosines = dict(zip(names, near, strict=True))
+    pool = Candidates(memories, {}, (), cosines, frozenset(), {})
+    assert first_of(pool, dict(zip(names, relevance, strict=True))) == first
 
 
 def test_what_has_ended_is_told_as_over(

@@ -22,9 +22,10 @@ from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
 
 BRINGING = 2
 """Likeliest memories that bring the lines around them into what is read together."""
-ABOUT, NEAR = 0.9, 0.35
+ABOUT, NEAR = 0.8, 0.35
 """Relevance by the statement reader, and cosine to the question, from which the note that both put
-first is shown where the notes that were read together hardly answer: each reader misses some."""
+first is shown where the notes that were read together hardly answer: each reader misses some, and
+"I remember nothing about that" must be true."""
 UNREAD = 0.4
 """Relevance of a passage in another language that has no gloss."""
 WHOLE = 0.8
@@ -88,10 +89,10 @@ def read_together(
 
 
 def first_of(pool: Candidates, relevance: Mapping[str, float]) -> str:
-    """What the statement reader and nearness together put first, if both think it near."""
-    first = next(iter(_listed(pool, relevance)), "")
-    near = first and relevance[first] >= ABOUT and pool.near[first] >= NEAR
-    return first if near else ""
+    """Of what the statement reader and nearness both think near, what they together put first."""
+    listed = _listed(pool, relevance)
+    near = (name for name in listed if relevance[name] >= ABOUT and pool.near[name] >= NEAR)
+    return next(near, "")
 
 
 def _passage(pool: Candidates, name: str) -> DatedNote:
