@@ -32,8 +32,7 @@ _NTH_DAY = re.compile(rf"\b({'|'.join(_ORDINALS)})\s+({_DAY})\b", re.IGNORECASE)
 _DAY_OF_MONTH = re.compile(
     rf"\b(?:(?P<number>\d{{1,2}})(?:st|nd|rd|th)|(?P<word>{'|'.join(_ORDINALS)}))\b", re.IGNORECASE
 )
-_EACH = re.compile(r"\b(?:every|each)\b", re.IGNORECASE)
-_AT = re.compile(r"\bat\b.*", re.IGNORECASE)
+_EACH = frozenset({"every", "each"})
 _SOME_DAY = datetime(2024, 5, 8, 12, tzinfo=UTC)
 """When a time of day alone is said: it is the same on any day."""
 _FAR = timedelta(days=3 * 366)
@@ -69,8 +68,9 @@ def clock_of(words: str) -> time | None:
 
     Read without the days on which it repeats: 'Mondays at 4' is at 16:00, as 'Monday at 4' is.
     """
-    alone = _AT.search(words)
-    for said in (_EACH.sub("", _DAYS.sub("", words)), alone.group() if alone else ""):
+    told = [word for word in _DAYS.sub("", words).split() if word.lower() not in _EACH]
+    at = told.index("at") if "at" in told else len(told)
+    for said in (" ".join(told), " ".join(told[at:])):
         clocks = (moment.start for _, moment in moments(said, _SOME_DAY) if moment.clock)
         if (start := next(clocks, None)) is not None:
             return start.time()
