@@ -190,6 +190,21 @@ def test_what_repeats_is_no_single_day(text: str):
 
 
 @pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The plumber comes on the 13th instead.", ["on the 13th"]),
+        ("It's the 19th unless it rains.", ["the 19th"]),
+        ("Who lives on the 3rd floor?", []),
+        ("What was the 3rd film that we saw?", []),
+        ("Who lives on the third floor?", []),
+        ("Am I free on the 2nd?", ["on the 2nd"]),
+    ],
+)
+def test_whether_a_number_before_a_word_is_a_day_is_learned(text: str, found: list[str]):
+    assert [span.text for span in find_times(text, NOW)] == found
+
+
+@pytest.mark.parametrize(
     ("text", "clock"),
     [
         ("at 5", "17:00"),

@@ -54,6 +54,7 @@ def test_a_day_is_in_the_month_of_the_day_that_it_changes(
     [
         (DENTIST, "The dentist is at 16:40 instead.", "2027-01-12 16:40"),
         (DENTIST, "The dentist is at 16:40 on the 13th instead.", None),
+        (DENTIST, "The dentist is now at 16:40. It is the 6th door.", "2027-01-12 16:40"),
         (DENTIST, "The dentist takes 20 minutes longer.", None),
         ("My alarm is set for 7:00.", "My alarm is set for 7:30 now.", None),  # of no day
     ],

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 
 from agent.language.dates.dated import QUOTED, is_a_day
 from agent.language.dates.dated import resolve_text as resolve_text
+from agent.language.dates.english.lexicon import names_weekday
 from agent.language.dates.learned.tense import tells_past
 from agent.language.dates.parser import Expression, expressions
 from agent.language.dates.values import Bound, Kind
@@ -69,8 +70,18 @@ def find_times(text: str, now: datetime) -> tuple[TimeSpan, ...]:
 
     ``now`` is the message's own time and must be aware (ValueError otherwise). Dates without a year
     and weekdays get the reading that the tense of their sentence asks for, the future by default.
+    A number that names no day is no time: "the 3rd floor".
     """
-    return tuple(_span(text, found, now) for found in expressions(text, now))
+    found = [(one, _span(text, one, now)) for one in expressions(text, now)]
+    return tuple(span for one, span in found if span.one_day or not _counts(one, span, text))
+
+
+def _counts(found: Expression, span: TimeSpan, text: str) -> bool:
+    """Whether a word stands behind the number of a day that has no month and no weekday."""
+    when = found.when
+    number = when.kind == "date" and when.grain == "day" and when.relative
+    behind = text[found.end :].lstrip(" ")[:1]
+    return number and behind.isalpha() and not names_weekday(span.text)
 
 
 def _span(text: str, found: Expression, now: datetime) -> TimeSpan:

@@ -274,13 +274,29 @@ def _nearest(moments: list[datetime], found: RuleMatch) -> When | None:
 
 @rule(
     "DATE",
-    "(on|by|until|till|before|after|since|for|from) the d:ORD_DAY !UNIT !MONTH",
-    "(on|by|until|till|before|after|since) d:ORD_DAY !UNIT !MONTH",
+    "(on|by|until|till|before|after|since|for|from) the d:ORD_DAY !OTHER_WORD !UNIT !MONTH",
+    "(on|by|until|till|before|after|since) d:ORD_DAY !OTHER_WORD !UNIT !MONTH",
     "(on|for|by|until|till) the d:DAY !OTHER_WORD !UNIT !MONTH !LENGTH !- !TIME !of",
-    "the d:ORD_DAY !UNIT !MONTH !of !and !or !in !PERIOD",
+    "the d:ORD_DAY !OTHER_WORD !UNIT !MONTH !of !and !or !in !PERIOD",
 )
 def day_number(found: RuleMatch) -> When | None:
     """On the 4th; by the 22nd: the last and the next month that has it."""
+    return _day_number(found)
+
+
+@rule(
+    "DATE",
+    "(on|by|until|till|before|after|since|for|from) the d:ORD_DAY !UNIT !MONTH",
+    "(on|by|until|till|before|after|since) d:ORD_DAY !UNIT !MONTH",
+    "the d:ORD_DAY !UNIT !MONTH !of !and !or !in !PERIOD",
+)
+def day_in_figures(found: RuleMatch) -> When | None:
+    """On the 13th instead: before any word, where it is in figures ("on the third floor")."""
+    in_figures = found.part("d").token is not None
+    return _day_number(found) if in_figures else None
+
+
+def _day_number(found: RuleMatch) -> When | None:
     number = found.number("d")
     today = midnight(found.now)
     first = today.replace(day=1)
