@@ -72,16 +72,15 @@ def find_times(text: str, now: datetime) -> tuple[TimeSpan, ...]:
     and weekdays get the reading that the tense of their sentence asks for, the future by default.
     A number that names no day is no time: "the 3rd floor".
     """
-    found = [(one, _span(text, one, now)) for one in expressions(text, now)]
-    return tuple(span for one, span in found if span.one_day or not _counts(one, span, text))
+    spans = (_span(text, found, now) for found in expressions(text, now))
+    return tuple(span for span in spans if span.one_day or not _is_number(span, text))
 
 
-def _counts(found: Expression, span: TimeSpan, text: str) -> bool:
-    """Whether a word stands behind the number of a day that has no month and no weekday."""
-    when = found.when
-    number = when.kind == "date" and when.grain == "day" and when.relative
-    behind = text[found.end :].lstrip(" ")[:1]
-    return number and behind.isalpha() and not names_weekday(span.text)
+def _is_number(span: TimeSpan, text: str) -> bool:
+    """Whether a span is "the 3rd", with a word behind it."""
+    number, behind = span.text.split()[-1], text[span.end_char :].lstrip(" ")
+    in_figures = number[0].isdigit() and number[-1].isalpha() and span.kind == "date"
+    return in_figures and behind[:1].isalpha() and not names_weekday(span.text)
 
 
 def _span(text: str, found: Expression, now: datetime) -> TimeSpan:
