@@ -72,15 +72,17 @@ def find_times(text: str, now: datetime) -> tuple[TimeSpan, ...]:
     and weekdays get the reading that the tense of their sentence asks for, the future by default.
     A number that names no day is no time: "the 3rd floor".
     """
-    spans = (_span(text, found, now) for found in expressions(text, now))
-    return tuple(span for span in spans if span.one_day or not _is_number(span, text))
+    found = ((one, _span(text, one, now)) for one in expressions(text, now))
+    return tuple(span for one, span in found if span.one_day or not _is_number(one, text))
 
 
-def _is_number(span: TimeSpan, text: str) -> bool:
-    """Whether a span is "the 3rd", with a word behind it."""
-    number, behind = span.text.split()[-1], text[span.end_char :].lstrip(" ")
-    in_figures = number[0].isdigit() and number[-1].isalpha() and span.kind == "date"
-    return in_figures and behind[:1].isalpha() and not names_weekday(span.text)
+def _is_number(found: Expression, text: str) -> bool:
+    """Whether it is "the 3rd", without month and weekday, and a word stands behind it."""
+    said = text[found.start : found.end]
+    number, behind = said.split()[-1], text[found.end :].lstrip(" ")[:1]
+    in_figures = number[0].isdigit() and number[-1].isalpha() and found.when.kind == "date"
+    alone = not found.when.slots and not names_weekday(said)
+    return in_figures and alone and behind.isalpha()
 
 
 def _span(text: str, found: Expression, now: datetime) -> TimeSpan:
