@@ -11,19 +11,27 @@ import numpy as np
 import pytest
 
 from agent.applications.forms.autofill import fill
+from agent.applications.forms.candidates import by_model
+from agent.applications.forms.candidates.by_meaning import Heard
 from agent.applications.forms.candidates.by_model import MOST
 from agent.applications.forms.candidates.copy_prompts import CHECK
-from agent.applications.forms.candidates.copying import place_of
-from agent.applications.forms.fields import FormField
+from agent.applications.forms.candidates.copying import Copy, place_of
+from agent.applications.forms.fields import Asked, FormField
 from agent.applications.forms.formats.open_form import fields_from_labels
 from agent.memory.time.changed import Newer
 from agent.ports import ChatTurn, Vectors
+from agent.results import FilledField
 from store.tables.side_tables.change_edges import ChangeKind
 from store.tables.side_tables.form_consents import FormConsent
 from store.types import Memory, Trust
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 SURELY, HARDLY = -0.05, -3.0
+
+
+def near(labels: Sequence[str], most: int) -> list[list[Memory]]:
+    """No memory is near any label."""
+    return [[] for _ in labels]
 
 
 def told(*texts: str) -> list[Memory]:
@@ -192,6 +200,24 @@ def test_what_may_have_changed_a_memory_counts_if_it_has_a_value_for_the_field()
     )
     assert (result.value, result.memories) == ("8822", ("m2",))
     assert [one.value for one in result.alternatives] == ["4711"]
+
+
+@pytest.mark.parametrize(
+    ("chance", "value", "offered"), [(0.9, None, ["gate B", "gate A"]), (0.4, "gate A", [])]
+)
+def test_only_what_is_likelier_right_than_wrong_disputes_a_filled_value(
+    monkeypatch: pytest.MonkeyPatch, chance: float, value: str | None, offered: list[str]
+):
+    bus, train = told("The zz bus is at gate A.", "The train is at gate B.")
+    copy = Copy(Heard("gate B", train, chance), SURELY)
+    monkeypatch.setattr(by_model, "copies", lambda form, results, copying: {0: copy})
+    fields = fields_from_labels(["Zz gate"])
+    asked = [Asked(None, question="Zz gate")]
+    form = by_model.OpenForm(fields, asked, (), {}, {"m1": bus, "m2": train}, {})
+    results = [FilledField("", "Zz gate", "gate A", 0.8, ("m1",))]
+    by_model.fill_by_model(form, results, by_model.Copying(Copying({}), near, NoKeys()))
+    assert results[0].value == value
+    assert [str(one.value) for one in results[0].alternatives] == offered
 
 
 def test_a_later_number_of_the_same_form_is_looked_at_without_any_edge():

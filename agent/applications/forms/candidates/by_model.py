@@ -41,6 +41,9 @@ MOST = 30
 """Fields of a form that the model is asked about; each takes it a second or more."""
 CERTAIN = 0.9
 """Confidence from which a value that was matched without the model is not read again."""
+DISPUTES = 0.5
+"""Probability of what the model copies from which it disputes a value that is filled in: what is
+more likely wrong than right does not."""
 CODE = 4
 """Digits from which two fields of one form do not share a value."""
 
@@ -230,7 +233,7 @@ def _disputed(form: OpenForm, result: FilledField, copy: Copy, value: Value) -> 
     may have changed that is looked at apart (``outdated``).
     """
     one, other = fold(str(result.value)), fold(str(value))
-    if one in other or other in one:
+    if copy.heard.chance < DISPUTES or one in other or other in one:
         return False
     memory = copy.heard.memory
     own = [form.memories[name] for name in result.memories if name in form.memories]
