@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.language.sentences import sentences
+from agent.language.sentences import sentence_places, sentences
 
 NAME = (
     r"(?!(?:The|A|An|My|Our|This|That|These|I|We|It|On|In|At|He|She|They|There|His|Her|Their|Its|And|But|If|When"
@@ -42,9 +42,10 @@ def joined_parts(text: str) -> list[str]:
 
 def part_at(text: str, place: int) -> str:
     """The part of ``joined_parts`` that a character of the text is in."""
-    ends = [match.span() for match in _JOINED.finditer(text)]
-    before = max((end for _, end in ends if end <= place), default=0)
-    after = min((start for start, _ in ends if start >= place), default=len(text))
+    first, last = next((p for p in sentence_places(text) if p[0] <= place < p[1]), (0, len(text)))
+    ends = [match.span() for match in _JOINED.finditer(text, first, last)]
+    before = max((end for _, end in ends if end <= place), default=first)
+    after = min((start for start, _ in ends if start >= place), default=last)
     return text[before:after].strip()
 
 

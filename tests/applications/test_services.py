@@ -227,6 +227,7 @@ def test_what_has_probably_changed_is_reminded_of_and_says_so(graph: MemoryGraph
     ("said", "when"),
     [
         ("They can't do the 12th any more, it's the 19th at 2pm.", "2024-05-19 14:00"),
+        ("They can't do the 12th. It's on Sunday the 19th.", "2024-05-19"),
         ("We don't meet on Friday and on Saturday.", None),
     ],
 )
