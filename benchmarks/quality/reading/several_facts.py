@@ -33,7 +33,7 @@ from agent.session.session import open_session
 from benchmarks.quality.answers.changes.changes_data import HELD_VOICES
 from benchmarks.quality.answers.conversations.people_data import HELD, PEOPLE, read_people
 from benchmarks.shared.common import parser, progress, write_results
-from benchmarks.training.reader.adapter_examples import CALIBRATED
+from benchmarks.training.reader.adapter.adapter_examples import CALIBRATED
 from benchmarks.training.reader.note_groups import Group, Note, groups_of_person, groups_of_voice
 from benchmarks.training.reader.reader_data import VOICES, read_episodes
 from benchmarks.training.reader.reader_train import encoder_folder

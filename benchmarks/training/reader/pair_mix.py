@@ -60,7 +60,7 @@ from benchmarks.quality.memory.candidates import (
     voice_home,
 )
 from benchmarks.shared.common import ROOT, parser, progress, write_results
-from benchmarks.training.reader.adapter_examples import CALIBRATED
+from benchmarks.training.reader.adapter.adapter_examples import CALIBRATED
 from benchmarks.training.reader.reader_data import Episode, read_episodes
 from benchmarks.training.reader.reader_train import encoder_folder
 from policies.weight_file import read_arrays

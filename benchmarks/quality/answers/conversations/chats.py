@@ -121,7 +121,7 @@ def _ours(steps: Sequence[Step], home: Session, counts: Counter[str]) -> None:
         there = at(home, step.at)
         if step.asks:
             reply = there.ask(step.text)
-            silent = _silent(reply)
+            silent = is_silent(reply)
             _count("ours", step, reply.text, silent, counts)
             sentence = without_excerpts(reply.text)
             counts["ours.right_by_the_sentence"] += _right(step, sentence, silent)
@@ -131,7 +131,8 @@ def _ours(steps: Sequence[Step], home: Session, counts: Counter[str]) -> None:
             counts["told.stored" if step.tells else "idle.left"] += stored is step.tells
 
 
-def _silent(reply: Reply) -> bool:
+def is_silent(reply: Reply) -> bool:
+    """Whether an answer claims nothing."""
     return reply.abstained or admits_nothing(reply.text)
 
 

@@ -9,8 +9,8 @@ with the GPU:
 - *pairs*: an older and a newer text; what the newer one does to the older.
 
 Writers are held out whole: those of ``CALIBRATED`` are kept for calibration, those of
-``samples/people_held`` and ``samples/voices_held`` for measuring. Of both kinds the statement
-reader's opinion is written too (``adapter_fit``).
+``samples/people_held``, ``voices_held`` and ``introductions_held`` for measuring. Of both kinds the
+statement reader's opinion is written too (``adapter_fit``).
 """
 
 from __future__ import annotations
@@ -36,6 +36,10 @@ from agent.models.readers.second_reader import BEGIN, about_change, rivals
 from agent.models.registry import ModelRegistry
 from agent.ports import RELATIONS, ChatTurn, Embedder
 from benchmarks.quality.answers.changes.changes_data import HELD_VOICES
+from benchmarks.quality.answers.conversations.introductions_data import (
+    INTRODUCTIONS,
+    INTRODUCTIONS_HELD,
+)
 from benchmarks.quality.answers.conversations.people_data import (
     HELD,
     PEOPLE,
@@ -44,7 +48,8 @@ from benchmarks.quality.answers.conversations.people_data import (
     read_people,
 )
 from benchmarks.shared.common import ROOT, parser, progress
-from benchmarks.training.reader.adapter_network import write_parts
+from benchmarks.training.reader.adapter.adapter_network import write_parts
+from benchmarks.training.reader.adapter.introduction_groups import groups_of_introductions
 from benchmarks.training.reader.note_groups import Group, groups_of_person, groups_of_voice
 from benchmarks.training.reader.reader_data import VOICES, Episode, Pair, read_episodes, told_pairs
 from benchmarks.training.reader.reader_train import encoder_folder
@@ -68,7 +73,7 @@ class Row:
 
     writer: str
     home: str
-    """"people", "voices" or "languages"."""
+    """"people", "voices", "introductions" or "languages"."""
     split: str
     """"learn", "calibrate" or "measure"."""
     turns: tuple[ChatTurn, ...]
@@ -141,6 +146,10 @@ def _lines(embedder: Embedder, reader: TrainedReader) -> Iterator[Row]:
                     own = [_thinned(group, chance) if thin else group]
                     yield from (_of_group(one, "voices", split, reader) for one in own if one.notes)
         progress(f"lines of {folder.name}")
+    for folder in (INTRODUCTIONS, INTRODUCTIONS_HELD):
+        for group in groups_of_introductions(folder, embedder):
+            split = _split(group.writer, folder == INTRODUCTIONS_HELD)
+            yield _of_group(group, "introductions", split, reader)
 
 
 def _thinned(group: Group, chance: Random) -> Group:

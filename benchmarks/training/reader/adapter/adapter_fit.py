@@ -5,6 +5,10 @@ loads, the classifiers become linear ones of plain states, and their scores are 
 writers that neither learned from. What else is known of a pair is weighed by ``pair_mix``.
 Where the statement reader's opinion counts too, the voices that it learned from are left out.
 
+Of an adapter that was trained further without a GPU (``--start`` writes what that begins with) the
+prompts are read by llama.cpp, as in the product. All would take an hour: ``LINES_READ`` and
+``PAIRS_READ`` of a kind are, and what calibrates pairs stays.
+
 Measured is each held-out writer by what was calibrated without that writer: of notes the area under
 the curve and average precision; *top*: the likeliest note is needed, of the questions for which one
 is; *changed*: area of needed notes against those that were changed; *answered*: area of questions
@@ -15,32 +19,45 @@ areas and average precision of the statement reader, of the language model and o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gguf import GGUFWriter
+from gguf import GGUFReader, GGUFWriter
+from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from agent.answering.notes.gather import KNOWN
 from agent.config import load_config
-from agent.models.adapters.llama.reading_adapter import FOLDER
+from agent.models.adapters.llama.gguf import Weights
+from agent.models.adapters.llama.reading_adapter import FOLDER, adapter_of
+from agent.models.adapters.llama.states import HiddenStates
 from agent.models.lazy import LocalLanguageModel
 from agent.models.readers.note_reader import WEIGHTS as NOTES
-from agent.models.readers.note_reader import signs, together
+from agent.models.readers.note_reader import scores_of, signs, together
 from agent.models.readers.second_reader import WEIGHTS as PAIRS
 from agent.models.readers.second_reader import logit, mixed
+from agent.models.registry import ModelRegistry
 from agent.ports import Vectors
 from benchmarks.shared.common import parser, progress, write_results
-from benchmarks.training.reader.adapter_examples import CHANGED, LABELS, OUT
+from benchmarks.training.reader.adapter.adapter_examples import CHANGED, LABELS, OUT
 from policies.weight_file import read_arrays
 
 LAYER = 17
 """Of 28, counted from 0: the last that the adapter changes."""
 NEEDED = LABELS.index("needed")
+HOMES = ("people", "voices")
+LINES_READ, PAIRS_READ = 100, 500
+"""Prompts of a kind of home that are read without a GPU, of those to measure and to calibrate by;
+of pairs only to measure."""
+OF_NOTES = ("weight", "around", "bias", "answered", "answered_bias")
+"""Classifiers of ``NOTES``."""
+BY_PAIR_MIX = ("alone_of_words", "alone", "mix", "encoder")
+"""What ``pair_mix`` makes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +80,94 @@ def main() -> None:
     options.add_argument("trained", type=Path, help="folder that adapter_train wrote")
     options.add_argument("--examples", type=Path, default=OUT, help="those of adapter_examples")
     options.add_argument("--out", type=Path, default=FOLDER, help="folder to write to")
+    options.add_argument("--start", action="store_true", help="write what ships into TRAINED")
     given = options.parse_args()
-    scores, heads = (
-        read_arrays(given.trained / "scores.npz"),
-        read_arrays(given.trained / "heads.npz"),
-    )
+    if given.start:
+        _start(given.trained)
+        return
+    heads, adapter = (read_arrays(given.trained / f"{name}.npz") for name in ("heads", "adapter"))
+    further = not (given.trained / "scores.npz").exists()
+    if further:
+        _write_adapter(given.trained / "reading.gguf", adapter)
+        scores = _scores(given.examples, given.trained / "reading.gguf", heads)
+    else:
+        scores = read_arrays(given.trained / "scores.npz")
     lines = list(_read(given.examples, "lines", scores))
     pairs = list(_read(given.examples, "pairs", scores))
     figures: dict[str, float] = {}
     notes = _of_notes(lines, figures)
     both = _of_pairs(pairs, figures)
+    if further:
+        both = read_arrays(PAIRS, (*BY_PAIR_MIX, "mix_of_words"))
     for key, value in figures.items():
         progress(f"{key} {value:.3f}")
     if not given.quick:
-        _ship(given.out, heads, read_arrays(given.trained / "adapter.npz"), notes, both)
+        _ship(given.out, heads, adapter, notes, both)
     settings = {"writers": sorted({one.writer for one in (*lines, *pairs)}), "quick": given.quick}
     write_results("adapter_fit", settings, [0], figures)
+
+
+def _start(folder: Path) -> None:
+    """Write what ships as ``adapter_train`` writes what it has trained."""
+    shipped = adapter_of(LocalLanguageModel(load_config()).identity)
+    if shipped is None:
+        raise SystemExit("No adapter ships for the model that is configured.")
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = GGUFReader(shipped).tensors
+    adapter: dict[str, Any] = {t.name.replace(".lora_", "."): np.array(t.data) for t in tensors}
+    np.savez(folder / "adapter.npz", **adapter)
+    notes, pairs = read_arrays(NOTES, OF_NOTES), read_arrays(PAIRS, ("weight", "bias"))
+    heads: dict[str, Any] = {"pair": pairs["weight"], "pair_bias": pairs["bias"], **notes}
+    np.savez(folder / "heads.npz", **heads)
+
+
+def _scores(examples: Path, adapter: Path, heads: dict[str, Vectors]) -> dict[str, Vectors]:
+    """What ``adapter_train`` says of prompts that were not learned from, by llama.cpp."""
+    config = load_config()
+    weights = Weights(ModelRegistry(config.models_dir).resolve_llm(config.llm), repack=False)
+    states = HiddenStates(weights, LAYER, threads=config.threads, adapter=adapter)
+    found: dict[str, Vectors] = {}
+    for task in ("lines", "pairs"):
+        data = np.load(examples / f"{task}.npz")
+        tokens, places = (
+            np.split(data[name], np.cumsum(data[counts])[:-1])
+            for name, counts in (("tokens", "token_counts"), ("places", "place_counts"))
+        )
+        rows = _sampled(data, task)
+        begin = _shared([tokens[n] for n in rows])
+        for number, n in enumerate(rows, 1):
+            if task == "pairs":
+                state = states.read([tokens[n].tolist()])
+                found[f"pairs.{n}"] = state @ heads["pair"] + heads["pair_bias"]
+            else:
+                read = states.along(tokens[n].tolist(), places[n].tolist(), begin)
+                about = float(read.mean(axis=0) @ heads["answered"] + heads["answered_bias"])
+                found[f"lines.{n}"] = np.append(scores_of(read, heads), np.float32(about))
+            if number % 50 == 0:
+                progress(f"{task}: {number} of {len(rows)} read")
+    states.close()
+    return found
+
+
+def _shared(prompts: Sequence[NDArray[Any]]) -> int:
+    """How many tokens all begin with."""
+    least = min(len(one) for one in prompts)
+    differ = [np.flatnonzero(one[:least] != prompts[0][:least]) for one in prompts]
+    return int(min([least, *(places[0] for places in differ if len(places))]))
+
+
+def _sampled(data: Mapping[str, NDArray[Any]], task: str) -> list[int]:
+    """The prompts that are read without a GPU; they lie in the file in any order."""
+    most = LINES_READ if task == "lines" else PAIRS_READ
+    kinds: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for n in _unlearned(data):
+        kinds[str(data["home"][n]), str(data["split"][n])].append(n)
+    return [
+        n
+        for (home, split), rows in kinds.items()
+        if home != "languages" and (task == "lines" or split == "measure")
+        for n in rows[:most]
+    ]
 
 
 def _ship(
@@ -88,24 +177,13 @@ def _ship(
     notes: dict[str, Any],
     pairs: dict[str, Any],
 ) -> None:
-    """Write the classifiers, their scales taken out, with what calibrates them, and the adapter."""
+    """Write the classifiers, with what calibrates them, and the adapter."""
     identity = LocalLanguageModel(load_config()).identity
     shared: dict[str, Any] = {"layer": np.float32(LAYER), "model": np.str_(identity)}
-    width = len(heads["lines_mean"])
-    own, around = heads["lines.weight"][0].reshape(2, width) / heads["lines_std"]
-    answered = heads["answered.weight"][0] / heads["lines_std"]
-    of_pair = heads["pairs.weight"][0] / heads["pairs_std"]
-    mean = heads["lines_mean"]
-    weights: dict[str, Any] = {
-        "weight": own,
-        "around": around,
-        "bias": heads["lines.bias"][0] - (own + around) @ mean,
-        "answered": answered,
-        "answered_bias": heads["answered.bias"][0] - answered @ mean,
-    }
+    weights: dict[str, Any] = {name: heads[name] for name in OF_NOTES}
     np.savez_compressed(folder / NOTES.name, **shared, **weights, **notes)
-    bias = heads["pairs.bias"][0] - of_pair @ heads["pairs_mean"]
-    np.savez_compressed(folder / PAIRS.name, **shared, weight=of_pair, bias=bias, **pairs)
+    weights = {"weight": heads["pair"], "bias": heads["pair_bias"]}
+    np.savez_compressed(folder / PAIRS.name, **shared, **weights, **pairs)
     for old in folder.glob("reading-*.gguf"):
         old.unlink()
     made = folder / "reading.gguf"
@@ -116,14 +194,16 @@ def _ship(
 
 
 def _read(folder: Path, task: str, scores: dict[str, Vectors]) -> Iterator[Read]:
-    """The prompts of a task that were not learned from."""
+    """The prompts of a task that were not learned from and have scores."""
     data = np.load(folder / f"{task}.npz")
     ends = np.cumsum(data["place_counts"])
     at = 0
-    for n in np.flatnonzero(data["split"] != "learn"):
+    for n in _unlearned(data):
         labels = data["labels"][ends[n] - data["place_counts"][n] : ends[n]]
         first = data["first"][at : at + len(labels)]
         at += len(labels)
+        if f"{task}.{n}" not in scores:
+            continue
         yield Read(
             str(data["writer"][n]),
             str(data["home"][n]),
@@ -135,6 +215,11 @@ def _read(folder: Path, task: str, scores: dict[str, Vectors]) -> Iterator[Read]
             int(data["compared"][n]),
             float(data["weight"][n]),
         )
+
+
+def _unlearned(data: Mapping[str, NDArray[Any]]) -> list[int]:
+    rows: list[int] = np.flatnonzero(data["split"] != "learn").tolist()
+    return rows
 
 
 def _fit(
@@ -156,7 +241,7 @@ def _of_notes(rows: Sequence[Read], figures: dict[str, float]) -> dict[str, Vect
     rows = [one for one in rows if one.home != "languages"]
     fair = [one for one in rows if one.held or one.home == "people"]
     mixes, answered = _apart(rows, _mix_of_notes), _apart(fair, _mix_of_all)
-    for home in ("people", "voices"):
+    for home in (*HOMES, "introductions"):
         held = [n for n, one in enumerate(rows) if one.held and one.home == home]
         labels = np.concatenate([rows[n].labels for n in held])
         chances = [mixed(signs(rows[n].scores[:-1]), mixes[n]) for n in held]
@@ -222,7 +307,7 @@ def _of_pairs(rows: Sequence[Read], figures: dict[str, float]) -> dict[str, Vect
             figures[f"{name}.both.from_{least}.right"] = float(labels[found].mean())
             figures[f"{name}.both.from_{least}.found"] = float(found[labels].mean())
     # ``pair_mix`` weighs what else is known of a pair; the last weight is of how much was told.
-    kept = read_arrays(PAIRS, ("alone_of_words", "alone", "mix", "encoder"))
+    kept = read_arrays(PAIRS, BY_PAIR_MIX)
     mixes = [np.insert(_mix_of_pairs(own), -1, 0.0) for own in homes]
     return kept | {"mix_of_words": np.stack(mixes)}
 

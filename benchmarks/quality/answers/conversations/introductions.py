@@ -1,0 +1,85 @@
+"""A newcomer's first lines, each of several facts: is each of them found, and what was not told?
+
+Homes of ``samples/introductions_held``: their messages are told, and some of their questions asked.
+
+- *right*: at least half of the answer's words are in the answer's sentence, which stands for a
+  judgement: answers are marked loosely; *shown*: the message that answers is among its evidence;
+- *silent*: nothing is claimed, of what was told and of what was not.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+from agent.answering.replies import without_excerpts
+from agent.config import load_config
+from agent.results import Reply
+from agent.session.session import Session, open_session
+from benchmarks.quality.answers.conversations.chats import figures, is_silent
+from benchmarks.quality.answers.conversations.introductions_data import (
+    INTRODUCTIONS_HELD,
+    Introduced,
+    Question,
+    read_introductions,
+)
+from benchmarks.shared.common import parser, progress, write_results
+from benchmarks.shared.simulated_lives.lives import at, fresh
+
+ASKED = 3
+"""Questions of each home."""
+_WORD = re.compile(r"\w+")
+
+
+def main() -> None:
+    options = parser("introductions", __doc__ or "")
+    options.add_argument("--folder", type=Path, default=INTRODUCTIONS_HELD, help="of homes")
+    options.add_argument("--every", type=int, default=1, help="take each so manyth home")
+    given = options.parse_args()
+    homes = list(read_introductions(given.folder))[:: 20 if given.quick else given.every]
+    counts: Counter[str] = Counter()
+    with open_session(load_config()) as models:
+        identity = models.llm.identity
+        for number, one in enumerate(homes, 1):
+            with tempfile.TemporaryDirectory() as folder, fresh(models, Path(folder)) as home:
+                _ask(one, home, counts)
+            progress(f"{number} of {len(homes)}: {dict(sorted(counts.items()))}")
+    settings = {
+        "quick": given.quick, "folder": given.folder.name, "homes": len(homes), "asked": ASKED,
+        "model": identity,
+    }  # fmt: skip
+    write_results("introductions", settings, [0], figures(counts))
+
+
+def _ask(one: Introduced, home: Session, counts: Counter[str]) -> None:
+    for said, text in one.messages:
+        at(home, said).respond(text)
+    for asked in Random(one.id).sample(one.questions, min(ASKED, len(one.questions))):
+        reply = at(home, asked.asked).ask(asked.text)
+        group = "told" if asked.needed else "untold"
+        counts[f"{group}.n"] += 1
+        counts[f"{group}.silent"] += is_silent(reply)
+        if asked.needed:
+            counts["told.right"] += not is_silent(reply) and says(asked, reply.text)
+            counts["told.shown"] += _shown(asked, one, reply)
+
+
+def says(asked: Question, text: str) -> bool:
+    """Whether at least half of the answer's words are said, without the excerpts beside."""
+    wanted, said = (
+        {word.lower() for word in _WORD.findall(part)}
+        for part in (asked.answer, without_excerpts(text))
+    )
+    return 2 * len(wanted & said) >= len(wanted)
+
+
+def _shown(asked: Question, one: Introduced, reply: Reply) -> bool:
+    moments = {one.messages[span.message][0] for span in asked.needed}
+    return any(choice.memory.created in moments for choice in reply.memories)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Introductions -> questions with their notes, which the reading adapter learns from.
+
+A line tells several facts, and each question asks for one of them or for what was not told: what
+was learned from other notes alone took a line for an answer to the first of its facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+
+from agent.language.units import Unit, in_message, units
+from agent.models.readers.note_reader import NOTES
+from agent.ports import Embedder
+from benchmarks.quality.answers.conversations.introductions_data import (
+    Introduced,
+    Span,
+    read_introductions,
+)
+from benchmarks.training.reader.note_groups import Group, Note
+
+FILLED = 0.2
+"""Share of the questions that are read with notes of other voices too."""
+APART = 0.25
+"""Cosine to the question below which what somebody else told does not answer it."""
+
+
+def groups_of_introductions(folder: Path, embedder: Embedder) -> Iterator[Group]:
+    """Each question of the homes in a folder, with the notes of its home."""
+    homes = list(read_introductions(folder))
+    others = [(home.voice, note) for home in homes for note in _notes(home, (), ())]
+    vectors = embedder.encode([note.text for _, note in others])
+    for home in homes:
+        for asked in home.questions:
+            chance = Random(f"{home.id} {asked.text}")
+            own = list(_notes(home, asked.needed, asked.changed))
+            if chance.random() < FILLED:
+                near = vectors @ embedder.encode([asked.text])[0]
+                apart = [
+                    note
+                    for n, (voice, note) in enumerate(others)
+                    if voice != home.voice and near[n] < APART
+                ]
+                own += chance.sample(apart, chance.randint(1, max(1, NOTES - len(own))))
+            yield Group(home.voice, "introduction", asked.text, tuple(own[:NOTES]))
+
+
+def _notes(home: Introduced, needed: Sequence[Span], changed: Sequence[Span]) -> Iterator[Note]:
+    for number, (said, message) in enumerate(home.messages):
+        for unit in units(message):
+            label = "changed" if _holds(unit, number, changed) else "unrelated"
+            label = "needed" if _holds(unit, number, needed) else label
+            words = " ".join(unit.text.split())
+            yield Note(said, words, in_message(unit, message), label)
+
+
+def _holds(unit: Unit, number: int, spans: Sequence[Span]) -> bool:
+    """Whether one of the spans begins in this unit of this message."""
+    return any(one.message == number and unit.start <= one.start < unit.end for one in spans)

@@ -1,0 +1,59 @@
+"""Homes of people who introduce themselves: they hold together, and answers are judged."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from agent.ports import Embedder
+from benchmarks.quality.answers.conversations.introductions import says
+from benchmarks.quality.answers.conversations.introductions_data import (
+    INTRODUCTIONS,
+    INTRODUCTIONS_HELD,
+    Question,
+    read_introductions,
+)
+from benchmarks.training.reader.adapter.introduction_groups import groups_of_introductions
+
+LEARNED, HELD = (list(read_introductions(one)) for one in (INTRODUCTIONS, INTRODUCTIONS_HELD))
+NOW = datetime.fromisoformat("2026-02-02T09:00:00")
+
+
+def test_no_voice_is_both_learned_from_and_held():
+    assert not {one.voice for one in LEARNED} & {one.voice for one in HELD}
+
+
+@pytest.mark.parametrize("home", [*LEARNED, *HELD], ids=lambda home: home.id)
+def test_a_home_is_in_order_and_holds_its_answers(home):
+    moments = [moment for moment, _ in home.messages]
+    assert moments == sorted(moments)
+    for one in home.questions:
+        assert moments[-1] < one.asked
+        assert bool(one.needed) == bool(one.answer)
+        assert one.needed or not one.changed
+
+
+def test_each_question_marks_the_notes_that_its_home_needs(embedder: Embedder):
+    groups = list(groups_of_introductions(INTRODUCTIONS_HELD, embedder))
+    asked = [one for home in HELD for one in home.questions]
+    for group, one in zip(groups, asked, strict=True):
+        assert group.question == one.text
+        labels = [note.label for note in group.notes]
+        assert ("needed" in labels) == bool(one.needed)
+        spans = [span.words.split()[0] for span in one.needed]
+        needed = " ".join(note.text for note in group.notes if note.label == "needed")
+        assert all(word in needed for word in spans)
+
+
+@pytest.mark.parametrize(
+    ("said", "right"),
+    [
+        ("You live above the bakery.", True),
+        ("You live in Leeds.", False),
+        ("I don't know.", False),
+    ],
+)
+def test_half_of_the_words_make_an_answer_right(said, right):
+    asked = Question(NOW, "Where do I live?", (), (), "above the bakery")
+    assert says(asked, said) is right
