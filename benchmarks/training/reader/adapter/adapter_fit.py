@@ -88,8 +88,7 @@ def main() -> None:
     heads, adapter = (read_arrays(given.trained / f"{name}.npz") for name in ("heads", "adapter"))
     further = not (given.trained / "scores.npz").exists()
     if further:
-        _write_adapter(given.trained / "reading.gguf", adapter)
-        scores = _scores(given.examples, given.trained / "reading.gguf", heads)
+        scores = _scores(given.examples, _write_adapter(given.trained, adapter), heads)
     else:
         scores = read_arrays(given.trained / "scores.npz")
     lines = list(_read(given.examples, "lines", scores))
@@ -125,7 +124,9 @@ def _scores(examples: Path, adapter: Path, heads: dict[str, Vectors]) -> dict[st
     """What ``adapter_train`` says of prompts that were not learned from, by llama.cpp."""
     config = load_config()
     weights = Weights(ModelRegistry(config.models_dir).resolve_llm(config.llm), repack=False)
-    states = HiddenStates(weights, LAYER, threads=config.threads, adapter=adapter)
+    states = HiddenStates(
+        weights, LAYER, threads=config.threads, adapter=adapter, copies=adapter.parent
+    )
     found: dict[str, Vectors] = {}
     for task in ("lines", "pairs"):
         data = np.load(examples / f"{task}.npz")
@@ -184,12 +185,7 @@ def _ship(
     np.savez_compressed(folder / NOTES.name, **shared, **weights, **notes)
     weights = {"weight": heads["pair"], "bias": heads["pair_bias"]}
     np.savez_compressed(folder / PAIRS.name, **shared, **weights, **pairs)
-    for old in folder.glob("reading-*.gguf"):
-        old.unlink()
-    made = folder / "reading.gguf"
-    _write_adapter(made, adapter)
-    sha256 = hashlib.sha256(made.read_bytes()).hexdigest()
-    path = made.rename(folder / f"reading-{identity.rpartition(':')[2]}-{sha256[:12]}.gguf")
+    path = _write_adapter(folder, adapter)
     progress(f"wrote {path} ({path.stat().st_size // 1024} KB)")
 
 
@@ -323,8 +319,11 @@ def _mix_of_pairs(rows: Sequence[Read]) -> Vectors:
     return _fit(np.stack(_signs(rows), axis=1), labels, [one.weight for one in rows])
 
 
-def _write_adapter(path: Path, arrays: dict[str, Vectors]) -> None:
-    """The file that llama.cpp loads; the scale is in the arrays."""
+def _write_adapter(folder: Path, arrays: dict[str, Vectors]) -> Path:
+    """The file that llama.cpp loads, alone in its folder; the scale is in the arrays."""
+    for old in folder.glob("reading*.gguf"):
+        old.unlink()
+    path = folder / "reading.gguf"
     writer = GGUFWriter(path, "qwen2")
     writer.add_type("adapter")
     writer.add_string("adapter.type", "lora")
@@ -337,6 +336,9 @@ def _write_adapter(path: Path, arrays: dict[str, Vectors]) -> None:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+    identity = LocalLanguageModel(load_config()).identity
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    return path.rename(folder / f"reading-{identity.rpartition(':')[2]}-{sha256[:12]}.gguf")
 
 
 if __name__ == "__main__":
