@@ -51,7 +51,7 @@ LAYER = 17
 """Of 28, counted from 0: the last that the adapter changes."""
 NEEDED = LABELS.index("needed")
 HOMES = ("people", "voices")
-LINES_READ, PAIRS_READ = 100, 500
+LINES_READ, PAIRS_READ = 60, 300
 """Prompts of a kind of home that are read without a GPU, of those to measure and to calibrate by;
 of pairs only to measure."""
 OF_NOTES = ("weight", "around", "bias", "answered", "answered_bias")
