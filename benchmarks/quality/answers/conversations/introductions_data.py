@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ def read_introductions(folder: Path) -> Iterator[Introduced]:
             yield Introduced(
                 row["id"],
                 row["voice"],
-                tuple((datetime.fromisoformat(said), text) for said, text in row["messages"]),
+                tuple((_moment(said), text) for said, text in row["messages"]),
                 tuple(_question(asked, texts) for asked in row["questions"]),
             )
 
@@ -71,5 +71,8 @@ def _question(row: dict[str, Any], texts: list[str]) -> Question:
         tuple(Span(number, texts[number].index(words), words) for number, words in row[key])
         for key in ("needed", "changed")
     )
-    asked = datetime.fromisoformat(row["ask"])
-    return Question(asked, row["q"], needed, changed, row.get("answer", ""))
+    return Question(_moment(row["ask"]), row["q"], needed, changed, row.get("answer", ""))
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
