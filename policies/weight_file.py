@@ -23,6 +23,10 @@ from store.errors import WeightsDamaged
 
 REINSTALL = "Install memlane again (docs/install.md); your memories are not affected."
 _HASH = "sha256"
+_END = 22
+"""Bytes of the record that ends a zip without a comment."""
+_COUNT = slice(10, 12)
+"""Those of them that count the members."""
 
 
 def read_arrays(
@@ -34,6 +38,7 @@ def read_arrays(
     """
     try:
         with zipfile.ZipFile(path) as held:
+            _check_members(path, held)
             wanted = held.namelist() if names is None else [f"{name}.npy" for name in names]
             # Read to the end before it is parsed: only then is the checksum compared.
             return {
@@ -45,6 +50,18 @@ def read_arrays(
     except Exception as error:
         # A damaged zip fails anywhere from its directory to its compression.
         raise _damaged(path, type(error).__name__, remedy) from error
+
+
+def _check_members(path: Path, held: zipfile.ZipFile) -> None:
+    """Compare how many members were found with the count that the zip ends with.
+
+    A length flipped in the list of members hides those that follow, and ``zipfile`` is silent.
+    """
+    with path.open("rb") as file:
+        file.seek(-_END, io.SEEK_END)
+        count = int.from_bytes(file.read()[_COUNT], "little")
+    if len(held.namelist()) != count:
+        raise zipfile.BadZipFile
 
 
 def check_hash(path: Path) -> str:

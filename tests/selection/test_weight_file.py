@@ -55,6 +55,23 @@ def test_damage_is_found_before_anything_is_computed(path: Path, tmp_path: Path)
     assert found > places
 
 
+def test_no_flipped_bit_leaves_arrays_out(tmp_path: Path):
+    # A length flipped in the list of members once hid those after it.
+    path = tmp_path / "w.npz"
+    np.savez_compressed(path, first=np.arange(3), second=np.ones(2), third=np.float32(1))
+    whole, data = read(path), path.read_bytes()
+    found = 0
+    for place in range(8 * len(data)):
+        flipped = bytearray(data)
+        flipped[place // 8] ^= 1 << place % 8
+        path.write_bytes(flipped)
+        try:
+            assert read(path) == whole, f"bit {place}"
+        except WeightsDamaged:
+            found += 1
+    assert found > 4 * len(data)
+
+
 def test_a_missing_file_is_one_line(tmp_path: Path):
     for read_file in (read_arrays, read_json, check_hash):
         with pytest.raises(WeightsDamaged, match="There are no weights at"):
