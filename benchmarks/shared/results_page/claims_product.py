@@ -34,8 +34,9 @@ QUALITY = (
         " and rules for other languages were chosen on these cases. The alternative has four worked"
         " examples. The two more languages are German and Spanish, with cases of our own. Three"
         " months of chat by people who never saw the code: whether an answer has all that it must"
-        " and nothing that is out of date; nobody read what failed there.",
-        ("changes", "chats", "replacements"),
+        " and nothing that is out of date; nobody read what failed there. Newcomers introduce"
+        " themselves in lines of several facts; right is half of the answer's words.",
+        ("changes", "chats", "introductions", "replacements"),
         "memlane",
         (
             Row("current value told: two messages / writer 1 / writer 2 / Chinese / two more",
@@ -59,6 +60,10 @@ QUALITY = (
                 "chats:{ours.right,ours.wrong,told.stored}",
                 {"messages pasted, with examples": "chats:{pasted.right,pasted.wrong}"},
                 "chats:{ours.n,told.n}", (least(0.85), most(0.03), least(0.9))),
+            Row("first lines of newcomers, held out: right / silent though told / silent, untold",
+                "introductions:{told.right,told.silent,untold.silent}",
+                {},
+                "introductions:{told.n,untold.n}"),
             Row("automatic replacements that are right, voices held out: told / in files",
                 "replacements:{told,read}.right",
                 {},
