@@ -343,10 +343,9 @@ SPEED = (
         ("worker_speed",),
         "worker",
         (
-            Row("tokens a second", "tokens_s_worker", {"in process": "tokens_s_here"},
-                "config.rounds|requests", (least(0.97, "tokens_s_ratio"),)),
-            Row("first word, ms", "first_ms_worker", {"in process": "first_ms_here"},
-                "config.rounds|requests", (most(15, "first_ms_later"),)),
+            Row("tokens a second / first word, ms", "{tokens_s,first_ms}_worker",
+                {"in process": "{tokens_s,first_ms}_here"}, "config.rounds|requests",
+                (least(0.97, "tokens_s_ratio"), most(15, "first_ms_later"))),
             Row("time in process, times: entropy / likelihood; the same to the last bit",
                 "{entropy_ratio,likelihood_ratio,rewards_identical}",
                 bars=(most(1.05), most(1.05), least(1))),
