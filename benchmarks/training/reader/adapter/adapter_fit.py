@@ -7,7 +7,7 @@ Where the statement reader's opinion counts too, the voices that it learned from
 
 Of an adapter that was trained further without a GPU (``--start`` writes what that begins with) the
 prompts are read by llama.cpp, as in the product. All would take an hour: ``LINES_READ`` and
-``PAIRS_READ`` of a kind are, and what calibrates pairs stays. With ``--beside`` what ships is the
+``PAIRS_READ`` of a kind are, and what calibrates pairs stays. With ``--mean-with`` what ships is the
 mean of its weights and of those that it began with, which keeps most of what either is good at
 (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models").
 
@@ -82,13 +82,13 @@ def main() -> None:
     options.add_argument("trained", type=Path, help="folder that adapter_train wrote")
     options.add_argument("--examples", type=Path, default=OUT, help="those of adapter_examples")
     options.add_argument("--out", type=Path, default=FOLDER, help="folder to write to")
-    options.add_argument("--beside", type=Path, help="folder of weights to take the mean with")
+    options.add_argument("--mean-with", type=Path, help="folder of weights to take the mean with")
     options.add_argument("--start", action="store_true", help="write what ships into TRAINED")
     given = options.parse_args()
     if given.start:
         _start(given.trained)
         return
-    folders = [given.trained, given.beside] if given.beside else [given.trained]
+    folders = [given.trained, given.mean_with] if given.mean_with else [given.trained]
     heads, adapter = (_mean(folders, name) for name in ("heads", "adapter"))
     further = not (given.trained / "scores.npz").exists()
     if further:
@@ -106,7 +106,11 @@ def main() -> None:
         progress(f"{key} {value:.3f}")
     if not given.quick:
         _ship(given.out, heads, adapter, notes, both)
-    settings = {"writers": sorted({one.writer for one in (*lines, *pairs)}), "quick": given.quick}
+    settings = {
+        "writers": sorted({one.writer for one in (*lines, *pairs)}),
+        "quick": given.quick,
+        "mean": given.mean_with is not None,
+    }
     write_results("adapter_fit", settings, [0], figures)
 
 
