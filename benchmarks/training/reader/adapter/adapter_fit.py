@@ -7,8 +7,8 @@ Where the statement reader's opinion counts too, the voices that it learned from
 
 Of an adapter that was trained further without a GPU (``--start`` writes what that begins with) the
 prompts are read by llama.cpp, as in the product. All would take an hour: ``LINES_READ`` and
-``PAIRS_READ`` of a kind are, and what calibrates pairs stays. With ``--mean-with`` what ships is the
-mean of its weights and of those that it began with, which keeps most of what either is good at
+``PAIRS_READ`` of a kind are, and what calibrates pairs stays. With ``--mean-with`` what ships is
+the mean of its weights and of those that it began with, which keeps most of what either is good at
 (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models").
 
 Measured is each held-out writer by what was calibrated without that writer: of notes the area under
