@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.answering.notes.candidates import BOTH_HOLD, candidates
+from agent.answering.notes.parts import chance_of_changed_part
 from agent.answering.notes.reading import first_of, read_together, relevance_of, spread
 from agent.answering.notes.shifts import LEFT_OUT
 from agent.answering.retrieve import Retrieved
@@ -22,7 +23,7 @@ from agent.memory.home import Home
 from agent.memory.passages import Passage
 from agent.memory.time.changed import CHANGED
 from agent.models.readers.note_reader import note_reader
-from agent.ports import StatementReader
+from agent.ports import Embedder, StatementReader
 from policies.selection import Choice, Selection, Step
 from store.spaces import number_of
 from store.tables.side_tables.change_edges import ChangeEdge, ChangeKind
@@ -171,6 +172,8 @@ def gather(
         )
         for name, memory in pool.memories.items()
     ]
+    if english:
+        notes = [_of_the_part(note, pool.passages, question, home.embedder) for note in notes]
     if read is not None:
         notes = _passed_on([_with_the_question(note, notes) for note in notes])
     chosen = scores.keys() & relevance.keys()
@@ -210,6 +213,17 @@ def _note(
     if last is not None:
         note = replace(note, changed=last.probability, by=last.newer, change=last.change)
     return replace(note, changed=1.0) if memory.status is Status.REPLACED and not past else note
+
+
+def _of_the_part(
+    note: Note, passages: Mapping[str, Passage], question: str, embedder: Embedder
+) -> Note:
+    """The note, as likely changed as the part of it that the question asks for."""
+    if note.changed < LEAST or note.changed >= 1 or note.by not in passages:
+        return note
+    newer = passages[note.by].words
+    share = chance_of_changed_part(question, note.passage.words, newer, embedder)
+    return replace(note, changed=note.changed * share)
 
 
 def _with_the_question(note: Note, notes: Sequence[Note]) -> Note:

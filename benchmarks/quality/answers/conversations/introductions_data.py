@@ -1,8 +1,10 @@
-"""Homes of people who introduce themselves: a line of theirs tells several facts at once.
+"""Homes of a few messages: people who introduce themselves, and months of what somebody told.
 
-``samples/introductions`` is learned from (``benchmarks.adapter_examples``),
-``samples/introductions_held`` is only measured with. Each home has messages and questions; each
-question says in which words of which messages its answer is, and which older words were changed.
+A line of an introduction tells several facts at once. Months (``samples/months``) tell of changes
+as people do, and of what is added to what holds. ``samples/introductions`` and ``months`` are
+learned from (``benchmarks.adapter_examples``), ``introductions_held`` and ``months_held`` are only
+measured with. Each home has messages and questions; each question says in which words of which
+messages its answer is, and which older words were changed.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from benchmarks.shared.common import SAMPLES
 
 INTRODUCTIONS = SAMPLES / "introductions"
 INTRODUCTIONS_HELD = SAMPLES / "introductions_held"
+MONTHS = SAMPLES / "months"
+MONTHS_HELD = SAMPLES / "months_held"
 
 
 @dataclass(frozen=True, slots=True)

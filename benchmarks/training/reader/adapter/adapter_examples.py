@@ -9,8 +9,8 @@ with the GPU:
 - *pairs*: an older and a newer text; what the newer one does to the older.
 
 Writers are held out whole: those of ``CALIBRATED`` are kept for calibration, those of
-``samples/people_held``, ``voices_held`` and ``introductions_held`` for measuring. Of both kinds the
-statement reader's opinion is written too (``adapter_fit``).
+``samples/people_held``, ``voices_held``, ``introductions_held`` and ``months_held`` for measuring.
+Of both kinds the statement reader's opinion is written too (``adapter_fit``).
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ from benchmarks.quality.answers.changes.changes_data import HELD_VOICES
 from benchmarks.quality.answers.conversations.introductions_data import (
     INTRODUCTIONS,
     INTRODUCTIONS_HELD,
+    MONTHS,
+    MONTHS_HELD,
 )
 from benchmarks.quality.answers.conversations.people_data import (
     HELD,
@@ -73,7 +75,7 @@ class Row:
 
     writer: str
     home: str
-    """"people", "voices", "introductions" or "languages"."""
+    """"people", "voices", "introductions", "months" or "languages"."""
     split: str
     """"learn", "calibrate" or "measure"."""
     turns: tuple[ChatTurn, ...]
@@ -146,10 +148,10 @@ def _lines(embedder: Embedder, reader: TrainedReader) -> Iterator[Row]:
                     own = [_thinned(group, chance) if thin else group]
                     yield from (_of_group(one, "voices", split, reader) for one in own if one.notes)
         progress(f"lines of {folder.name}")
-    for folder in (INTRODUCTIONS, INTRODUCTIONS_HELD):
+    for folder in (INTRODUCTIONS, INTRODUCTIONS_HELD, MONTHS, MONTHS_HELD):
+        home, _, held = folder.name.partition("_")
         for group in groups_of_introductions(folder, embedder):
-            split = _split(group.writer, folder == INTRODUCTIONS_HELD)
-            yield _of_group(group, "introductions", split, reader)
+            yield _of_group(group, home, "measure" if held else "learn", reader)
 
 
 def _thinned(group: Group, chance: Random) -> Group:

@@ -251,7 +251,7 @@ def _of_notes(rows: Sequence[Read], figures: dict[str, float]) -> dict[str, Vect
     rows = [one for one in rows if one.home != "languages"]
     fair = [one for one in rows if one.held or one.home == "people"]
     mixes, answered = _apart(rows, _mix_of_notes), _apart(fair, _mix_of_all)
-    for home in (*HOMES, "introductions"):
+    for home in (*HOMES, "introductions", "months"):
         held = [n for n, one in enumerate(rows) if one.held and one.home == home]
         labels = np.concatenate([rows[n].labels for n in held])
         chances = [mixed(signs(rows[n].scores[:-1]), mixes[n]) for n in held]

@@ -1,4 +1,4 @@
-"""Introductions -> questions with their notes, which the reading adapter learns from.
+"""Introductions and months -> questions with their notes, which the reading adapter learns from.
 
 A line tells several facts, and each question asks for one of them or for what was not told: what
 was learned from other notes alone took a line for an answer to the first of its facts.
@@ -43,7 +43,20 @@ def groups_of_introductions(folder: Path, embedder: Embedder) -> Iterator[Group]
                     if voice != home.voice and near[n] < APART
                 ]
                 own += chance.sample(apart, chance.randint(1, max(1, NOTES - len(own))))
-            yield Group(home.voice, "introduction", asked.text, tuple(own[:NOTES]))
+            own = _nearest(own, asked.text, embedder)
+            yield Group(home.voice, "introduction", asked.text, tuple(own))
+
+
+def _nearest(notes: Sequence[Note], question: str, embedder: Embedder) -> list[Note]:
+    """The ``NOTES`` that are read: what is marked, and what is nearest to the question."""
+    if len(notes) <= NOTES:
+        return list(notes)
+    near = (
+        embedder.encode([note.text for note in notes]) @ embedder.encode([question])[0]
+    ).tolist()
+    marked = [note.label != "unrelated" for note in notes]
+    order = sorted(range(len(notes)), key=lambda n: (marked[n], near[n]), reverse=True)
+    return [notes[n] for n in sorted(order[:NOTES])]
 
 
 def _notes(home: Introduced, needed: Sequence[Span], changed: Sequence[Span]) -> Iterator[Note]:
