@@ -219,7 +219,7 @@ def _of_the_part(
     note: Note, passages: Mapping[str, Passage], question: str, embedder: Embedder
 ) -> Note:
     """The note, as likely changed as the part of it that the question asks for."""
-    if note.changed < LEAST or note.changed >= 1 or note.by not in passages:
+    if note.by not in passages or note.changed >= 1:
         return note
     newer = passages[note.by].words
     share = chance_of_changed_part(question, note.passage.words, newer, embedder)

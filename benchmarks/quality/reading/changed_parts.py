@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from agent.answering.notes.parts import chance_of_changed_part
+from agent.answering.notes.parts import ASKED, CHANGED, chance_of_changed_part
 from agent.config import load_config
 from agent.language.units import units
 from agent.models.lazy import LocalEmbedder
@@ -42,7 +42,8 @@ def main() -> None:
     for folder in FOLDERS:
         figures |= _of_folder(folder, embedder, most=20 if given.quick else None)
         progress(f"{folder.name}: {figures[f'{folder.name}.auc']:.3f}")
-    write_results("changed_parts", {"quick": given.quick}, [0], figures)
+    settings = {"quick": given.quick, "sharpness": {"asked": ASKED, "changed": CHANGED}}
+    write_results("changed_parts", settings, [0], figures)
 
 
 def _of_folder(folder: Path, embedder: Embedder, most: int | None) -> dict[str, float]:
