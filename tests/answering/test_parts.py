@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.answering.notes.parts import chance_of_changed_part
+from agent.answering.notes.parts import chances_of_changed_part
 from agent.config import Config
 from agent.ports import Embedder
 from agent.session.session import Session
@@ -25,9 +25,10 @@ NEWS = "They put me on gate five from Monday, the ambulance side."
 
 
 def test_the_part_that_changed_is_told_from_the_others(embedder: Embedder):
-    assert chance_of_changed_part("Which gate do I work at?", LINE, NEWS, embedder) > 0.8
-    assert chance_of_changed_part("What car do I have?", LINE, NEWS, embedder) < 0.3
-    assert chance_of_changed_part("What car do I have?", "A grey Skoda.", NEWS, embedder) == 1
+    pairs = [(LINE, NEWS), ("A grey Skoda.", NEWS)]
+    of_gate, single = chances_of_changed_part("Which gate do I work at?", pairs, embedder)
+    of_car, _ = chances_of_changed_part("What car do I have?", pairs, embedder)
+    assert of_gate > 0.8 and of_car < 0.3 and single == 1
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
-"""Homes of people who introduce themselves: they hold together, and answers are judged."""
+"""Homes of introductions and of months: they hold together, and answers are judged."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -11,12 +12,20 @@ from benchmarks.quality.answers.conversations.introductions import says
 from benchmarks.quality.answers.conversations.introductions_data import (
     INTRODUCTIONS,
     INTRODUCTIONS_HELD,
+    MONTHS,
+    MONTHS_HELD,
+    Introduced,
     Question,
     read_introductions,
 )
 from benchmarks.training.reader.adapter.introduction_groups import groups_of_introductions
 
-LEARNED, HELD = (list(read_introductions(one)) for one in (INTRODUCTIONS, INTRODUCTIONS_HELD))
+
+def _homes(*folders: Path) -> list[Introduced]:
+    return [home for folder in folders for home in read_introductions(folder)]
+
+
+LEARNED, HELD = _homes(INTRODUCTIONS, MONTHS), _homes(INTRODUCTIONS_HELD, MONTHS_HELD)
 NOW = datetime.fromisoformat("2026-02-02T09:00:00")
 
 
@@ -35,9 +44,10 @@ def test_a_home_is_in_order_and_holds_its_answers(home):
         assert one.needed or not one.changed
 
 
-def test_each_question_marks_the_notes_that_its_home_needs(embedder: Embedder):
-    groups = list(groups_of_introductions(INTRODUCTIONS_HELD, embedder))
-    asked = [one for home in HELD for one in home.questions]
+@pytest.mark.parametrize("folder", [INTRODUCTIONS_HELD, MONTHS_HELD], ids=lambda path: path.name)
+def test_each_question_marks_the_notes_that_its_home_needs(folder: Path, embedder: Embedder):
+    groups = list(groups_of_introductions(folder, embedder))
+    asked = [one for home in _homes(folder) for one in home.questions]
     for group, one in zip(groups, asked, strict=True):
         assert group.question == one.text
         labels = [note.label for note in group.notes]

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.answering.notes.candidates import BOTH_HOLD, candidates
-from agent.answering.notes.parts import chance_of_changed_part
+from agent.answering.notes.parts import chances_of_changed_part
 from agent.answering.notes.reading import first_of, read_together, relevance_of, spread
 from agent.answering.notes.shifts import LEFT_OUT
 from agent.answering.retrieve import Retrieved
@@ -173,7 +173,7 @@ def gather(
         for name, memory in pool.memories.items()
     ]
     if english:
-        notes = [_of_the_part(note, pool.passages, question, home.embedder) for note in notes]
+        notes = _by_part(notes, pool.passages, question, home.embedder)
     if read is not None:
         notes = _passed_on([_with_the_question(note, notes) for note in notes])
     chosen = scores.keys() & relevance.keys()
@@ -215,15 +215,15 @@ def _note(
     return replace(note, changed=1.0) if memory.status is Status.REPLACED and not past else note
 
 
-def _of_the_part(
-    note: Note, passages: Mapping[str, Passage], question: str, embedder: Embedder
-) -> Note:
-    """The note, as likely changed as the part of it that the question asks for."""
-    if note.by not in passages or note.changed >= 1:
-        return note
-    newer = passages[note.by].words
-    share = chance_of_changed_part(question, note.passage.words, newer, embedder)
-    return replace(note, changed=note.changed * share)
+def _by_part(
+    notes: Sequence[Note], passages: Mapping[str, Passage], question: str, embedder: Embedder
+) -> list[Note]:
+    """The notes, each as likely changed as the part of it that the question asks for."""
+    changed = [note for note in notes if note.by in passages and note.changed < 1]
+    pairs = [(note.passage.words, passages[note.by].words) for note in changed]
+    shares = chances_of_changed_part(question, pairs, embedder)
+    share = dict(zip((note.memory.id for note in changed), shares, strict=True))
+    return [replace(n, changed=n.changed * share.get(n.memory.id, 1.0)) for n in notes]
 
 
 def _with_the_question(note: Note, notes: Sequence[Note]) -> Note:

@@ -2,10 +2,10 @@
 
 Of homes of ``samples/introductions``, ``months`` and their held-out parts: a unit of a message that
 a later one changes, once for some question, and each question about it: for what changed, or for
-what still holds beside it. Measured is ``notes.parts.chance_of_changed_part``, by the area under
+what still holds beside it. Measured is ``notes.parts.chances_of_changed_part``, by the area under
 the curve, the mean of both kinds of question, and the share of both below a half (*kept*: the
 change hardly counts). Nothing is learned; the two constants were chosen on ``introductions`` and on
-what there was of ``months``.
+six of the voices of ``months``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from agent.answering.notes.parts import ASKED, CHANGED, chance_of_changed_part
+from agent.answering.notes.parts import ASKED, CHANGED, chances_of_changed_part
 from agent.config import load_config
 from agent.language.units import units
 from agent.models.lazy import LocalEmbedder
@@ -49,7 +49,7 @@ def main() -> None:
 def _of_folder(folder: Path, embedder: Embedder, most: int | None) -> dict[str, float]:
     asked = [one for home in list(read_introductions(folder))[:most] for one in _asked(home)]
     changed = np.array([of_changed for of_changed, _, _, _ in asked])
-    chances = np.array([chance_of_changed_part(q, a, b, embedder) for _, q, a, b in asked])
+    chances = np.array([chances_of_changed_part(q, [(a, b)], embedder)[0] for _, q, a, b in asked])
     figures = {"auc": float(roc_auc_score(changed, chances))}
     for name, own in (("changed", chances[changed]), ("holding", chances[~changed])):
         figures |= {

@@ -42,6 +42,8 @@ class Question:
     needed: tuple[Span, ...]
     changed: tuple[Span, ...]
     answer: str
+    kind: str = "introduction"
+    """Of months what became of the fact: "replaced", "added", "moved", "untold" and others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,8 @@ def _question(row: dict[str, Any], texts: list[str]) -> Question:
         tuple(Span(number, texts[number].index(words), words) for number, words in row[key])
         for key in ("needed", "changed")
     )
-    return Question(_moment(row["ask"]), row["q"], needed, changed, row.get("answer", ""))
+    answer, kind = row.get("answer", ""), row.get("kind", "introduction")
+    return Question(_moment(row["ask"]), row["q"], needed, changed, answer, kind)
 
 
 def _moment(text: str) -> datetime:

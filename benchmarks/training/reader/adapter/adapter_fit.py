@@ -52,7 +52,7 @@ from policies.weight_file import read_arrays
 LAYER = 17
 """Of 28, counted from 0: the last that the adapter changes."""
 NEEDED = LABELS.index("needed")
-HOMES = ("people", "voices")
+HOMES = ("people", "voices", "introductions", "months")
 LINES_READ, PAIRS_READ = 60, 300
 """Prompts of a kind of home that are read without a GPU, of those to measure and to calibrate by;
 of pairs only to measure."""
@@ -251,7 +251,7 @@ def _of_notes(rows: Sequence[Read], figures: dict[str, float]) -> dict[str, Vect
     rows = [one for one in rows if one.home != "languages"]
     fair = [one for one in rows if one.held or one.home == "people"]
     mixes, answered = _apart(rows, _mix_of_notes), _apart(fair, _mix_of_all)
-    for home in (*HOMES, "introductions", "months"):
+    for home in HOMES:
         held = [n for n, one in enumerate(rows) if one.held and one.home == home]
         labels = np.concatenate([rows[n].labels for n in held])
         chances = [mixed(signs(rows[n].scores[:-1]), mixes[n]) for n in held]

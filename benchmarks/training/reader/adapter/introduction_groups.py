@@ -44,7 +44,7 @@ def groups_of_introductions(folder: Path, embedder: Embedder) -> Iterator[Group]
                 ]
                 own += chance.sample(apart, chance.randint(1, max(1, NOTES - len(own))))
             own = _nearest(own, asked.text, embedder)
-            yield Group(home.voice, "introduction", asked.text, tuple(own))
+            yield Group(home.voice, asked.kind, asked.text, tuple(own))
 
 
 def _nearest(notes: Sequence[Note], question: str, embedder: Embedder) -> list[Note]:
