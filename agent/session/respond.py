@@ -1,4 +1,4 @@
-"""Answers to questions and small talk in a session, including private mode.
+"""Answers to questions and small talk in a session.
 
 Functions that take the home with what decides on a message: a ``Session``, which imports this.
 """
@@ -8,17 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from agent.answering.agenda import agenda
 from agent.answering.answer import Answer, answer, converse
-from agent.answering.grounding import supported
 from agent.answering.notes.answer import answer_from_notes
 from agent.answering.notes.gather import Note, gather, selected
 from agent.answering.plain_statements import CHANCE
 from agent.answering.question.parts import questions_in
 from agent.answering.question.question_time import About
-from agent.answering.question.references import in_context, recent
+from agent.answering.question.references import in_context
 from agent.answering.replies import unknown, without_excerpts
 from agent.answering.retrieve import OF_NOW, Retrieved
 from agent.answering.routing import Router
@@ -28,7 +27,6 @@ from agent.extraction.told import asked_beside
 from agent.language.identify import common_language, is_english
 from agent.language.redaction import with_gaps
 from agent.memory.home import Home
-from agent.memory.passages import WHILE
 from agent.memory.time.changed import CHANGED, possibly_newer
 from agent.models.readers.note_reader import note_reader
 from agent.models.timing import Stopwatch
@@ -37,14 +35,13 @@ from agent.results import Exchange, Reply, Route, Standing
 from agent.session.several_questions import combined
 from policies.selection import Choice
 from store.errors import MemlaneError
-from store.types import Memory, Status
+from store.types import Status
 
 ABOUT_THIS = 0.45
 """Cosine similarity from which a memory is about a message, whatever the router says of it; set on
 development data as docs/why.md tells."""
 SURELY = 0.7
 """Relevance from which a note is about a message that the router takes for small talk."""
-NOT_KEPT = "I remember nothing in private mode."
 
 OnText = Callable[[str], None]
 
@@ -78,11 +75,13 @@ def answer_message(
     use_llm: bool = True,
     on_text: OnText | None = None,
     before: Sequence[Exchange] = (),
+    context: Sequence[Exchange] = (),
 ) -> Reply:
-    """The reply to a message that tells nothing; ``before`` is the small talk it goes on with.
+    """The reply to a message that tells nothing.
 
-    What asks several things is answered one by one, and told when all are known. A question may
-    lean on the one before it: 'when is my essay due n how long is it'.
+    ``before`` is the small talk it goes on with, ``context`` the conversation that its words may
+    lean on. What asks several things is answered one by one, and told when all are known. A
+    question may lean on the one before it: 'when is my essay due n how long is it'.
     """
     questions: tuple[str, ...] = (message,)
     if use_llm and route is Route.RETRIEVE:
@@ -93,8 +92,9 @@ def answer_message(
     replies: list[Reply] = []
     asked: list[Exchange] = []
     for question in questions:
-        meant = in_context(question, asked)
-        reply = _reply(home, meant, route, clock, policy, k, use_llm, on_text, before)
+        meant = in_context(question, (*context, *asked))
+        readings = tuple(dict.fromkeys((meant, question)))
+        reply = _reply(home, readings, route, clock, policy, k, use_llm, on_text, before)
         told = "" if reply.abstained else without_excerpts(reply.text)
         asked.append(Exchange(question, told))
         replies.append(reply)
@@ -103,18 +103,29 @@ def answer_message(
 
 
 def answered_beside(
-    home: Responder, message: str, meant: str, likely: Mapping[Route, float], clock: Stopwatch
+    home: Responder,
+    message: str,
+    context: Sequence[Exchange],
+    likely: Mapping[Route, float],
+    clock: Stopwatch,
 ) -> Reply | None:
     """The answer to what a message asks that tells something; None where nothing known is near.
 
     It is sought before the message is remembered, whose own words would be nearest to its question.
     A failure to answer is told and keeps nothing from being remembered.
     """
-    question = _question_beside(home, message, meant, likely)
-    if not question:
+    question = "" if home.statements is None else asked_beside(message, home.statements)
+    if question == message:
+        asks = asks_rather(likely)
+    else:
+        context = [Exchange(message[: message.rindex(question)].strip())]
+        asks = bool(question) and (  # a short question alone is in no language
+            not is_english(message) or _is_question(home, in_context(question, context))
+        )
+    if not asks:
         return None
     try:
-        said = answer_message(home, question, Route.RETRIEVE, clock)
+        said = answer_message(home, question, Route.RETRIEVE, clock, context=context)
     except MemlaneError as error:
         return Reply(Route.RETRIEVE, f"“{question}” is not answered. {error}", abstained=True)
     return said if said.memories or not said.abstained else None
@@ -130,31 +141,21 @@ def with_answer(told: Reply, said: Reply) -> Reply:
         entries=told.entries,
         open=told.open,
         questions=told.questions,
-        read_as=told.read_as,
+        read_as=told.read_as or said.read_as,
     )
 
 
-def _question_beside(
-    home: Responder, message: str, meant: str, likely: Mapping[Route, float]
-) -> str:
-    """What a message that tells something asks of memory; may be empty."""
-    asked = "" if home.statements is None else asked_beside(message, home.statements)
-    if asked == message:
-        return meant if _asks_rather(likely) else ""
-    if not asked or not is_english(message):  # a short question alone is in no language
-        return asked
-    asked = in_context(asked, [Exchange(message[: message.rindex(asked)].strip())])
-    likely = home.router.detect(asked).probabilities
-    return asked if likely[Route.RETRIEVE] >= CHANCE else ""
+def _is_question(home: Responder, asked: str) -> bool:
+    return home.router.detect(asked).probabilities[Route.RETRIEVE] >= CHANCE
 
 
-def _asks_rather(likely: Mapping[Route, float]) -> bool:
+def asks_rather(likely: Mapping[Route, float]) -> bool:
     return likely[Route.RETRIEVE] >= max(likely[Route.UPDATE], CHANCE)
 
 
 def _reply(
     home: Responder,
-    message: str,
+    readings: Sequence[str],
     route: Route,
     clock: Stopwatch,
     policy: str | None,
@@ -163,19 +164,19 @@ def _reply(
     on_text: OnText | None,
     before: Sequence[Exchange],
 ) -> Reply:
+    """The reply to a question; ``readings`` are what it means by rule and, last, what it says."""
     if use_llm:
         with clock.measure("recommend"):
-            if (advice := recommended(message, home, on_text)) is not None:
+            if (advice := recommended(readings[0], home, on_text)) is not None:
                 return advice
     with clock.measure("select"):
-        found = home.retrieve(message, policy=policy, k=k, use_llm=use_llm)
-        idle = route is Route.NEITHER and _is_idle(home, message, found)
-        notes = () if idle else _notes(home, message, found, use_llm)
+        sought = [_sought(home, text, route, policy, k, use_llm) for text in readings]
+    message, found, notes = max(sought, key=_surely_answered)  # of equals the first
     if notes is not None:
         found = replace(found, selection=selected(found.selection, notes))
     reply = Reply(
         route, "", selection=found.selection, marks=found.marks, likely=found.likely,
-        inferred=found.inferred,
+        inferred=found.inferred, read_as=leaned(readings[-1], message),
     )  # fmt: skip
     chosen = found.selection.chosen
     if route is Route.NEITHER:
@@ -191,7 +192,8 @@ def _reply(
                 )
         with clock.measure("answer"):
             talk = [(one.said, one.answered) for one in before]
-            return Reply(route, converse(message, llm=home.llm, on_text=on_text, before=talk))
+            text = converse(message, llm=home.llm, on_text=on_text, before=talk)
+        return Reply(route, text, read_as=reply.read_as)
     if not use_llm:
         text = "" if chosen else unknown(message)
         return told_apart(replace(reply, text=text, memories=chosen, abstained=not chosen))
@@ -203,6 +205,33 @@ def _reply(
     return told_apart(
         replace(reply, text=said.text, memories=said.evidence, abstained=said.abstained)
     )
+
+
+class _Sought(NamedTuple):
+    """A question, and what memory holds for it."""
+
+    question: str
+    found: Retrieved
+    notes: tuple[Note, ...] | None
+
+
+def _sought(
+    home: Responder, question: str, route: Route, policy: str | None, k: int | None, use_llm: bool
+) -> _Sought:
+    found = home.retrieve(question, policy=policy, k=k, use_llm=use_llm)
+    idle = route is Route.NEITHER and _is_idle(home, question, found)
+    return _Sought(question, found, () if idle else _notes(home, question, found, use_llm))
+
+
+def _surely_answered(sought: _Sought) -> float:
+    """How likely memory answers the question, by which its readings are told apart.
+
+    Of the questions of people who never saw the rules of ``references``, six in ten that these
+    change mean what they say ('what am I allergic to, what is it called?').
+    """
+    if sought.notes is None:
+        return 1.0  # the timeline answers: times tell nothing of what was meant
+    return max((min(note.answered, note.relevance) for note in sought.notes), default=0.0)
 
 
 def _notes(
@@ -300,59 +329,6 @@ def _unchanged_by_then(home: Responder, found: Retrieved) -> tuple[Choice, ...]:
         return chosen
     newer = possibly_newer([one.memory for one in chosen], home.graph, least=CHANGED, by=then)
     return tuple(one for one in chosen if one.memory.id not in newer)
-
-
-def whisper(
-    home: Responder, message: str, before: Sequence[Exchange], on_text: OnText | None
-) -> Reply:
-    """Answer without storing anything: no source, turn, trace or edit, whatever the message is.
-
-    ``before`` is what was said in private: only another private message may lean on that.
-    """
-    clock = Stopwatch()
-    told = (*recent(home.graph, home.config.now(), within=WHILE), *before)
-    meant = in_context(message, told)
-    with clock.measure("detect"):
-        likely = home.router.detect(meant).probabilities
-    tells = likely[Route.UPDATE] >= 0.5 or home.tells(message, likely)
-    if tells and not _asks_rather(likely):
-        reply = Reply(Route.UPDATE, NOT_KEPT)
-    elif (said := _from_private(home, meant, before, clock, on_text)) is not None:
-        reply = said
-    else:
-        asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
-        route = Route.RETRIEVE if asks else Route.NEITHER
-        reply = answer_message(
-            home, meant, route, clock, on_text=on_text, before=small_talk(before)
-        )
-        if tells and reply.abstained:
-            reply = Reply(Route.UPDATE, NOT_KEPT)
-    return replace(reply, timing_ms=clock.total(), read_as=leaned(message, meant))
-
-
-def _from_private(
-    home: Responder,
-    message: str,
-    before: Sequence[Exchange],
-    clock: Stopwatch,
-    on_text: OnText | None,
-) -> Reply | None:
-    """An answer that rests on what was told in private; None where that holds none."""
-    now = home.config.now()
-    told = [one.said for one in before if one.answered == NOT_KEPT]
-    if not told:
-        return None
-    memories = [Memory(f"private {n}", said, "", "", now) for n, said in enumerate(told, 1)]
-    asked, *vectors = home.embedder.encode([message, *told])
-    near = {m.id: float(asked @ vector) for m, vector in zip(memories, vectors, strict=True)}
-    chosen = [Choice(m, near[m.id]) for m in memories if supported(message, [Choice(m, 0)], near)]
-    if not chosen:
-        return None
-    with clock.measure("answer"):
-        said = answer(message, chosen, now=now, llm=home.llm, on_text=on_text, near=near)
-    if said.abstained:
-        return None
-    return Reply(Route.RETRIEVE, said.text)
 
 
 def small_talk(before: Sequence[Exchange]) -> tuple[Exchange, ...]:

@@ -32,13 +32,13 @@ from agent.models.timing import Stopwatch
 from agent.results import Exchange, FileReport, FilledField, Remembered, Reply, Route
 from agent.session.home_models import HomeModels, Models
 from agent.session.orders import Order, carry_out, order_in
+from agent.session.private import whisper
 from agent.session.reply import kept, one_after_another, told, trace_of, with_question
 from agent.session.respond import (
     answer_message,
     answered_beside,
     leaned,
     small_talk,
-    whisper,
     with_answer,
 )
 from agent.session.seen import SeenSpaces
@@ -107,7 +107,8 @@ class Session(HomeModels):
         clock = Stopwatch()
         with clock.measure("store"):
             before = recent(self.graph, now)
-            meant = in_context(message, recent(self.graph, now, within=WHILE))
+            context = recent(self.graph, now, within=WHILE)
+            meant = in_context(message, context)
             # Stored before anything is made of it: no failure after this line loses the message.
             source = self.graph.sources.add(SourceKind.CHAT, message, now)
         with clock.measure("settle"), self._kept(source):
@@ -128,7 +129,7 @@ class Session(HomeModels):
         with clock.measure("detect"):
             tells = may_tell(meant, likely[Route.UPDATE]) or self.tells(message, likely)
         if tells:
-            reply = answered_beside(self, message, meant, likely, clock)
+            reply = answered_beside(self, message, context, likely, clock)
             with clock.measure("remember"):
                 own = told_as(message, meant)
                 done = remember_source(source, self.graph, self, now, told=own)
@@ -143,8 +144,9 @@ class Session(HomeModels):
             # It told nothing, so an answer that the user stops leaves nothing to be made up.
             self.graph.sources.mark(source.id, SourceStatus.EXTRACTED)
             with self._kept(source):
-                reply = answer_message(self, meant, route, clock, on_text=on_text, before=talk)
-            reply = replace(reply, read_as=leaned(message, meant))
+                reply = answer_message(
+                    self, message, route, clock, on_text=on_text, before=talk, context=context
+                )
         return self._logged(message, self._asking(reply, now), clock, now)
 
     def _ordered(self, order: Order, source: Source, clock: Stopwatch, now: datetime) -> Reply:

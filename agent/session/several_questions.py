@@ -33,7 +33,15 @@ def combined(questions: Sequence[str], replies: Sequence[Reply]) -> Reply:
         likely=max((one.likely for one in replies if one.likely is not None), default=None),
         marks={name: mark for reply in replies for name, mark in reply.marks.items()},
         inferred=tuple(dict.fromkeys(chain.from_iterable(one.inferred for one in replies))),
+        read_as=" ".join(_read_as(questions, replies)),
     )
+
+
+def _read_as(questions: Sequence[str], replies: Sequence[Reply]) -> list[str]:
+    """What each question was read as; nothing where each stood by itself."""
+    if not any(reply.read_as for reply in replies):
+        return []
+    return [reply.read_as or asked for asked, reply in zip(questions, replies, strict=True)]
 
 
 def _selection(selections: Sequence[Selection]) -> Selection | None:

@@ -10,7 +10,7 @@ from agent.answering.plain_statements import LEAST
 from agent.answering.routing import Router
 from agent.errors import ModelError
 from agent.results import Route
-from agent.session.respond import NOT_KEPT
+from agent.session.private import NOT_KEPT
 from agent.session.session import ASKS, Session
 from policies.selection import Choice
 from store.types import SourceKind

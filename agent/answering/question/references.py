@@ -1,9 +1,10 @@
 """References to the conversation: 'it', 'there', 'the second one', 'And Tom?'.
 
-A step before routing and retrieval, by rule: words that lean on what was said before are replaced
-by what they stand for, where the last exchanges leave one reading; otherwise the message stays as
-it is. So a message that leans on nothing is never touched. ``benchmarks.context`` measures both.
-English alone: in other languages a message means what its words say.
+A step before routing and retrieval, by rule: words that may lean on what was said before are
+replaced by what they would stand for, where the last exchanges leave one reading. That is a
+proposal: memory decides between it and what a question says (``agent.session.respond``).
+``benchmarks.context`` measures the rules. English alone: in other languages a message means what
+its words say.
 """
 
 from __future__ import annotations

@@ -7,6 +7,10 @@ in what is scored; "balanced" means up to 2,500 messages of each route, as in th
 case and punctuation stay in one fold. The shipped weights have learned from clinc150, nlu_eval
 and nq_open, so only their figures on the other sets, and on our own check set, say how they
 generalise.
+
+*people* is what people of voices held out tell and ask (``training.routing_people``): of their
+questions, how many are looked up (``asked``) and how many tried as told (``asked_as_told``); of
+what they tell, how many are tried (``told``), and looked up (``told_as_asked``).
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import re
 import statistics
 import time
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -26,6 +31,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedGroupKFold
 
+from agent.answering.plain_statements import CHANCE
 from agent.answering.routing import ROUTES, WEIGHTS, Router
 from agent.config import load_config
 from agent.errors import ModelError
@@ -33,6 +39,7 @@ from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.ports import ChatTurn, LanguageModel
 from agent.results import Route
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
+from benchmarks.training.routing_people import of_people_held
 from benchmarks.training.routing_train import (
     REDISTRIBUTABLE,
     Row,
@@ -195,6 +202,23 @@ def heldout_rows() -> list[Row]:
     return [Row(r["text"], Route(r["route"]), "heldout") for r in map(json.loads, lines)]
 
 
+def of_people(router: Router) -> dict[str, float]:
+    """How often a route is worth trying for what people of voices held out tell and ask."""
+    tried: dict[str, list[bool]] = defaultdict(list)
+    for text, route in of_people_held():
+        likely = router.detect(text).probabilities
+        asks, tells = (likely[one] >= CHANCE for one in (Route.RETRIEVE, Route.UPDATE))
+        if route is Route.RETRIEVE:
+            tried["asked"].append(asks)
+            tried["asked_as_told"].append(tells)
+        elif route is Route.UPDATE:
+            tried["told"].append(tells)
+            tried["told_as_asked"].append(asks)
+    counts = {f"n_{name}": len(tried[name]) for name in ("asked", "told")}
+    shares = {name: statistics.mean(map(float, found)) for name, found in tried.items()}
+    return {f"shipped.people.{name}": value for name, value in {**counts, **shares}.items()}
+
+
 def main() -> None:
     options = parser("routing", "Macro-F1 and latency of the detection module.")
     options.add_argument("--no-llm", action="store_true", help="leave the language model out")
@@ -221,6 +245,7 @@ def main() -> None:
         here = columns(check) == column
         figures[f"shipped.heldout.{route}.recall"] = float((found[here] == column).mean())
     figures["shipped.kilobytes"] = WEIGHTS.stat().st_size / 1024
+    figures |= of_people(router)
     sample = balanced(rows, 10 if given.quick else 70, seed=0)
     figures |= latency(router, [row.text for row in sample])
 
