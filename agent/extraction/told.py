@@ -65,14 +65,18 @@ def tells(text: str, reader: StatementReader) -> float:
     return max(likeliest, _surely(joined_parts(text), reader, ASIDE))
 
 
-def surely_tells(text: str, reader: StatementReader, *, asks: bool) -> bool:
-    """Whether a text tells something surely enough to be remembered.
+def surely_tells(text: str, reader: StatementReader) -> bool:
+    """Whether a text tells something surely enough to be remembered."""
+    return tells(text, reader) >= SURELY
 
-    A single sentence that ``asks``, by the router, has to be as sure as a part of one
-    (docs/decisions/0003-routing.md has what is read with both).
-    """
-    least = ASIDE if asks and len(sentences(text)) == 1 else SURELY
-    return tells(text, reader) >= least
+
+def telling_parts(text: str, reader: StatementReader) -> list[str]:
+    """The parts of a sentence that surely tell something by themselves; none of one part alone."""
+    parts = joined_parts(text)
+    if len(parts) < 2:
+        return []
+    chances = _telling(reader.kinds(parts))
+    return [part for part, chance in zip(parts, chances, strict=True) if chance >= ASIDE]
 
 
 def asked_beside(text: str, reader: StatementReader) -> str:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from agent.answering.answer import answer
 from agent.answering.grounding import supported
-from agent.answering.plain_statements import CHANCE
 from agent.answering.question.references import in_context, recent
+from agent.answering.told_or_asked import CHANCE
 from agent.memory.passages import WHILE
 from agent.models.timing import Stopwatch
 from agent.results import Exchange, Reply, Route
@@ -16,7 +16,6 @@ from agent.session.respond import (
     OnText,
     Responder,
     answer_message,
-    asks_rather,
     leaned,
     small_talk,
 )
@@ -38,8 +37,8 @@ def whisper(
     meant = in_context(message, told)
     with clock.measure("detect"):
         likely = home.router.detect(meant).probabilities
-    tells = likely[Route.UPDATE] >= 0.5 or home.tells(message, likely)
-    if tells and not asks_rather(likely):
+    tells = home.tells(message, likely)
+    if tells and likely[Route.RETRIEVE] < CHANCE:
         reply = Reply(Route.UPDATE, NOT_KEPT)
     elif (said := _from_private(home, meant, before, clock, on_text)) is not None:
         reply = replace(said, read_as=leaned(message, meant))

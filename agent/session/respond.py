@@ -14,13 +14,13 @@ from agent.answering.agenda import agenda
 from agent.answering.answer import Answer, answer, converse
 from agent.answering.notes.answer import answer_from_notes
 from agent.answering.notes.gather import Note, gather, selected
-from agent.answering.plain_statements import CHANCE
 from agent.answering.question.parts import questions_in
 from agent.answering.question.question_time import About
 from agent.answering.question.references import in_context
 from agent.answering.replies import unknown, without_excerpts
 from agent.answering.retrieve import OF_NOW, Retrieved
 from agent.answering.routing import Router
+from agent.answering.told_or_asked import CHANCE
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
 from agent.extraction.told import asked_beside
@@ -114,15 +114,17 @@ def answered_beside(
     It is sought before the message is remembered, whose own words would be nearest to its question.
     A failure to answer is told and keeps nothing from being remembered.
     """
-    question = "" if home.statements is None else asked_beside(message, home.statements)
-    if question == message:
-        asks = asks_rather(likely)
-    else:
+    if home.statements is None:
+        return None
+    question = asked_beside(message, home.statements) or message
+    asks = likely[Route.RETRIEVE]
+    if question != message:
         context = [Exchange(message[: message.rindex(question)].strip())]
-        asks = bool(question) and (  # a short question alone is in no language
-            not is_english(message) or _is_question(home, in_context(question, context))
-        )
-    if not asks:
+        meant = in_context(question, context)
+        # A short question alone is in no language, and the mark told that it is one.
+        english = is_english(message)
+        asks = home.router.detect(meant).probabilities[Route.RETRIEVE] if english else 1.0
+    if asks < CHANCE:
         return None
     try:
         said = answer_message(home, question, Route.RETRIEVE, clock, context=context)
@@ -143,14 +145,6 @@ def with_answer(told: Reply, said: Reply) -> Reply:
         questions=told.questions,
         read_as=told.read_as or said.read_as,
     )
-
-
-def _is_question(home: Responder, asked: str) -> bool:
-    return home.router.detect(asked).probabilities[Route.RETRIEVE] >= CHANCE
-
-
-def asks_rather(likely: Mapping[Route, float]) -> bool:
-    return likely[Route.RETRIEVE] >= max(likely[Route.UPDATE], CHANCE)
 
 
 def _reply(

@@ -14,14 +14,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
-from agent.answering.plain_statements import CHANCE, may_tell
 from agent.answering.question.references import in_context, recent, told_as
 from agent.answering.retrieve import Part, Retrieved, retrieve
 from agent.answering.selection.policy_factory import build_policy
 from agent.answering.selection.several_spaces import joined
+from agent.answering.told_or_asked import CHANCE, tells
 from agent.applications.personas.persona_in_answers import with_persona
 from agent.config import Config
-from agent.extraction.told import surely_tells
 from agent.language.validation import checked_k, checked_message
 from agent.memory.home import open_graph
 from agent.memory.passages import WHILE
@@ -54,8 +53,6 @@ if TYPE_CHECKING:
     from agent.applications.forms.fields import FormField
     from agent.io.ignore_rules import FoundFile
 
-ASKS = 0.9
-"""Probability of a question, by the router, from which the reader has to be surer."""
 LAST = 8
 """Messages before a short question that tell its language."""
 
@@ -127,7 +124,7 @@ class Session(HomeModels):
         # memory that holds no answer says so.
         reply: Reply | None = None
         with clock.measure("detect"):
-            tells = may_tell(meant, likely[Route.UPDATE]) or self.tells(message, likely)
+            tells = self.tells(message, likely)
         if tells:
             reply = answered_beside(self, message, context, likely, clock)
             with clock.measure("remember"):
@@ -164,10 +161,8 @@ class Session(HomeModels):
         return one_after_another(replies)
 
     def tells(self, message: str, likely: Mapping[Route, float]) -> bool:
-        """Whether the statement reader finds something told where the router does not."""
-        if self.statements is None:
-            return False
-        return surely_tells(message, self.statements, asks=likely[Route.RETRIEVE] >= ASKS)
+        """Whether it is worth trying to remember a message, by the router and the reader."""
+        return tells(message, likely, self.router, self.statements)
 
     def ask(
         self,
@@ -319,8 +314,7 @@ class Session(HomeModels):
         from agent.io.ingest import retry
 
         def tells(text: str) -> bool:
-            likely = self.router.detect(text).probabilities
-            return may_tell(text, likely[Route.UPDATE]) or self.tells(text, likely)
+            return self.tells(text, self.router.detect(text).probabilities)
 
         return retry(self.graph, self, self.config.now(), tells, only)
 

@@ -2,7 +2,7 @@
 
 On development data alone (lives of the training bank, our own samples), without a language model:
 
-- ``CHANCE`` (``agent.answering.plain_statements``): messages that tell a fact and are not looked
+- ``CHANCE`` (``agent.answering.told_or_asked``): messages that tell a fact and are not looked
   through for one at this threshold (*missed*), questions and small talk that are, at some seconds
   each (*needless*).
 - ``NEAR`` (``agent.answering.grounding``): of questions that share no content word with the memory
@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.answering import grounding, plain_statements
+from agent.answering import grounding, told_or_asked
 from agent.config import load_config
 from agent.results import Route
 from agent.session import respond
@@ -63,7 +63,7 @@ def main() -> None:
         figures |= nears(put)
         figures |= abouts(put, models)
     config = {
-        "quick": given.quick, "lives": lives, "CHANCE": plain_statements.CHANCE,
+        "quick": given.quick, "lives": lives, "CHANCE": told_or_asked.CHANCE,
         "NEAR": grounding.NEAR, "ABOUT_THIS": respond.ABOUT_THIS,
     }  # fmt: skip
     write_results("thresholds", config, list(range(lives)), figures)
@@ -140,7 +140,7 @@ def abouts(put: Sequence[Put], models: Session) -> dict[str, float | int | None]
     aside = []
     for one in put:
         likely = models.router.detect(one.text).probabilities
-        if likely[Route.RETRIEVE] < min(plain_statements.CHANCE, likely[Route.NEITHER]):
+        if likely[Route.RETRIEVE] < min(told_or_asked.CHANCE, likely[Route.NEITHER]):
             aside.append(one)
     held = [one.best for one in aside if one.holds]
     not_held = [one.best for one in aside if not one.holds]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent.answering.notes.gather import DOUBTED
-from agent.answering.plain_statements import states_facts
+from agent.answering.told_or_asked import states_facts
 from agent.session.session import Session
 from store.types import Status
 

@@ -31,8 +31,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedGroupKFold
 
-from agent.answering.plain_statements import CHANCE
 from agent.answering.routing import ROUTES, WEIGHTS, Router
+from agent.answering.told_or_asked import CHANCE
 from agent.config import load_config
 from agent.errors import ModelError
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel

@@ -196,7 +196,7 @@ def _import(
 
 
 def _extracted(session: Session, waiting: tuple[str, ...]) -> Iterator[FileReport]:
-    from agent.answering.plain_statements import may_tell
+    from agent.answering.told_or_asked import may_tell
     from agent.io.ingest import retry
     from agent.results import Route
 
