@@ -15,8 +15,9 @@ from collections.abc import Mapping
 
 from agent.answering.routing import Router
 from agent.extraction.own_words import clean_sentence, is_clean
-from agent.extraction.told import surely_tells, telling_parts
+from agent.extraction.told import asked_beside, surely_tells, telling_parts
 from agent.extraction.triples.patterns import shape_triples
+from agent.language.identify import is_english
 from agent.language.sentences import declarative, sentences
 from agent.ports import StatementReader
 from agent.results import Route
@@ -47,6 +48,23 @@ def tells(
     return (by_router and by_reader) or any(
         router.detect(part).probabilities[Route.UPDATE] >= RATHER for part in parts
     )
+
+
+def question_beside(
+    message: str, likely: Mapping[Route, float], router: Router, reader: StatementReader | None
+) -> str:
+    """What a message that tells something asks of memory, too: a part of it, or all; may be empty.
+
+    Without the reader nothing is known of its parts, and it is taken to tell alone.
+    """
+    if reader is None:
+        return ""
+    question = asked_beside(message, reader) or message
+    if question == message:
+        return message if likely[Route.RETRIEVE] >= CHANCE else ""
+    if not is_english(message):  # the question mark told; a short question alone is in no language
+        return question
+    return question if router.detect(question).probabilities[Route.RETRIEVE] >= CHANCE else ""
 
 
 def may_tell(text: str, chance: float) -> bool:

@@ -20,11 +20,10 @@ from agent.answering.question.references import in_context
 from agent.answering.replies import unknown, without_excerpts
 from agent.answering.retrieve import OF_NOW, Retrieved
 from agent.answering.routing import Router
-from agent.answering.told_or_asked import CHANCE
+from agent.answering.told_or_asked import question_beside
 from agent.applications.personas.persona_in_answers import told_apart
 from agent.applications.ratings.recommend import recommended
-from agent.extraction.told import asked_beside
-from agent.language.identify import common_language, is_english
+from agent.language.identify import common_language
 from agent.language.redaction import with_gaps
 from agent.memory.home import Home
 from agent.memory.time.changed import CHANGED, possibly_newer
@@ -114,18 +113,11 @@ def answered_beside(
     It is sought before the message is remembered, whose own words would be nearest to its question.
     A failure to answer is told and keeps nothing from being remembered.
     """
-    if home.statements is None:
+    question = question_beside(message, likely, home.router, home.statements)
+    if not question:
         return None
-    question = asked_beside(message, home.statements) or message
-    asks = likely[Route.RETRIEVE]
-    if question != message:
+    if question != message:  # its words lean on what stands before it
         context = [Exchange(message[: message.rindex(question)].strip())]
-        meant = in_context(question, context)
-        # A short question alone is in no language, and the mark told that it is one.
-        english = is_english(message)
-        asks = home.router.detect(meant).probabilities[Route.RETRIEVE] if english else 1.0
-    if asks < CHANCE:
-        return None
     try:
         said = answer_message(home, question, Route.RETRIEVE, clock, context=context)
     except MemlaneError as error:

@@ -8,9 +8,9 @@ case and punctuation stay in one fold. The shipped weights have learned from cli
 and nq_open, so only their figures on the other sets, and on our own check set, say how they
 generalise.
 
-*people* is what people of voices held out tell and ask (``training.routing_people``): of their
-questions, how many are looked up (``asked``) and how many tried as told (``asked_as_told``); of
-what they tell, how many are tried (``told``), and looked up (``told_as_asked``).
+*people* is what people of voices held out tell and ask (``training.routing_people``), by the router
+and the statement reader as the product asks both: of questions and of what is told, how many are
+looked up in memory, and how many are tried as something told.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedGroupKFold
 
 from agent.answering.routing import ROUTES, WEIGHTS, Router
-from agent.answering.told_or_asked import CHANCE
+from agent.answering.told_or_asked import CHANCE, question_beside, tells
 from agent.config import load_config
 from agent.errors import ModelError
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
-from agent.ports import ChatTurn, LanguageModel
+from agent.models.readers.local_statement_reader import statement_reader
+from agent.ports import ChatTurn, LanguageModel, StatementReader
 from agent.results import Route
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
 from benchmarks.training.routing_people import of_people_held
@@ -202,19 +203,20 @@ def heldout_rows() -> list[Row]:
     return [Row(r["text"], Route(r["route"]), "heldout") for r in map(json.loads, lines)]
 
 
-def of_people(router: Router) -> dict[str, float]:
-    """How often a route is worth trying for what people of voices held out tell and ask."""
+def of_people(router: Router, reader: StatementReader | None) -> dict[str, float]:
+    """What the product tries with what people of voices held out tell and ask."""
     tried: dict[str, list[bool]] = defaultdict(list)
     for text, route in of_people_held():
+        if route is Route.NEITHER:
+            continue
         likely = router.detect(text).probabilities
-        asks, tells = (likely[one] >= CHANCE for one in (Route.RETRIEVE, Route.UPDATE))
-        if route is Route.RETRIEVE:
-            tried["asked"].append(asks)
-            tried["asked_as_told"].append(tells)
-        elif route is Route.UPDATE:
-            tried["told"].append(tells)
-            tried["told_as_asked"].append(asks)
-    counts = {f"n_{name}": len(tried[name]) for name in ("asked", "told")}
+        told = tells(text, likely, router, reader)
+        asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
+        asks = bool(question_beside(text, likely, router, reader)) if told else asks
+        name = "asked" if route is Route.RETRIEVE else "told"
+        tried[f"{name}.looked_up"].append(asks)
+        tried[f"{name}.tried"].append(told)
+    counts = {f"{name}.n": len(tried[f"{name}.tried"]) for name in ("asked", "told")}
     shares = {name: statistics.mean(map(float, found)) for name, found in tried.items()}
     return {f"shipped.people.{name}": value for name, value in {**counts, **shares}.items()}
 
@@ -245,7 +247,7 @@ def main() -> None:
         here = columns(check) == column
         figures[f"shipped.heldout.{route}.recall"] = float((found[here] == column).mean())
     figures["shipped.kilobytes"] = WEIGHTS.stat().st_size / 1024
-    figures |= of_people(router)
+    figures |= of_people(router, statement_reader(load_config(), embedder.identity))
     sample = balanced(rows, 10 if given.quick else 70, seed=0)
     figures |= latency(router, [row.text for row in sample])
 

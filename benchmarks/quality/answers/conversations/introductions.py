@@ -5,6 +5,9 @@ Homes of ``samples/introductions_held``: their messages are told, and some of th
 - *right*: at least half of the answer's words are in the answer's sentence, which stands for a
   judgement: answers are marked loosely; *shown*: the message that answers is among its evidence;
 - *silent*: nothing is claimed, of what was told and of what was not.
+
+The questions are asked twice: alone, as ``memlane ask`` does, and then in a row as messages of a chat
+(*in_chat*), where the router has to take them for questions. *noted*: what only asks is remembered.
 """
 
 from __future__ import annotations
@@ -57,14 +60,22 @@ def main() -> None:
 def _ask(one: Introduced, home: Session, counts: Counter[str]) -> None:
     for said, text in one.messages:
         at(home, said).respond(text)
-    for asked in Random(one.id).sample(one.questions, min(ASKED, len(one.questions))):
-        reply = at(home, asked.asked).ask(asked.text)
-        group = "told" if asked.needed else "untold"
-        counts[f"{group}.n"] += 1
-        counts[f"{group}.silent"] += is_silent(reply)
-        if asked.needed:
-            counts["told.right"] += not is_silent(reply) and says(asked, reply.text)
-            counts["told.shown"] += _shown(asked, one, reply)
+    questions = Random(one.id).sample(one.questions, min(ASKED, len(one.questions)))
+    for asked in questions:
+        _count(asked, one, at(home, asked.asked).ask(asked.text), "", counts)
+    for asked in questions:
+        reply = at(home, asked.asked).respond(asked.text)
+        _count(asked, one, reply, "in_chat.", counts)
+
+
+def _count(asked: Question, one: Introduced, reply: Reply, arm: str, counts: Counter[str]) -> None:
+    group = f"{arm}told" if asked.needed else f"{arm}untold"
+    counts[f"{group}.n"] += 1
+    counts[f"{group}.silent"] += is_silent(reply)
+    counts[f"{group}.noted"] += bool(reply.entries)
+    if asked.needed:
+        counts[f"{group}.right"] += not is_silent(reply) and says(asked, reply.text)
+        counts[f"{group}.shown"] += _shown(asked, one, reply)
 
 
 def says(asked: Question, text: str) -> bool:
