@@ -110,11 +110,11 @@ def vary(rows: Sequence[Row], seed: int) -> list[Row]:
     return varied
 
 
-def shipped_rows(rows: Sequence[Row], seed: int) -> list[Row]:
-    """What the shipped weights learn from."""
+def shipped_rows(rows: Sequence[Row], seed: int, *, people: bool = True) -> list[Row]:
+    """What the shipped weights learn from, or the same without what people tell and ask."""
     kept = [r for r in rows if r.set in REDISTRIBUTABLE and r.source not in AGAINST_US]
-    people = [Row(text, route, "people") for text, route in of_people()]
-    return vary(cap_neither(kept, seed) + own_rows() + people, seed)
+    asked = [Row(text, route, "people") for text, route in of_people()] if people else []
+    return vary(cap_neither(kept, seed) + own_rows() + asked, seed)
 
 
 def cap_neither(rows: Sequence[Row], seed: int) -> list[Row]:

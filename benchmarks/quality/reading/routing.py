@@ -10,7 +10,8 @@ generalise.
 
 *people* is what people of voices held out tell and ask (``training.routing_people``), by the router
 and the statement reader as the product asks both: of questions and of what is told, how many are
-looked up in memory, and how many are tried as something told.
+looked up in memory, and how many are tried as something told; ``without_people`` is a router that
+learned from the same sets and sentences, but from nobody's messages.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ import json
 import random
 import re
 import statistics
+import tempfile
 import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +40,7 @@ from agent.config import load_config
 from agent.errors import ModelError
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
 from agent.models.readers.local_statement_reader import statement_reader
-from agent.ports import ChatTurn, LanguageModel, StatementReader
+from agent.ports import ChatTurn, Embedder, LanguageModel, StatementReader
 from agent.results import Route
 from benchmarks.shared.common import SAMPLES, parser, progress, write_results
 from benchmarks.training.routing_people import of_people_held
@@ -50,6 +53,7 @@ from benchmarks.training.routing_train import (
     fit,
     load_rows,
     own_rows,
+    save,
     shipped_rows,
     vary,
 )
@@ -218,7 +222,15 @@ def of_people(router: Router, reader: StatementReader | None) -> dict[str, float
         tried[f"{name}.tried"].append(told)
     counts = {f"{name}.n": len(tried[f"{name}.tried"]) for name in ("asked", "told")}
     shares = {name: statistics.mean(map(float, found)) for name, found in tried.items()}
-    return {f"shipped.people.{name}": value for name, value in {**counts, **shares}.items()}
+    return {f"people.{name}": value for name, value in {**counts, **shares}.items()}
+
+
+def without_people(rows: Sequence[Row], vectors: VectorCache, embedder: Embedder) -> Router:
+    """A router that learned from nobody's messages."""
+    layers = fit(shipped_rows(rows, 0, people=False), vectors, 0)
+    with tempfile.TemporaryDirectory() as folder:
+        save(layers, embedder, Path(folder) / WEIGHTS.name)
+        return Router(embedder, Path(folder) / WEIGHTS.name)
 
 
 def main() -> None:
@@ -247,7 +259,12 @@ def main() -> None:
         here = columns(check) == column
         figures[f"shipped.heldout.{route}.recall"] = float((found[here] == column).mean())
     figures["shipped.kilobytes"] = WEIGHTS.stat().st_size / 1024
-    figures |= of_people(router, statement_reader(load_config(), embedder.identity))
+    reader = statement_reader(load_config(), embedder.identity)
+    routers = {"shipped": router}
+    if not given.quick:
+        routers["without_people"] = without_people(rows, vectors, embedder)
+    for name, one in routers.items():
+        figures |= {f"{name}.{key}": value for key, value in of_people(one, reader).items()}
     sample = balanced(rows, 10 if given.quick else 70, seed=0)
     figures |= latency(router, [row.text for row in sample])
 

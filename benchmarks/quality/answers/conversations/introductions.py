@@ -6,8 +6,8 @@ Homes of ``samples/introductions_held``: their messages are told, and some of th
   judgement: answers are marked loosely; *shown*: the message that answers is among its evidence;
 - *silent*: nothing is claimed, of what was told and of what was not.
 
-The questions are asked twice: alone, as ``memlane ask`` does, and then in a row as messages of a chat
-(*in_chat*), where the router has to take them for questions. *noted*: what only asks is remembered.
+The questions are asked twice: alone, as ``memlane ask`` does, and then in a row as messages of a
+chat (*in_chat*), where the router has to take them for questions; *noted*: it is remembered.
 """
 
 from __future__ import annotations
