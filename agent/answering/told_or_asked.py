@@ -36,7 +36,7 @@ def tells(
     """Whether it is worth trying to remember a message, of which the router says what is likely.
 
     One sentence that may ask has to tell by both the router and the reader, as a whole or in a
-    part: 'the van is in the garage till friday, who has the other keys?'
+    part: "mum's moving to leeds in may, what is she thinking".
     """
     by_router = may_tell(message, likely[Route.UPDATE])
     if reader is None:

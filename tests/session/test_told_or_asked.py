@@ -45,6 +45,15 @@ def test_a_question_beside_what_is_told_loses_nothing(session: Session):
     assert "leeds in may" in kept.text
 
 
+@pytest.mark.parametrize(
+    "text", ["whats the wifi password", "who's the van insured with", "names of the twins pls"]
+)
+def test_a_short_question_without_a_mark_is_asked_and_not_remembered(text: str, session: Session):
+    reply = session.respond(text)
+    assert reply.route is Route.RETRIEVE and reply.abstained
+    assert not session.graph.memories.list()
+
+
 def test_a_short_sentence_beside_a_question_is_remembered(
     session: Session, scripted: ScriptedModel
 ):
