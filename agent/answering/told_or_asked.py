@@ -30,7 +30,7 @@ RATHER = 0.5
 """Probability of an update from which a part of a question tells something beside it."""
 
 
-def tells(
+def tells_something(
     message: str, likely: Mapping[Route, float], router: Router, reader: StatementReader | None
 ) -> bool:
     """Whether it is worth trying to remember a message, of which the router says what is likely.

@@ -18,7 +18,7 @@ from agent.answering.question.references import in_context, recent, told_as
 from agent.answering.retrieve import Part, Retrieved, retrieve
 from agent.answering.selection.policy_factory import build_policy
 from agent.answering.selection.several_spaces import joined
-from agent.answering.told_or_asked import CHANCE, tells
+from agent.answering.told_or_asked import CHANCE, tells_something
 from agent.applications.personas.persona_in_answers import with_persona
 from agent.config import Config
 from agent.language.validation import checked_k, checked_message
@@ -162,7 +162,7 @@ class Session(HomeModels):
 
     def tells(self, message: str, likely: Mapping[Route, float]) -> bool:
         """Whether it is worth trying to remember a message, by the router and the reader."""
-        return tells(message, likely, self.router, self.statements)
+        return tells_something(message, likely, self.router, self.statements)
 
     def ask(
         self,

@@ -7,6 +7,7 @@ import pytest
 from agent.session.orders import order_in
 from agent.session.session import Session
 from store.types import Status
+from tests.conftest import ScriptedModel
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +58,10 @@ def test_an_order_that_names_nothing_stored_says_so(session: Session):
 @pytest.mark.parametrize(
     "text", ["I forgot my locker code.", "My boss asked me to forget the loan to Bo."]
 )
-def test_a_statement_about_forgetting_is_no_order(session: Session, text: str):
+def test_a_statement_about_forgetting_is_no_order(
+    session: Session, scripted: ScriptedModel, text: str
+):
+    scripted.replies.append("The code of your locker is 4471.")  # the first one may be asking
     reply = session.respond(text)
     assert all(entry.kind.value != "forget" for entry in reply.entries)
     assert len(current(session)) >= 3

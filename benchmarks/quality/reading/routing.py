@@ -35,7 +35,7 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedGroupKFold
 
 from agent.answering.routing import ROUTES, WEIGHTS, Router
-from agent.answering.told_or_asked import CHANCE, question_beside, tells
+from agent.answering.told_or_asked import CHANCE, question_beside, tells_something
 from agent.config import load_config
 from agent.errors import ModelError
 from agent.models.lazy import LocalEmbedder, LocalLanguageModel
@@ -214,7 +214,7 @@ def of_people(router: Router, reader: StatementReader | None) -> dict[str, float
         if route is Route.NEITHER:
             continue
         likely = router.detect(text).probabilities
-        told = tells(text, likely, router, reader)
+        told = tells_something(text, likely, router, reader)
         asks = likely[Route.RETRIEVE] >= min(CHANCE, likely[Route.NEITHER])
         asks = bool(question_beside(text, likely, router, reader)) if told else asks
         name = "asked" if route is Route.RETRIEVE else "told"

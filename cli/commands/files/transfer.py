@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from agent.io.transfer.import_ import Imported
     from agent.results import FileReport
-    from agent.session.session import Session
 
 
 def export(
@@ -173,7 +171,7 @@ def _import(
                 rejected=config.home / "stdin.rejected" if from_stdin else None,
             )
             if extract and not dry_run:
-                for report in _extracted(session, done.waiting):
+                for report in session.retry(frozenset(done.waiting)):
                     reports.append(report)
                     advance("extracting", len(reports), len(done.waiting))
         if not dry_run:
@@ -193,17 +191,6 @@ def _import(
         typer.echo(f"memlane: {problem}", err=True)
     if problems:
         raise typer.Exit(1)
-
-
-def _extracted(session: Session, waiting: tuple[str, ...]) -> Iterator[FileReport]:
-    from agent.answering.told_or_asked import may_tell
-    from agent.io.ingest import retry
-    from agent.results import Route
-
-    def tells(text: str) -> bool:
-        return may_tell(text, session.router.detect(text).probabilities[Route.UPDATE])
-
-    yield from retry(session.graph, session, session.config.now(), tells, frozenset(waiting))
 
 
 def _ingest(run: Run, path: Path, form: str, dry_run: bool) -> None:
