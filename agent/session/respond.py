@@ -42,9 +42,6 @@ development data as docs/why.md tells."""
 SURELY = 0.7
 """Relevance from which a note is about a message that the router takes for small talk."""
 
-SURER = 0.05
-"""By how much memory has to be surer of what a question may mean than of what it says."""
-
 OnText = Callable[[str], None]
 
 
@@ -160,7 +157,7 @@ def _reply(
                 return advice
     with clock.measure("select"):
         sought = [_sought(home, text, route, policy, k, use_llm) for text in readings]
-    message, found, notes = _likelier(sought[0], sought[-1])
+    message, found, notes = max(sought, key=_surely_answered)  # of equals the first
     if notes is not None:
         found = replace(found, selection=selected(found.selection, notes))
     reply = Reply(
@@ -212,21 +209,15 @@ def _sought(
     return _Sought(question, found, () if idle else _notes(home, question, found, use_llm))
 
 
-def _likelier(meant: _Sought, said: _Sought) -> _Sought:
-    """The reading of a question that memory answers: what it means by rule, or what it says.
+def _surely_answered(sought: _Sought) -> float:
+    """How likely memory answers the question, by which its readings are told apart.
 
     Of the questions of people who never saw the rules of ``references``, six in ten that these
-    change mean what they say ('what am I allergic to, what is it called?'), so the rules' reading
-    has to be surer. Where the timeline answers, times tell nothing of what was meant.
+    change mean what they say ('what am I allergic to, what is it called?').
     """
-    if meant.notes is None or said.notes is None:
-        return meant
-    known = _surely_answered(said.notes)
-    return said if known and _surely_answered(meant.notes) < known + SURER else meant
-
-
-def _surely_answered(notes: Sequence[Note]) -> float:
-    return max((min(note.answered, note.relevance) for note in notes), default=0.0)
+    if sought.notes is None:
+        return 1.0  # the timeline answers: times tell nothing of what was meant
+    return max((min(note.answered, note.relevance) for note in sought.notes), default=0.0)
 
 
 def _notes(

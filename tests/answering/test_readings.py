@@ -41,7 +41,6 @@ class ByQuestion:
     ("said", "meant", "read_as"),
     [
         (0.9, 0.6, ""),  # memory answers it as it was said
-        (0.9, 0.92, ""),  # both wordings find the same
         (0.6, 0.9, MEANT),
         (0.0, 0.0, MEANT),
     ],
