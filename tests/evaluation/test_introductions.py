@@ -1,24 +1,28 @@
-"""Homes of introductions and of months: they hold together, and answers are judged."""
+"""Homes of introductions and of months, follow-ups: they hold together, answers are judged."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from agent.ports import Embedder
-from benchmarks.quality.answers.conversations.introductions import says
+from benchmarks.quality.answers.conversations.introductions import is_said
 from benchmarks.quality.answers.conversations.introductions_data import (
+    FOLLOW_UPS,
+    FOLLOW_UPS_HELD,
     INTRODUCTIONS,
     INTRODUCTIONS_HELD,
     MONTHS,
     MONTHS_HELD,
     Introduced,
-    Question,
+    read_follow_ups,
     read_introductions,
 )
-from benchmarks.training.reader.adapter.introduction_groups import groups_of_introductions
+from benchmarks.training.reader.adapter.introduction_groups import (
+    groups_of_follow_ups,
+    groups_of_introductions,
+)
 
 
 def _homes(*folders: Path) -> list[Introduced]:
@@ -26,7 +30,6 @@ def _homes(*folders: Path) -> list[Introduced]:
 
 
 LEARNED, HELD = _homes(INTRODUCTIONS, MONTHS), _homes(INTRODUCTIONS_HELD, MONTHS_HELD)
-NOW = datetime.fromisoformat("2026-02-02T09:00:00")
 
 
 def test_no_voice_is_both_learned_from_and_held():
@@ -57,6 +60,17 @@ def test_each_question_marks_the_notes_that_its_home_needs(folder: Path, embedde
         assert all(any(words in text for text in needed) for words in begun)
 
 
+@pytest.mark.parametrize("folder", [FOLLOW_UPS, FOLLOW_UPS_HELD], ids=lambda path: path.name)
+def test_follow_ups_mark_what_they_need(folder: Path, embedder: Embedder):
+    pairs = list(read_follow_ups(folder))
+    assert all(bool(one.needed) == bool(one.answer) for one in pairs)
+    asked = {(one.first, one.text): one for one in pairs}
+    assert len(asked) == len(pairs)
+    for group in groups_of_follow_ups(folder, embedder):
+        if one := asked.get((group.last, group.question)):
+            assert ("needed" in [note.label for note in group.notes]) == bool(one.needed)
+
+
 @pytest.mark.parametrize(
     ("said", "right"),
     [
@@ -66,5 +80,4 @@ def test_each_question_marks_the_notes_that_its_home_needs(folder: Path, embedde
     ],
 )
 def test_half_of_the_words_make_an_answer_right(said, right):
-    asked = Question(NOW, "Where do I live?", (), (), "above the bakery")
-    assert says(asked, said) is right
+    assert is_said("above the bakery", said) is right

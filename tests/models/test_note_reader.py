@@ -70,6 +70,12 @@ def test_all_notes_are_read_together_the_newest_first():
     )
 
 
+def test_what_was_asked_last_stands_beside_the_question():
+    lines = about_notes("and the rear?", NOTES, "psi up front?")[-1].content.splitlines()
+    assert lines[0] == 'Question: and the rear? (asked after "psi up front?")'
+    assert len(lines) == 2 + len(NOTES)
+
+
 def test_a_long_note_is_cut_and_lines_stay_lines():
     lines = about_notes("Where\nam I?", [(MAY, "word\n" * 200)])[-1].content.splitlines()
     assert len(lines) == 3

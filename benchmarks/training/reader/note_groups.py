@@ -48,6 +48,8 @@ class Group:
     """What becomes of the fact that is asked for, or what kind of question it is."""
     question: str
     notes: tuple[Note, ...]
+    last: str = ""
+    """What was asked right before it."""
 
     @property
     def dated(self) -> list[DatedNote]:

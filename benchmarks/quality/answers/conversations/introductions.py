@@ -74,16 +74,14 @@ def _count(asked: Question, one: Introduced, reply: Reply, arm: str, counts: Cou
     counts[f"{group}.silent"] += is_silent(reply)
     counts[f"{group}.noted"] += bool(reply.entries)
     if asked.needed:
-        counts[f"{group}.right"] += not is_silent(reply) and says(asked, reply.text)
+        told = without_excerpts(reply.text)
+        counts[f"{group}.right"] += not is_silent(reply) and is_said(asked.answer, told)
         counts[f"{group}.shown"] += _shown(asked, one, reply)
 
 
-def says(asked: Question, text: str) -> bool:
-    """Whether at least half of the answer's words are said, without the excerpts beside."""
-    wanted, said = (
-        {word.lower() for word in _WORD.findall(part)}
-        for part in (asked.answer, without_excerpts(text))
-    )
+def is_said(answer: str, text: str) -> bool:
+    """Whether at least half of an answer's words are in a text."""
+    wanted, said = ({word.lower() for word in _WORD.findall(part)} for part in (answer, text))
     return 2 * len(wanted & said) >= len(wanted)
 
 

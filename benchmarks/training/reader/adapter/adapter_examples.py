@@ -9,7 +9,8 @@ with the GPU:
 - *pairs*: an older and a newer text; what the newer one does to the older.
 
 Writers are held out whole: those of ``CALIBRATED`` are kept for calibration, those of
-``samples/people_held``, ``voices_held``, ``introductions_held`` and ``months_held`` for measuring.
+``samples/people_held``, ``voices_held``, ``introductions_held``, ``months_held`` and
+``follow_ups_held`` for measuring.
 Of both kinds the statement reader's opinion is written too (``adapter_fit``).
 """
 
@@ -37,6 +38,8 @@ from agent.models.registry import ModelRegistry
 from agent.ports import RELATIONS, ChatTurn, Embedder
 from benchmarks.quality.answers.changes.changes_data import HELD_VOICES
 from benchmarks.quality.answers.conversations.introductions_data import (
+    FOLLOW_UPS,
+    FOLLOW_UPS_HELD,
     INTRODUCTIONS,
     INTRODUCTIONS_HELD,
     MONTHS,
@@ -51,7 +54,10 @@ from benchmarks.quality.answers.conversations.people_data import (
 )
 from benchmarks.shared.common import ROOT, parser, progress
 from benchmarks.training.reader.adapter.adapter_network import write_parts
-from benchmarks.training.reader.adapter.introduction_groups import groups_of_introductions
+from benchmarks.training.reader.adapter.introduction_groups import (
+    groups_of_follow_ups,
+    groups_of_introductions,
+)
 from benchmarks.training.reader.note_groups import Group, groups_of_person, groups_of_voice
 from benchmarks.training.reader.reader_data import VOICES, Episode, Pair, read_episodes, told_pairs
 from benchmarks.training.reader.reader_train import encoder_folder
@@ -75,7 +81,7 @@ class Row:
 
     writer: str
     home: str
-    """"people", "voices", "introductions", "months" or "languages"."""
+    """"people", "voices", "introductions", "months", "follow_ups" or "languages"."""
     split: str
     """"learn", "calibrate" or "measure"."""
     turns: tuple[ChatTurn, ...]
@@ -152,6 +158,10 @@ def _lines(embedder: Embedder, reader: TrainedReader) -> Iterator[Row]:
         home, _, held = folder.name.partition("_")
         for group in groups_of_introductions(folder, embedder):
             yield _of_group(group, home, "measure" if held else "learn", reader)
+    for folder in (FOLLOW_UPS, FOLLOW_UPS_HELD):
+        split = "measure" if folder == FOLLOW_UPS_HELD else "learn"
+        for group in groups_of_follow_ups(folder, embedder):
+            yield _of_group(group, "follow_ups", split, reader)
 
 
 def _thinned(group: Group, chance: Random) -> Group:
@@ -173,9 +183,11 @@ def _of_group(group: Group, home: str, split: str, reader: TrainedReader) -> Row
     labels = tuple(LABELS.index(note.label) for note in notes)
     first: tuple[float, ...] = ()
     if split != "learn":
-        read = reader.relevance(group.question, [note.read for note in notes])
+        asked = f"{group.last} {group.question}".strip()
+        read = reader.relevance(asked, [note.read for note in notes])
         first = tuple(map(float, read[:, 0]))
-    return Row(group.writer, home, split, about_notes(group.question, group.dated), labels, first)
+    turns = about_notes(group.question, group.dated, group.last)
+    return Row(group.writer, home, split, turns, labels, first)
 
 
 def _pairs(embedder: Embedder, reader: TrainedReader) -> Iterator[Row]:

@@ -52,7 +52,7 @@ from policies.weight_file import read_arrays
 LAYER = 17
 """Of 28, counted from 0: the last that the adapter changes."""
 NEEDED = LABELS.index("needed")
-HOMES = ("people", "voices", "introductions", "months")
+HOMES = ("people", "voices", "introductions", "months", "follow_ups")
 LINES_READ, PAIRS_READ = 60, 300
 """Prompts of a kind of home that are read without a GPU, of those to measure and to calibrate by;
 of pairs only to measure."""

@@ -38,7 +38,7 @@ CHANGES = (3, 4, 5, 6)
 RELATIONS = 7
 CHANGED, NEEDED = 1, 2
 """Labels of notes (``adapter_examples.LABELS``)."""
-HOMES = ("introductions", "months", "people", "voices")
+HOMES = ("follow_ups", "introductions", "months", "people", "voices")
 WIDTH = 1536
 BESIDE = 0.3
 """What the losses beside the main one count: of changed notes, of all notes, of relations."""
@@ -149,8 +149,8 @@ def main() -> None:
     options.add_argument(
         "--most",
         type=int,
-        nargs=5,
-        metavar=("INTRODUCTIONS", "MONTHS", "PEOPLE", "VOICES", "PAIRS"),
+        nargs=6,
+        metavar=("FOLLOW_UPS", "INTRODUCTIONS", "MONTHS", "PEOPLE", "VOICES", "PAIRS"),
         help="most prompts of each kind: of lines by home, and of pairs",
     )
     options.add_argument("--seed", type=int, default=0, help="of which prompts, in which order")

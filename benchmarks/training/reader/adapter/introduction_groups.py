@@ -14,8 +14,10 @@ from agent.language.units import Unit, in_message, units
 from agent.models.readers.note_reader import NOTES
 from agent.ports import Embedder
 from benchmarks.quality.answers.conversations.introductions_data import (
+    FollowUp,
     Introduced,
     Span,
+    read_follow_ups,
     read_introductions,
 )
 from benchmarks.training.reader.note_groups import Group, Note
@@ -45,6 +47,31 @@ def groups_of_introductions(folder: Path, embedder: Embedder) -> Iterator[Group]
                 own += chance.sample(apart, chance.randint(1, max(1, NOTES - len(own))))
             own = _nearest(own, asked.text, embedder)
             yield Group(home.voice, asked.kind, asked.text, tuple(own))
+
+
+def groups_of_follow_ups(folder: Path, embedder: Embedder) -> Iterator[Group]:
+    """The second questions of a folder, read after the first and spelled out.
+
+    So many questions that lean on nothing are read after another one, as people change the topic.
+    """
+    pairs = list(read_follow_ups(folder))
+    for one in pairs:
+        kind = "leaning" if one.leans else "alone"
+        yield _follow_up(one, kind, one.text, one.first, embedder)
+        if one.leans:
+            yield _follow_up(one, "spelled out", one.alone, "", embedder)
+    homes = {one.home.id: one.home for one in pairs}
+    for home in homes.values():
+        for asked, other in zip(home.questions, home.questions[1:], strict=False):
+            own = list(_notes(home, asked.needed, asked.changed))
+            near = tuple(_nearest(own, asked.text, embedder))
+            yield Group(home.voice, "another topic", asked.text, near, other.text)
+
+
+def _follow_up(one: FollowUp, kind: str, text: str, before: str, embedder: Embedder) -> Group:
+    notes = list(_notes(one.home, one.needed, ()))
+    near = _nearest(notes, f"{before} {text}".strip(), embedder)
+    return Group(one.home.voice, kind, text, tuple(near), before)
 
 
 def _nearest(notes: Sequence[Note], question: str, embedder: Embedder) -> list[Note]:
