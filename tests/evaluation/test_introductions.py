@@ -66,9 +66,12 @@ def test_follow_ups_mark_what_they_need(folder: Path, embedder: Embedder):
     assert all(bool(one.needed) == bool(one.answer) for one in pairs)
     asked = {(one.first, one.text): one for one in pairs}
     assert len(asked) == len(pairs)
+    found = 0
     for group in groups_of_follow_ups(folder, embedder):
         if one := asked.get((group.last, group.question)):
             assert ("needed" in [note.label for note in group.notes]) == bool(one.needed)
+            found += 1
+    assert found == len(pairs)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,8 @@ DatedNote = tuple[datetime, str]
 def about_notes(question: str, notes: Sequence[DatedNote], last: str = "") -> tuple[ChatTurn, ...]:
     """The prompt: the question, then a line for each note, in the order of ``newest_first``.
 
-    ``last`` is what was said right before the question, which may lean on it: 'and the rear one?'.
+    ``last`` is what was asked right before it, on which it may lean: 'and the rear one?'. Only
+    ``benchmarks.adapter_examples`` gives it so far; no weights that ship have learned from it.
     """
     lines = [
         f"{number}. [{notes[n][0]:%Y-%m-%d}] {_line(notes[n][1])}"
@@ -59,15 +60,10 @@ def newest_first(notes: Sequence[DatedNote]) -> list[int]:
 
 
 def states_of(
-    question: str,
-    notes: Sequence[DatedNote],
-    model: HiddenStateModel,
-    *,
-    layer: int,
-    last: str = "",
+    question: str, notes: Sequence[DatedNote], model: HiddenStateModel, *, layer: int
 ) -> Vectors:
     """What the model has made of each note, in the order of ``notes``: (n, width)."""
-    lines = model.line_states(about_notes(question, notes, last), layer=layer)[2:]
+    lines = model.line_states(about_notes(question, notes), layer=layer)[2:]
     states = np.empty_like(lines)
     states[newest_first(notes)] = lines
     return states
@@ -97,23 +93,15 @@ class NoteReader:
         self._weights = weights
 
     def read(
-        self,
-        question: str,
-        notes: Sequence[DatedNote],
-        first: Sequence[float],
-        *,
-        last: str = "",
+        self, question: str, notes: Sequence[DatedNote], first: Sequence[float]
     ) -> NoteProbabilities:
         """Read at most ``NOTES`` notes; ``first`` is the statement reader's relevance of each.
-
-        ``last`` is what was said right before the question, which may lean on it.
 
         :raises PromptTooLong: if the notes together exceed the context.
         """
         if not notes:
             return NoteProbabilities(np.zeros(0, np.float32), 0.0)
-        layer = int(self._weights["layer"])
-        states = states_of(question, notes, self._model, layer=layer, last=last)
+        states = states_of(question, notes, self._model, layer=int(self._weights["layer"]))
         return NoteProbabilities(
             relevance_of(states, self._weights), answered_of(states, first, self._weights)
         )

@@ -272,11 +272,13 @@ def _of_notes(rows: Sequence[Read], figures: dict[str, float]) -> dict[str, Vect
             f"{home}.auc": float(roc_auc_score(needed, own)),
             f"{home}.precision": float(average_precision_score(needed, own)),
             f"{home}.top": float(np.mean(top)),
-            f"{home}.changed": float(roc_auc_score(needed[labels > 0], own[labels > 0])),
             f"{home}.answered": float(roc_auc_score(some, whole)),
             f"{home}.silent.answered": float(np.mean(np.array(whole)[some] < KNOWN)),
             f"{home}.silent.others": float(np.mean(np.array(whole)[~some] < KNOWN)),
         }
+        marked = labels > 0
+        if not needed[marked].all():  # follow-ups mark nothing that was changed
+            figures[f"{home}.changed"] = float(roc_auc_score(needed[marked], own[marked]))
     return {"mix": _mix_of_notes(rows), "answered_mix": _mix_of_all(fair)}
 
 

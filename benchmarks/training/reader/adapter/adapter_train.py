@@ -4,9 +4,9 @@ In the folder that ``adapter_examples`` wrote, where PyTorch, NumPy and ``gguf``
 ``python -m benchmarks.training.reader.adapter.adapter_train . OUT``.
 
 Without a GPU an adapter is trained further for an hour, on some of the prompts: ``--device cpu
---start START --epochs 1 --most 2000 0 35 215 500 --minutes 64 --budget 900 --rate 1e-4``. ``START``
-has what ``python -m benchmarks.adapter_fit START --start`` wrote. What ships was trained so, but
-its 250 prompts of people and voices were drawn from both at once.
+--start START --epochs 1 --most 0 2000 0 35 215 500 --minutes 64 --budget 900 --rate 1e-4``.
+``START`` has what ``python -m benchmarks.adapter_fit START --start`` wrote. What ships was trained
+so, but its 250 prompts of people and voices were drawn from both at once.
 
 ``OUT`` gets the adapter (``adapter.npz``), the classifiers of the states (``heads.npz``) and, of an
 adapter that began with nothing, the scores of the prompts that nothing was learned from

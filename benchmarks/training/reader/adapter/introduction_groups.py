@@ -7,6 +7,7 @@ was learned from other notes alone took a line for an answer to the first of its
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -14,7 +15,6 @@ from agent.language.units import Unit, in_message, units
 from agent.models.readers.note_reader import NOTES
 from agent.ports import Embedder
 from benchmarks.quality.answers.conversations.introductions_data import (
-    FollowUp,
     Introduced,
     Span,
     read_follow_ups,
@@ -50,28 +50,28 @@ def groups_of_introductions(folder: Path, embedder: Embedder) -> Iterator[Group]
 
 
 def groups_of_follow_ups(folder: Path, embedder: Embedder) -> Iterator[Group]:
-    """The second questions of a folder, read after the first and spelled out.
+    """The second questions of a folder: read after the first, and those that lean spelled out, too.
 
-    So many questions that lean on nothing are read after another one, as people change the topic.
+    The other questions of these homes are read after one of another topic, on which none leans.
     """
     pairs = list(read_follow_ups(folder))
     for one in pairs:
+        notes = list(_notes(one.home, one.needed, ()))
         kind = "leaning" if one.leans else "alone"
-        yield _follow_up(one, kind, one.text, one.first, embedder)
+        yield _asked_after(one.first, one.text, kind, one.home, notes, embedder)
         if one.leans:
-            yield _follow_up(one, "spelled out", one.alone, "", embedder)
-    homes = {one.home.id: one.home for one in pairs}
-    for home in homes.values():
-        for asked, other in zip(home.questions, home.questions[1:], strict=False):
-            own = list(_notes(home, asked.needed, asked.changed))
-            near = tuple(_nearest(own, asked.text, embedder))
-            yield Group(home.voice, "another topic", asked.text, near, other.text)
+            yield _asked_after("", one.alone, "spelled out", one.home, notes, embedder)
+    for home in {one.home.id: one.home for one in pairs}.values():
+        for asked, other in pairwise(home.questions):
+            notes = list(_notes(home, asked.needed, asked.changed))
+            yield _asked_after(other.text, asked.text, "another topic", home, notes, embedder)
 
 
-def _follow_up(one: FollowUp, kind: str, text: str, before: str, embedder: Embedder) -> Group:
-    notes = list(_notes(one.home, one.needed, ()))
-    near = _nearest(notes, f"{before} {text}".strip(), embedder)
-    return Group(one.home.voice, kind, text, tuple(near), before)
+def _asked_after(
+    last: str, text: str, kind: str, home: Introduced, notes: Sequence[Note], embedder: Embedder
+) -> Group:
+    near = _nearest(notes, f"{last} {text}".strip(), embedder)
+    return Group(home.voice, kind, text, tuple(near), last)
 
 
 def _nearest(notes: Sequence[Note], question: str, embedder: Embedder) -> list[Note]:
